@@ -1,0 +1,136 @@
+"""Change memories that are there: pin, tag, edit, forget. One write for all that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memcli.app.workspace import Workspace
+from memcli.codec.canonical import encode
+from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
+from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.ids import text_hash
+from memcli.model.memory import Json, Memory
+from memcli.model.names import check_path, check_tag
+from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.space import Space
+
+_FIXED = ("id", "created_at", "updated_at", "version")
+
+
+def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, Space], Memory]) -> list[Memory]:
+    """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
+
+    One that `change` leaves equal is not written. Raises NotFoundError, and then nothing is changed.
+    """
+    now = workspace.clock()
+    after: dict[str, Memory] = {}
+    order: list[str] = []
+
+    def apply(space: Space) -> Space:
+        after.clear()
+        order.clear()
+        for ref in refs:
+            memory = space.find(ref)
+            changed = change(memory, space)
+            after[memory.id] = memory if changed == memory else replace(changed, updated_at=now)
+            order.append(memory.id)
+        different = [after[m.id] for m in space.objects if m.id in after and after[m.id] is not m]
+        return space.put(different, now) if different else space
+
+    workspace.store.update(workspace.space, apply)
+    return [after[name] for name in dict.fromkeys(order)]
+
+
+def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:
+    """Pins or unpins; `updated_at` becomes now also where nothing else changes."""
+    now = workspace.clock()
+    return alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now))
+
+
+def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Memory]:
+    """Adds and removes tags. Raises UsageError for what is no tag."""
+    added = [check_tag(text) for text in add]
+    removed = frozenset(check_tag(text) for text in remove)
+
+    def change(memory: Memory, _: Space) -> Memory:
+        tags = dict.fromkeys([*memory.tags, *added])
+        return replace(memory, tags=tuple(t for t in tags if t not in removed))
+
+    return alter(workspace, refs, change)
+
+
+def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
+    """Sets fields (null takes the default again) and bumps `version`. Raises UsageError naming the wrong field."""
+    for name in fields:
+        if name in _FIXED:
+            raise UsageError(f"{name} cannot be set", "it is memcli's own")
+        if name not in MEMORY_FIELDS:
+            raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
+
+    def change(memory: Memory, space: Space) -> Memory:
+        edited = _edited(memory, fields)
+        for other in space.objects:
+            if other.path == edited.path and other.id != memory.id:
+                raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
+        return edited if edited == memory else replace(edited, version=memory.version + 1)
+
+    return alter(workspace, [ref], change)[0]
+
+
+def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, purge: bool = False) -> list[Memory]:
+    """Deactivates memories, or with `purge` deletes them for good.
+
+    With `recursive` each of `refs` may be a path, and all below it is meant too.
+    Raises NotFoundError; RefusedError when the policy allows no deletion.
+    """
+    now = workspace.clock()
+    gone: list[Memory] = []
+
+    def apply(space: Space) -> Space:
+        gone[:] = _named(space, refs, recursive)
+        if purge:
+            if not space.policy.allow_delete:
+                raise RefusedError(
+                    f"the policy of space {space.name!r} does not allow deletion (allow_delete is false)",
+                    f"`memcli forget` without --purge, or `memcli space policy {space.name} --set allow_delete=true`",
+                )
+            return space.drop([m.id for m in gone], now)
+        changed = [replace(m, active=False, updated_at=now) for m in gone if m.active]
+        return space.put(changed, now) if changed else space
+
+    workspace.store.update(workspace.space, apply)
+    return gone
+
+
+def _named(space: Space, refs: Sequence[str], recursive: bool) -> list[Memory]:
+    found: dict[str, Memory] = {}
+    for ref in refs:
+        below = space.under(ref.rstrip("/")) if recursive and ref.strip("/") else []
+        for memory in below or [space.find(ref)]:
+            found[memory.id] = memory
+    if not found:
+        raise NotFoundError("no memory named", "give an id or a path")
+    return list(found.values())
+
+
+def _edited(memory: Memory, fields: Mapping[str, Json]) -> Memory:
+    stored = memory_to_json(memory)
+    data: dict[str, Any] = {**stored, **checked_fields(fields)}
+    for name, value in fields.items():
+        if value is None:
+            data.pop(name, None)
+    if "path" in fields:
+        data["path"] = check_path(data.get("path", ""))
+    if "tags" in data:
+        data["tags"] = list(dict.fromkeys(check_tag(t) for t in data["tags"]))
+    if not str(data.get("raw", "")).strip() and data.get("content") is None:
+        raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
+    content = encode(data["content"]) if data.get("content") is not None else b""
+    data["metadata"] = {**data.get("metadata", {}), "hash": text_hash(data.get("raw", ""), content)}
+    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
+    try:
+        return memory_from_json(listed, "the edited memory")
+    except CorruptError as error:
+        raise UsageError(error.message, "that field cannot be left out") from None

@@ -1,0 +1,43 @@
+"""Look things up: one memory, a list, the tree of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.app.workspace import Workspace
+from memcli.errors import NotFoundError
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+
+
+def load(workspace: Workspace, space: str | None = None) -> Space:
+    """The whole space, which is empty when it does not exist. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(space or workspace.space)
+    try:
+        return snapshot.load()
+    finally:
+        snapshot.close()
+
+
+def get(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The memories that `refs` name. Raises NotFoundError for the first that is not there."""
+    space = load(workspace)
+    return [space.find(ref) for ref in refs]
+
+
+def list_memories(
+    workspace: Workspace, prefix: str = "", kinds: Sequence[str] = (), tags: Sequence[str] = (), inactive: bool = False
+) -> list[Memory]:
+    """The memories at and below `prefix`, of one of `kinds` and with all of `tags`, in order of path.
+
+    Raises NotFoundError when `prefix` names nothing.
+    """
+    found = load(workspace).under(prefix)
+    if prefix and not found:
+        raise NotFoundError(f"nothing at {prefix!r} in space {workspace.space!r}", "`memcli tree` shows what there is")
+    return [
+        m for m in found
+        if (inactive or (m.active and m.superseded_by is None))
+        and (not kinds or m.kind in kinds)
+        and all(tag in m.tags for tag in tags)
+    ]  # fmt: skip

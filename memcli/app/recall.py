@@ -1,0 +1,80 @@
+"""Recall: ask a space a question and get a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memcli.app.workspace import Workspace
+from memcli.model.recall import ALL_FILTERED, EMPTY_SPACE, NO_MATCH, Bundle, Entry, Hit, Query, Section
+from memcli.ports import Ranker, Snapshot, SpaceView
+
+
+def recall(workspace: Workspace, queries: Iterable[Query]) -> Iterable[Bundle]:
+    """Answers each query in turn, having loaded everything once. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        if not snapshot.fingerprint:
+            workspace.warn(f"space {workspace.space!r} is empty: nothing has been remembered in it")
+        view = workspace.index.view(snapshot)
+        ranker = workspace.ranker(workspace.backend or view.policy.backend or "")
+        for query in queries:
+            yield answer(query, snapshot, view, ranker)
+    finally:
+        snapshot.close()
+
+
+def answer(query: Query, snapshot: Snapshot, view: SpaceView, ranker: Ranker) -> Bundle:
+    """One bundle: what the ranker found, in the order of SPEC 6.2, read from the snapshot."""
+    visible = view.visible(query)
+    hits = ranker.rank(query, view) if query.topic.strip() else _all(query, view)
+    if query.min_score is not None:
+        hits = [hit for hit in hits if hit.score >= query.min_score]
+    matched = {hit.entry.row for hit in hits}
+    pinned = [e for e in view.entries(view.pinned()).values() if e.row in visible]
+    chosen = order(hits, [Hit(e, 0.0, {}) for e in pinned if e.row not in matched], query.limit)
+    memories = view.fetch([hit.entry.row for hit in chosen])
+    sections = tuple(
+        Section(memory, round(hit.score, 4), {k: round(v, 4) for k, v in hit.why.items()}, snapshot.space)
+        for hit, memory in zip(chosen, memories, strict=True)
+    )
+    reason = None
+    if not hits:
+        reason = EMPTY_SPACE if not view.size else ALL_FILTERED if not len(visible) else NO_MATCH
+    return Bundle(
+        space=snapshot.space,
+        query=query,
+        sections=sections,
+        reason=reason,
+        matched=len(matched | {e.row for e in pinned}),
+        size=view.size,
+    )
+
+
+def order(hits: Sequence[Hit], pinned_only: Sequence[Hit], limit: int) -> list[Hit]:
+    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score.
+
+    `pinned_only` are pinned memories that do not match: they come after the pinned ones that do.
+    """
+    first = [hit for hit in hits if is_first(hit.entry)]
+    rest = [hit for hit in hits if not is_first(hit.entry)]
+    first.sort(key=lambda hit: (not hit.entry.pinned, hit.order))
+    pins = sum(1 for hit in first if hit.entry.pinned)
+    first[pins:pins] = sorted(pinned_only, key=lambda hit: hit.order)
+    places = max(limit - len(rest), -(-limit // 2)) if rest else limit
+    if len(first) <= places:
+        return [*first, *rest][:limit]
+    # Those that found no place in front still compete by their score, if they match at all.
+    late = sorted([*(hit for hit in first[places:] if hit.why), *rest], key=lambda hit: hit.order)
+    return [*first[:places], *late][:limit]
+
+
+def is_first(entry: Entry) -> bool:
+    """Whether the memory comes before the order of scores."""
+    return entry.pinned or entry.relevance == "high"
+
+
+def _all(query: Query, view: SpaceView) -> list[Hit]:
+    """Every memory that passes the filters, newest first: recall by kind, without a topic."""
+    rows = view.visible(query)
+    entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
+    return sorted((Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows), key=lambda hit: hit.order)

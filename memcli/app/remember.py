@@ -1,0 +1,225 @@
+"""Remember: put memories into a space. Check, describe, then, under the lock, find what is there and merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memcli.app.workspace import Workspace
+from memcli.codec.canonical import encode
+from memcli.codec.memory import checked_fields
+from memcli.errors import UsageError
+from memcli.model.ids import memory_id, short_digest, text_hash
+from memcli.model.memory import Json, Memory
+from memcli.model.names import check_id, check_path, check_tag
+from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.space import Space
+
+MAX_TEXT_BYTES = 1 << 20
+"""The largest text of one memory: what is longer is a document, and belongs into several."""
+
+_HINTS = ("path_hint", "project")
+_SET_BY_MEMCLI = ("version", "superseded_by")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one candidate. `status` is `created`, `updated` or `deduplicated`."""
+
+    status: str
+    id: str
+    path: str
+    space: str
+    version: int
+
+    def to_json(self) -> dict[str, Json]:
+        return {name: getattr(self, name) for name in ("status", "id", "path", "space", "version")}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory on its way in: the fields that were given, and those that the semantic layer added."""
+
+    given: Mapping[str, Any]
+    derived: Mapping[str, Any]
+    hash: str
+
+
+def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
+    """Stores the candidates in one write; one outcome each, in order.
+
+    `supersedes` names a memory that the last candidate takes the place of.
+    Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
+    """
+    now = workspace.clock()
+    outcomes: list[Outcome] = []
+
+    def merge(space: Space) -> Space:
+        outcomes.clear()
+        shelf = _Shelf(space, now)
+        outcomes.extend(shelf.take(candidate) for candidate in candidates)
+        if supersedes and outcomes:
+            shelf.supersede(space.find(supersedes), outcomes[-1].id)
+        return space.put(shelf.changed.values(), now) if shelf.changed else space
+
+    workspace.store.update(workspace.space, merge)
+    return outcomes
+
+
+def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
+    """A candidate from the fields that a user or a source gave. Raises UsageError naming the wrong one."""
+    given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
+    _check_text(given)
+    for name, check in (("path", check_path), ("id", check_id)):
+        if name in given:
+            given[name] = check(given[name])
+    if "tags" in given:
+        given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
+    hints = {name: fields[name] for name in _HINTS if fields.get(name)}
+    if workspace.project:
+        hints.setdefault("project", workspace.project)
+    content = encode(given["content"]) if "content" in given else b""
+    derived = workspace.summarizer.describe({**hints, **given})
+    digest = text_hash(given.get("raw", ""), content)
+    metadata = {
+        **({"project": hints["project"]} if "project" in hints else {}),
+        "space": workspace.space,
+        **given.get("metadata", {}),
+        "hash": digest,
+    }
+    return Candidate({**given, "metadata": metadata}, derived, digest)
+
+
+def _check_text(given: Mapping[str, Any]) -> None:
+    raw = given.get("raw", "")
+    if not raw.strip() and "content" not in given:
+        raise UsageError(
+            "nothing to remember: the text is empty", "give a text, --file FILE, --object JSON, or pipe one in"
+        )
+    if len(raw.encode()) > MAX_TEXT_BYTES:
+        raise UsageError(
+            f"the text is {len(raw.encode()) / 1e6:.1f} MB; one memory holds at most 1 MB",
+            "remember what matters of it, or `memcli ingest` the file",
+        )
+
+
+class _Shelf:
+    """The memories of a space while candidates are put among them, found by id, path and hash."""
+
+    def __init__(self, space: Space, now: str) -> None:
+        self._space = space.name
+        self._now = now
+        self._by_id = {m.id: m for m in space.objects}
+        self._by_path = {m.path: m for m in space.objects}
+        self._by_hash = {m.hash: m for m in reversed(space.objects) if m.hash}
+        self.changed: dict[str, Memory] = {}
+
+    def take(self, candidate: Candidate) -> Outcome:
+        """Puts one candidate on the shelf."""
+        existing = self._existing(candidate)
+        if existing is None:
+            return self._put(self._create(candidate), "created")
+        if "path" not in candidate.given and "id" not in candidate.given:
+            return self._put(_confirmed(existing, candidate, self._now), "deduplicated")
+        updated = self._merged(existing, candidate)
+        if updated == existing:
+            return _outcome("deduplicated", existing, self._space)
+        return self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
+
+    def supersede(self, old: Memory, by: str) -> None:
+        """Marks `old` as superseded by the memory of id `by`, and links the two."""
+        if old.id == by:
+            raise UsageError(f"memory {by} cannot supersede itself", "give the new text a path of its own")
+        new = self._by_id[by]
+        link = {"to": old.id, "relation": "supersedes", "weight": 1.0, "created_at": self._now}
+        if not any(known["to"] == old.id and known["relation"] == "supersedes" for known in new.links):
+            self._keep(replace(new, links=(*new.links, link)))
+        self._keep(replace(old, superseded_by=by, updated_at=self._now, version=old.version + 1))
+
+    def _existing(self, candidate: Candidate) -> Memory | None:
+        given = candidate.given
+        if "id" in given:
+            return self._by_id.get(given["id"])
+        if "path" in given:
+            return self._by_path.get(given["path"]) or self._by_id.get(memory_id(self._space, given["path"]))
+        return self._by_hash.get(candidate.hash)
+
+    def _create(self, candidate: Candidate) -> Memory:
+        fields = {**candidate.derived, **candidate.given}
+        path = self._free_path(fields["path"], candidate)
+        name = fields.get("id") or memory_id(self._space, path)
+        fields.setdefault("created_at", self._now)
+        fields.setdefault("updated_at", self._now)
+        return _memory({**fields, "id": name, "path": path})
+
+    def _free_path(self, path: str, candidate: Candidate) -> str:
+        """`path`, or, where another memory has it, `path` with a digest that makes it this one's own."""
+        other = self._by_path.get(path)
+        if other is None or other.id == candidate.given.get("id"):
+            return path
+        return f"{path[:200]}-{short_digest(candidate.given.get('id') or candidate.hash, 8)}"
+
+    def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
+        """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
+        given = {
+            k: v for k, v in candidate.given.items() if k not in ("id", "created_at", "updated_at", *_SET_BY_MEMCLI)
+        }
+        if "path" in given and given["path"] != existing.path:
+            given["path"] = self._free_path(given["path"], candidate)
+        given["metadata"] = {**existing.metadata, **given["metadata"]}
+        if candidate.hash != existing.hash:
+            follows = ("summary_micro", "summary_short", "summary_long")
+            given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
+            given.setdefault("chunks", candidate.derived.get("chunks", ()))
+        return _memory({**_fields(existing), **given, "active": given.get("active", True)})
+
+    def _put(self, memory: Memory, status: str) -> Outcome:
+        self._keep(memory)
+        return _outcome(status, memory, self._space)
+
+    def _keep(self, memory: Memory) -> None:
+        before = self._by_id.get(memory.id)
+        if before is not None and before.path != memory.path:
+            self._by_path.pop(before.path, None)
+        self._by_id[memory.id] = self._by_path[memory.path] = self.changed[memory.id] = memory
+        self._by_hash.setdefault(memory.hash, memory)
+        if self._by_hash[memory.hash].id == memory.id:
+            self._by_hash[memory.hash] = memory
+
+
+def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
+    """`existing`, told once more: stronger, with the tags and links that came along."""
+    given = candidate.given
+    return replace(
+        existing,
+        strength=existing.strength + 1,
+        tags=_union(existing.tags, given.get("tags", ())),
+        links=_union(existing.links, given.get("links", ())),
+        pinned=given.get("pinned", existing.pinned),
+        active=True,
+        updated_at=now,
+    )
+
+
+def _memory(fields: Mapping[str, Any]) -> Memory:
+    """A memory from its fields; those that no version knows go to `extra`. Chunks bear the memory's id."""
+    known = {k: v for k, v in fields.items() if k in MEMORY_FIELDS}
+    extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
+    if known.get("chunks"):
+        known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
+    return Memory(**known, extra=extra)
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    return {name: getattr(memory, name) for name in (*MEMORY_FIELDS, "extra")}
+
+
+def _union(first: Iterable[Any], second: Iterable[Any]) -> tuple[Any, ...]:
+    merged = list(first)
+    merged.extend(item for item in second if item not in merged)
+    return tuple(merged)
+
+
+def _outcome(status: str, memory: Memory, space: str) -> Outcome:
+    return Outcome(status, memory.id, memory.path, space, memory.version)

@@ -1,0 +1,86 @@
+"""Search below a heading: its children, by what they say and how recent they are (SPEC 6.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memcli.app.workspace import Workspace
+from memcli.clock import days_between
+from memcli.errors import NotFoundError
+from memcli.model.analysis import query_terms, terms
+from memcli.model.chunks import split
+from memcli.model.memory import Memory
+from memcli.model.recall import Query, TermStats
+from memcli.ports import SpaceView
+
+DEFAULT_BIAS = 0.3
+RECENCY_DAYS = 30.0
+_SNIPPET_CHARACTERS = 240
+_LEAST_SIMILARITY = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A child of the heading: its score, made of similarity (0..1) and recency, and where it speaks of the question."""
+
+    memory: Memory
+    score: float
+    similarity: float
+    snippet: str
+
+
+def search(workspace: Workspace, text: str, under: str, limit: int, bias: float = DEFAULT_BIAS) -> list[Found]:
+    """The children of the heading `under`, best first; newest first when there is no question.
+
+    Score: `(1 - bias) * similarity + bias * recency`. Raises NotFoundError when nothing is under the heading.
+    """
+    now = workspace.clock()
+    query = Query(topic=text, now=now, under=under)
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        view = workspace.index.view(snapshot)
+        rows = view.visible(query)
+        if under and not len(rows):
+            raise NotFoundError(
+                f"nothing under {under!r} in space {workspace.space!r}", "`memcli tree` shows what there is"
+            )
+        entries = {row: e for row, e in view.entries().items() if row in rows}
+        similar = _similarities(text, view) if text.strip() else dict.fromkeys(entries, 1.0)
+        scored = []
+        for row, entry in entries.items():
+            similarity = similar.get(row, 0.0)
+            if similarity >= _LEAST_SIMILARITY:
+                recency = math.exp(-days_between(entry.updated_at, now) / RECENCY_DAYS)
+                score = (1 - bias) * similarity + bias * recency if text.strip() else recency
+                scored.append((round(score, 4), entry.updated_at, entry.id, row))
+        best = sorted(scored, key=lambda s: s[2])
+        best.sort(key=lambda s: s[:2], reverse=True)
+        memories = view.fetch([row for *_, row in best[:limit]])
+        return [
+            Found(m, score, round(similar.get(row, 0.0), 4), snippet(m, text))
+            for m, (score, _, _, row) in zip(memories, best, strict=False)
+        ]
+    finally:
+        snapshot.close()
+
+
+def snippet(memory: Memory, question: str) -> str:
+    """The piece of the text that has most of the question's words; the first one when none has any."""
+    wanted = frozenset(terms(question))
+    pieces = split(memory.raw, _SNIPPET_CHARACTERS) or [memory.summary_micro]
+    return max(pieces, key=lambda piece: (len(wanted.intersection(terms(piece))), -pieces.index(piece)))
+
+
+def _similarities(text: str, view: SpaceView) -> dict[int, float]:
+    """The cosine of each row's best chunk, or the share of the question's words that it has, where that is more."""
+    stats = view.lexical(query_terms(text), max(1, view.size))
+    similar = dict(view.dense(text) or {})
+    for row, counts in stats.counts.items():
+        similar[row] = max(similar.get(row, 0.0), _share(counts, stats))
+    return similar
+
+
+def _share(counts: Mapping[str, tuple[int, ...]], stats: TermStats) -> float:
+    return len(counts) / max(1, len(stats.frequencies))

@@ -1,0 +1,127 @@
+"""Spaces: make, list, govern, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from memcli.app.lookup import load
+from memcli.app.workspace import Workspace
+from memcli.codec.space import policy_from_json, policy_to_json
+from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.memory import Json
+from memcli.model.shapes import POLICY_FIELDS, check_fields
+from memcli.model.space import Policy, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One space in numbers. `problem` says why it could not be read."""
+
+    name: str
+    objects: int = 0
+    active: int = 0
+    pinned: int = 0
+    updated_at: str = ""
+    policy: Policy = field(default_factory=Policy)
+    metadata: Mapping[str, Json] | None = None
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        data: dict[str, Json] = {
+            "space": self.name, "objects": self.objects, "active": self.active, "pinned": self.pinned,
+            "updated_at": self.updated_at, "policy": policy_to_json(self.policy),
+        }  # fmt: skip
+        if self.metadata:
+            data["metadata"] = self.metadata
+        if self.problem:
+            data["problem"] = self.problem
+        return data
+
+
+def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
+    """The space `name`, made when it is not there, and whether it was. `reset` takes all memories out of it.
+
+    Raises RefusedError when `reset` would delete memories and the policy does not allow it.
+    """
+    now = workspace.clock()
+    new = name not in workspace.store.spaces()
+
+    def apply(space: Space) -> Space:
+        if reset and space.objects:
+            _check_deletion(space)
+            space = replace(space, objects=())
+        after = replace(space, metadata={**space.metadata, **metadata})
+        return replace(after, updated_at=now) if new or reset or after != space else space
+
+    return workspace.store.update(name, apply), new
+
+
+def list_spaces(workspace: Workspace) -> list[Summary]:
+    """Every space; one that is damaged is listed with its problem."""
+    found = []
+    for name in workspace.store.spaces():
+        try:
+            found.append(summarize(load(workspace, name)))
+        except (CorruptError, UsageError) as error:
+            found.append(Summary(name, problem=error.message))
+    return found
+
+
+def show(workspace: Workspace, name: str) -> Summary:
+    """One space. Raises NotFoundError, CorruptError."""
+    _check_exists(workspace, name)
+    return summarize(load(workspace, name))
+
+
+def set_policy(workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False) -> Policy:
+    """Sets fields of the policy (null takes the default again), or with `whole` all of it.
+
+    Raises UsageError naming the wrong field, NotFoundError.
+    """
+    _check_exists(workspace, name)
+    for key in fields:
+        if key not in POLICY_FIELDS:
+            raise UsageError(f"no field {key!r} in a policy", f"fields: {', '.join(sorted(POLICY_FIELDS))}")
+    check_fields({k: v for k, v in fields.items() if v is not None}, POLICY_FIELDS)
+    now = workspace.clock()
+
+    def apply(space: Space) -> Space:
+        merged = {**({} if whole else policy_to_json(space.policy)), **fields}
+        policy = policy_from_json({k: v for k, v in merged.items() if v is not None}, "policy")
+        return space if policy == space.policy else replace(space, policy=policy, updated_at=now)
+
+    return workspace.store.update(name, apply).policy
+
+
+def delete(workspace: Workspace, name: str) -> int:
+    """Deletes the space with all its memories; returns how many. Raises NotFoundError, RefusedError."""
+    gone = workspace.store.delete(name, lambda space: _check_deletion(space) if space.objects else None)
+    workspace.index.rebuild(name)
+    return len(gone.objects)
+
+
+def summarize(space: Space) -> Summary:
+    """The space in numbers."""
+    return Summary(
+        name=space.name,
+        objects=len(space.objects),
+        active=sum(m.active for m in space.objects),
+        pinned=sum(m.pinned for m in space.objects),
+        updated_at=space.updated_at,
+        policy=space.policy,
+        metadata=space.metadata,
+    )
+
+
+def _check_exists(workspace: Workspace, name: str) -> None:
+    if name not in workspace.store.spaces():
+        raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
+
+
+def _check_deletion(space: Space) -> None:
+    if not space.policy.allow_delete:
+        raise RefusedError(
+            f"the policy of space {space.name!r} does not allow deletion (allow_delete is false)",
+            f"`memcli space policy {space.name} --set allow_delete=true`",
+        )

@@ -1,0 +1,26 @@
+"""The Workspace: every port that a use case may need, bundled once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memcli.clock import Clock
+from memcli.ports import Index, Progress, Ranker, Store, Summarizer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A store, opened. `warn` and `progress` speak to the user, never on standard output."""
+
+    store: Store
+    index: Index
+    summarizer: Summarizer
+    ranker: Callable[[str], Ranker]
+    clock: Clock
+    space: str
+    root: str
+    project: str = ""
+    backend: str | None = None
+    warn: Callable[[str], None] = lambda _: None
+    progress: Progress | None = None

@@ -1,0 +1,124 @@
+"""What `memcli doctor` looks at: each check says what it found, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from memcli import __version__
+from memcli.errors import MemcliError
+from memcli.store.layout import FOLDER, Layout
+from memcli.wiring import locate, open_workspace, read_config
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
+    """All checks, in order; those of the store only where there is one."""
+    return [_python(), _sqlite(), _git(), _model(), _embedding(), *_store(options, environ)]
+
+
+def _python() -> Check:
+    found = f"memcli {__version__}, Python {platform.python_version()}"
+    return Check("python", sys.version_info >= (3, 11), found, "memcli needs Python 3.11")
+
+
+def _sqlite() -> Check:
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    except sqlite3.Error as error:
+        return Check("sqlite", False, f"SQLite {sqlite3.sqlite_version}: {error}", "use a Python whose SQLite has FTS5")
+    return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
+
+
+def _git() -> Check:
+    path = shutil.which("git")
+    return Check("git", path is not None, path or "not on PATH", "install git; `ingest --git` needs it")
+
+
+def _model() -> Check:
+    from memcli.embed.onnx import MODEL_DIGEST, verify
+
+    problems = verify()
+    return Check(
+        "model",
+        not problems,
+        "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified",
+        "install memcli again",
+    )
+
+
+def _embedding() -> Check:
+    from memcli.embed.onnx import OnnxEmbedder
+
+    try:
+        vector = OnnxEmbedder().embed(["memory"])[0]
+    except MemcliError as error:
+        return Check("embedding", False, error.message, error.hint)
+    return Check(
+        "embedding",
+        any(vector),
+        f"{len(vector)} dimensions",
+        "install onnxruntime again; MEMCLI_EMBEDDER=off works without",
+    )
+
+
+def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    try:
+        root = locate(options, environ)
+    except MemcliError as error:
+        yield Check("store", False, error.message, error.hint)
+        return
+    if root is None:
+        yield Check("store", True, "none here (`memcli init` makes one)")
+        return
+    yield Check(
+        "store",
+        os.access(root, os.W_OK),
+        root if os.access(root, os.W_OK) else f"{root} is read-only",
+        "check its permissions",
+    )
+    ignore = os.path.join(root, ".gitignore")
+    yield Check(
+        "gitignore",
+        os.path.isfile(ignore),
+        f"{FOLDER}/.gitignore {'is there' if os.path.isfile(ignore) else 'is missing'}",
+        "run `memcli init`",
+    )
+    yield _config(root)
+    yield from _spaces(options, environ)
+
+
+def _config(root: str) -> Check:
+    try:
+        found = read_config(Layout(root))
+    except MemcliError as error:
+        return Check("config", False, error.message, error.hint)
+    return Check("config", True, ", ".join(f"{k}={v}" for k, v in sorted(found.items())) or "none")
+
+
+def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    from memcli.app.spaces import list_spaces
+
+    try:
+        workspace = open_workspace(options, environ)
+        for space in list_spaces(workspace):
+            found = space.problem or f"{space.objects} memories"
+            yield Check(
+                f"space {space.name}", not space.problem, found, "mend the file, or take it back with `git checkout`"
+            )
+    except MemcliError as error:
+        yield Check("spaces", False, error.message, error.hint)

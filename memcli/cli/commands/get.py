@@ -1,0 +1,35 @@
+"""`memcli get`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli.options import Refs, verb
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+
+
+@verb
+def command(
+    session: Session,
+    refs: Refs,
+    field: Annotated[str | None, typer.Option("--field", metavar="NAME", help="This field alone, as it is.")] = None,
+) -> None:
+    """Print memories whole, by id or path."""
+    from memcli.app.lookup import get
+    from memcli.codec.canonical import encode
+    from memcli.codec.memory import memory_to_json
+    from memcli.render.memory import render_memory
+
+    memories = get(session.open(), refs)
+    if field is not None:
+        values = [memory_to_json(m).get(field) for m in memories]
+        if field not in memory_to_json(memories[0]) and not hasattr(memories[0], field):
+            raise UsageError(f"no field {field!r}", "`memcli schema object` lists them")
+        text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
+        session.output.answer(values[0] if len(values) == 1 else values, text)
+        return
+    data = [memory_to_json(m) for m in memories]
+    session.output.answer(data[0] if len(data) == 1 else data, "\n".join(render_memory(m) for m in memories))

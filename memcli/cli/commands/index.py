@@ -1,0 +1,30 @@
+"""`memcli index`"""
+
+from __future__ import annotations
+
+from memcli.cli.options import group, verb
+from memcli.cli.session import Session
+
+app = group("index", "Show or rebuild the cache. It can be deleted at any time.")
+
+
+@app.command()
+@verb
+def rebuild(session: Session) -> None:
+    """Make the index of the space anew."""
+    from memcli.app.embed import index_status
+
+    workspace = session.open()
+    workspace.index.rebuild(workspace.space)
+    data = index_status(workspace)
+    session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
+
+
+@app.command()
+@verb
+def status(session: Session) -> None:
+    """Say what the cache holds of the space."""
+    from memcli.app.embed import index_status
+
+    data = index_status(session.open())
+    session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))

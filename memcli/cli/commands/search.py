@@ -1,0 +1,34 @@
+"""`memcli search`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+
+
+@verb
+def command(
+    session: Session,
+    query: Annotated[
+        str, typer.Argument(metavar="[QUERY]", help="What to look for; without it, the newest come first.")
+    ] = "",
+    under: Annotated[str, typer.Option(metavar="PATH", help="The heading: only at this path and below it.")] = "",
+    limit: Annotated[int, typer.Option("--limit", "-l", min=1, metavar="N", help="At most N.")] = 20,
+    recency_bias: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="How much the date counts.")] = 0.3,
+) -> None:
+    """Rank what lies under a heading by meaning and date, with the place that speaks of it.
+
+    Example: memcli search "token lifetime" --under auth
+    """
+    from memcli.app.search import search
+    from memcli.render.listing import found_text, summary_json
+
+    found = search(session.open(), query, under, limit, recency_bias)
+    data = [
+        {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippet": f.snippet} for f in found
+    ]
+    session.output.answer(data, found_text([(f.memory, f.score, f.snippet) for f in found]))

@@ -1,0 +1,98 @@
+"""`memcli space`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli.assignments import assignments
+from memcli.cli.options import group, split_pairs, verb
+from memcli.cli.session import Session
+from memcli.cli.text import read_text
+from memcli.errors import UsageError
+
+app = group("space", "Create, list, govern and delete spaces.")
+_Name = Annotated[str, typer.Argument(metavar="NAME")]
+
+
+@app.command()
+@verb
+def create(
+    session: Session,
+    name: _Name,
+    reset: Annotated[
+        bool, typer.Option("--reset", help="Take all memories out of it; the policy must allow it.")
+    ] = False,
+    meta: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Metadata; may be repeated.")] = None,
+) -> None:
+    """Make a space. One that is there stays as it is."""
+    from memcli.app.spaces import create as create_space
+    from memcli.model.names import check_space
+
+    space, new = create_space(session.open(create=True), check_space(name), split_pairs(meta, "--meta"), reset)
+    done = "created" if new else "reset" if reset else "there is"
+    session.output.confirm({"space": space.name, "created": new, "reset": reset}, f"{done} space {space.name}")
+
+
+@app.command("list")
+@verb
+def list_(session: Session) -> None:
+    """List spaces."""
+    from memcli.app.spaces import list_spaces
+    from memcli.render.grid import grid
+
+    found = list_spaces(session.open())
+    rows = [[s.name, str(s.objects), str(s.pinned), s.updated_at, s.problem] for s in found]
+    text = grid(["space", "memories", "pinned", "updated", ""], rows) if rows else ""
+    session.output.answer([s.to_json() for s in found], text)
+
+
+@app.command()
+@verb
+def show(session: Session, name: _Name) -> None:
+    """Show a space: counts, policy, metadata."""
+    from memcli.app.spaces import show as show_space
+    from memcli.codec.canonical import encode_line
+
+    found = show_space(session.open(), name).to_json()
+    lines = [
+        f"{key:<10}  {value if isinstance(value, str) else encode_line(value).decode()}" for key, value in found.items()
+    ]
+    session.output.answer(found, "\n".join(lines))
+
+
+@app.command()
+@verb
+def policy(
+    session: Session,
+    name: _Name,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="null takes the default.")
+    ] = None,
+    file: Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="The whole policy as JSON.")] = None,
+) -> None:
+    """Show or set the policy of a space: ttl_days, allow_delete, export_path, backend.
+
+    Example: memcli space policy main --set ttl_days=30 --set allow_delete=true
+    """
+    from memcli.app.spaces import set_policy
+    from memcli.codec.canonical import decode_object, encode
+    from memcli.codec.space import policy_to_json
+    from memcli.model.shapes import POLICY_FIELDS
+
+    if set_ and file:
+        raise UsageError("both --set and --file are given", "give one of them")
+    fields = decode_object(read_text(None, file), file) if file else assignments(set_, dict(POLICY_FIELDS))
+    data = policy_to_json(set_policy(session.open(), name, fields, whole=file is not None))
+    session.output.answer(data, encode(data).decode())
+
+
+@app.command()
+@verb
+def delete(session: Session, name: _Name) -> None:
+    """Delete a space with all its memories; its policy must allow it."""
+    from memcli.app.spaces import delete as delete_space
+
+    gone = delete_space(session.open(), name)
+    session.output.confirm({"space": name, "deleted": gone}, f"deleted space {name} ({gone} memories)")

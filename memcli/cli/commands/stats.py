@@ -1,0 +1,22 @@
+"""`memcli stats`"""
+
+from __future__ import annotations
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+
+
+@verb
+def command(session: Session) -> None:
+    """Count the memories of a space by kind and tag, and measure its files."""
+    from memcli.app.stats import stats
+    from memcli.render.clean import clean_line
+    from memcli.store.layout import Layout
+
+    workspace = session.open()
+    data = stats(workspace) | {"bytes": Layout(workspace.root).sizes(workspace.space)}
+    lines = []
+    for name, value in data.items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        lines.append(f"{name:<10}  {clean_line(shown)}".rstrip())
+    session.output.answer(data, "\n".join(lines))

@@ -1,0 +1,192 @@
+"""The program: finds the verb, runs it, and turns every failure into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from keyword import iskeyword
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from memcli import __version__
+from memcli.cli.options import HELP
+from memcli.cli.output import report
+from memcli.errors import MemcliError, StoreError, UsageError
+
+# One line a verb: its module is `commands/<verb>.py`, which has a `command` or, for a group, an `app`.
+COMMANDS: dict[str, dict[str, str]] = {
+    "Start": {
+        "init": "Make a store here.",
+        "demo": "Take a guided tour on a throw-away store.",
+        "doctor": "Check the installation, the model and the store.",
+    },
+    "Every day": {
+        "remember": "Store a memory: a text, a JSON object, or a file of them.",
+        "recall": "Answer a question with what matters, ready for a prompt.",
+        "search": "Rank what lies under a heading.",
+        "get": "Print memories whole.",
+        "list": "List memories.",
+        "tree": "Show the hierarchy of paths.",
+        "browse": "Look around on a full screen.",
+    },
+    "Keep in order": {
+        "edit": "Change the fields of a memory.",
+        "tag": "Add or remove tags.",
+        "pin": "Put memories in front of every recall.",
+        "unpin": "Let memories compete again.",
+        "forget": "Take memories out of recall, or delete them.",
+        "gc": "Delete what has expired.",
+    },
+    "Bring in, hand out": {
+        "ingest": "Remember files or commits.",
+        "watch": "Ingest files and commits as they change.",
+        "export": "Write a space to a bundle.",
+        "import": "Read a bundle.",
+    },
+    "Look inside": {
+        "space": "Create, list, govern and delete spaces.",
+        "index": "Show or rebuild the cache.",
+        "stats": "Count and measure.",
+        "schema": "Print the JSON Schema of what is stored.",
+        "completions": "Print the completions of a shell.",
+    },
+}  # fmt: skip
+VERBS = {name: text for group in COMMANDS.values() for name, text in group.items()}
+
+EPILOG = """\
+  memcli remember "We chose PostgreSQL because of JSONB" --kind decision
+  memcli recall "which database?"
+  git diff --stat | memcli remember --path notes/today
+
+`memcli COMMAND --help` tells more. Every command knows -s/--space, --root,
+--json, -q and --freeze-clock."""
+
+_INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+class Verbs(TyperGroup):
+    """The group of all verbs: each is imported when it is called, none to print the help."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        return load_command(cmd_name) if cmd_name in VERBS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], VERBS, 2)
+            hint = f"did you mean {' or '.join(close)}?" if close else "`memcli --help` lists them"
+            raise UsageError(f"no command {args[0]!r}", hint)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        formatter.write("memcli: the structured memory of a project\n\nUsage: memcli COMMAND [ARGUMENTS]\n")
+        for title, verbs in COMMANDS.items():
+            formatter.write(f"\n{title}\n")
+            for name, text in verbs.items():
+                formatter.write(f"  {name:<12} {text}\n")
+        formatter.write(f"\n{EPILOG}\n")
+
+
+def load_command(name: str) -> Any:
+    """The command `name`, as Typer makes it of its module's `command` function or `app` group."""
+    module = importlib.import_module(f"memcli.cli.commands.{name}{'_' if iskeyword(name) else ''}")
+    if hasattr(module, "app"):
+        return typer.main.get_group(module.app)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(name, context_settings=HELP)(module.command)
+    return typer.main.get_command(app)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"memcli {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    """The structured memory of a project."""
+
+
+def build() -> Any:
+    """The whole command tree."""
+    app = typer.Typer(
+        name="memcli",
+        cls=Verbs,
+        callback=_root,
+        add_completion=False,
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings=HELP,
+    )
+    return typer.main.get_command(app)
+
+
+def main(args: Sequence[str]) -> int:
+    """Runs the command in `args` and returns its exit code. Never raises for what a user did."""
+    json = "--json" in args
+    try:
+        result = build().main(args=list(args), prog_name="memcli", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except MemcliError as error:
+        report(error, json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`): point stdout at nothing, so that the interpreter's last flush is silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001 - the last boundary: nothing may reach the user as a traceback
+        return _unexpected(error, json)
+
+
+def _unexpected(error: Exception, json: bool) -> int:
+    """Usage errors of Typer, whose classes are private to it; and bugs, which are one line too."""
+    if type(error).__name__ == "Abort":
+        return _INTERRUPTED
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())  # type: ignore[attr-defined]
+        return UsageError.exit_code
+    if hasattr(error, "format_message"):
+        usage = UsageError(error.format_message().rstrip("."), _help_of(error))
+        report(usage, json)
+        return usage.exit_code
+    if os.environ.get("MEMCLI_DEBUG"):
+        raise error
+    if isinstance(error, OSError):
+        failed = StoreError(
+            f"{error.strerror or error}: {error.filename or 'no file named'}", "check permissions and space"
+        )
+        report(failed, json)
+        return failed.exit_code
+    report(
+        MemcliError(f"internal error: {type(error).__name__}: {error}", "MEMCLI_DEBUG=1 shows where; please report it"),
+        json,
+    )
+    return MemcliError.exit_code
+
+
+def _help_of(error: Any) -> str:
+    context = getattr(error, "ctx", None)
+    return f"see `{context.command_path} --help`" if context is not None else "see `memcli --help`"
+
+
+def run() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
+    sys.exit(main(sys.argv[1:]))

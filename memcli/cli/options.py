@@ -1,0 +1,82 @@
+"""Options that several commands share, declared once; and `verb`, which gives every command the common ones."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+
+HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+"""Settings that every command has."""
+
+Common = {
+    "space": Annotated[
+        str | None, typer.Option("--space", "-s", metavar="NAME", help="The space to work in [default: main].")
+    ],
+    "root": Annotated[str | None, typer.Option("--root", metavar="DIR", help="The store, or the folder it is in.")],
+    "json": Annotated[bool, typer.Option("--json", help="The answer as JSON on standard output.")],
+    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but answers and errors.")],
+    "freeze_clock": Annotated[
+        str | None, typer.Option("--freeze-clock", metavar="TIME", help="Take TIME (RFC 3339) for now.")
+    ],
+}
+
+Refs = Annotated[
+    list[str], typer.Argument(metavar="ID|PATH...", help="Memories by id, by the beginning of an id, or by path.")
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", "-k", metavar="KIND", help="Only this kind; may be repeated.")
+]
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Only with this tag; may be repeated.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and do nothing.")]
+
+
+def verb(function: Callable[..., None]) -> Callable[..., None]:
+    """A command from `function(session, ...)`: the common options are added and become the session."""
+    hints = get_type_hints(function, include_extras=True)
+    own = list(inspect.signature(function).parameters.values())[1:]
+    shared = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=False if name in ("json", "quiet") else None, annotation=hint
+        )
+        for name, hint in Common.items()
+    ]
+
+    @functools.wraps(function)
+    def run(**values: Any) -> None:
+        common = {name: values.pop(name) for name in Common}
+        with Session(**common) as session:
+            function(session, **values)
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in own]
+    run.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
+    del run.__wrapped__  # inspect must see the signature above, not the function's
+    return run
+
+
+def split_pairs(pairs: list[str] | None, option: str) -> dict[str, str]:
+    """`name=value` arguments as a mapping. Raises UsageError for what has no `=`."""
+    found = {}
+    for pair in pairs or []:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{option} {pair!r} is not name=value", f"write {option} name=value")
+        found[name.strip()] = value
+    return found
+
+
+def group(name: str, text: str) -> typer.Typer:
+    """A command with commands of its own."""
+    return typer.Typer(
+        name=name, help=text, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+        pretty_exceptions_enable=False, context_settings=HELP,
+    )  # fmt: skip

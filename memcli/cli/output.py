@@ -1,0 +1,109 @@
+"""Standard output is the answer, standard error the conversation. Only this module knows which is which."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from memcli.codec.canonical import encode, encode_line
+from memcli.errors import MemcliError
+from memcli.model.memory import Json
+from memcli.render.clean import clean_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_PROGRESS_AFTER_SECONDS = 1.0
+
+
+class Output:
+    """Where a command speaks. `json`: the answer is JSON. `quiet`: answers and errors, and nothing beside them."""
+
+    def __init__(self, json: bool = False, quiet: bool = False) -> None:
+        self.json = json
+        self.quiet = quiet
+
+    def answer(self, data: Json, text: str) -> None:
+        """What was asked for: `data` as JSON, or `text`."""
+        self.write(encode(data).decode() if self.json else text)
+
+    def confirm(self, data: Json, text: str) -> None:
+        """What was done: as `answer`, but not worth a word when quiet."""
+        if self.json or not self.quiet:
+            self.answer(data, text)
+
+    def lines(self, values: Iterable[Json]) -> None:
+        """JSON values, one a line, each written as soon as it is there."""
+        for value in values:
+            self.write(encode_line(value).decode())
+            sys.stdout.flush()
+
+    def write(self, text: str) -> None:
+        """Text on standard output, with a newline at its end; nothing for no text."""
+        if text:
+            sys.stdout.write(text if text.endswith("\n") else text + "\n")
+
+    def note(self, text: str) -> None:
+        """A word on standard error."""
+        if not self.quiet:
+            sys.stderr.write(f"memcli: {clean_line(text)}\n")
+
+
+def is_terminal() -> bool:
+    """Whether a person reads standard output."""
+    return sys.stdout.isatty()
+
+
+def use_colour() -> bool:
+    """Whether to colour: on a terminal that can, unless NO_COLOR says not to."""
+    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def report(error: MemcliError, json: bool) -> None:
+    """The one line that an error is; with `json` also as JSON on standard output."""
+    hint = f" ({error.hint})" if error.hint else ""
+    sys.stderr.write(f"memcli: {clean_line(error.message + hint)}\n")
+    if json:
+        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        sys.stdout.write(encode({"error": body}).decode("utf-8", "replace") + "\n")
+
+
+class ProgressBar:
+    """A bar on standard error for what takes longer than a second; silent when nobody watches."""
+
+    def __init__(self, what: str, quiet: bool) -> None:
+        self._what = what
+        self._shown = not quiet and sys.stderr.isatty()
+        self._started: float | None = None
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if not self._shown:
+            return
+        now = time.monotonic()
+        self._started = now if self._started is None else self._started
+        if self._bar is None and now - self._started >= _PROGRESS_AFTER_SECONDS and done < total:
+            self._start(total)
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=total)
+        if done >= total:
+            self.close()
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar, self._started = None, None
+
+    def _start(self, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._what, total=total)
+        self._bar.start()

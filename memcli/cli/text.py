@@ -1,0 +1,60 @@
+"""Text that comes in: an argument, a file, or standard input. Checked for what memcli does not store."""
+
+from __future__ import annotations
+
+import sys
+
+from memcli.errors import NotFoundError, UsageError
+
+MAX_BYTES = 256 << 20
+"""The most that is read of anything: no more can be meant, and an endless pipe must end."""
+
+
+def read_text(argument: str | None, file: str | None, limit: int = MAX_BYTES) -> str:
+    """The text of a command: `argument`, the file `file`, or standard input (`-`, or a pipe when nothing is given).
+
+    Raises UsageError when there is none, or it is binary or no UTF-8; NotFoundError for a missing file.
+    """
+    if argument is not None and argument != "-":
+        if file is not None:
+            raise UsageError("both a text and --file are given", "give one of them")
+        return decode(argument.encode("utf-8", "surrogateescape"), "the argument")
+    if file is not None and file != "-":
+        return decode(read_file(file, limit), file)
+    if file is None and argument is None and sys.stdin.isatty():
+        raise UsageError("nothing to read", "give a text, --file FILE, or pipe one in")
+    return decode(read_stdin(limit), "standard input")
+
+
+def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
+    """The bytes of a file. Raises NotFoundError, UsageError."""
+    try:
+        with open(path, "rb") as file:
+            return _bounded(file.read(limit + 1), limit, path)
+    except FileNotFoundError:
+        raise NotFoundError(f"no file {path!r}", "check the name") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def read_stdin(limit: int = MAX_BYTES) -> bytes:
+    """The bytes of standard input. Raises UsageError."""
+    return _bounded(sys.stdin.buffer.read(limit + 1), limit, "standard input")
+
+
+def decode(data: bytes, where: str) -> str:
+    """`data` as text, with `\\n` for line ends. Raises UsageError when it is binary or no UTF-8."""
+    if b"\0" in data[:8192] or b"\0" in data:
+        raise UsageError(f"{where} is binary (it has NUL bytes)", "give text")
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{where} is not valid UTF-8 (byte {error.start})", "convert it, for example with iconv"
+        ) from None
+
+
+def _bounded(data: bytes, limit: int, where: str) -> bytes:
+    if len(data) > limit:
+        raise UsageError(f"{where} is longer than {limit >> 20} MiB", "give less at once")
+    return data

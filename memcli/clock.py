@@ -1,0 +1,49 @@
+"""Time: the one place that asks the system for it, and the one format it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from memcli.errors import UsageError
+
+Clock = Callable[[], str]
+"""Returns now as RFC 3339 in UTC with whole seconds, such as `2026-01-31T09:30:00Z`."""
+
+_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+_SECONDS_PER_DAY = 86_400
+
+
+def system_clock() -> str:
+    """Now, by the machine's clock."""
+    return datetime.now(UTC).strftime(_FORMAT)
+
+
+def frozen_clock(at: str) -> Clock:
+    """A clock that always answers `at`. Raises UsageError when `at` is no time."""
+    moment = normalize_time(at)
+    return lambda: moment
+
+
+def normalize_time(text: str) -> str:
+    """`text` (RFC 3339, or a date alone) as UTC with whole seconds, so that times compare as strings.
+
+    A time without an offset is taken as UTC. Raises UsageError when `text` is no time.
+    """
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UsageError(f"not a time: {text[:40]!r}", "write it as 2026-01-31T09:30:00Z or 2026-01-31") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:
+        raise UsageError(f"not a time: {text[:40]!r}", "the year must lie between 1 and 9999") from None
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
+
+
+def days_between(earlier: str, later: str) -> float:
+    """Days from `earlier` to `later` (both normalized); never below 0."""
+    span = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    return max(0.0, span.total_seconds() / _SECONDS_PER_DAY)

@@ -1,0 +1,81 @@
+"""A memory to and from JSON: defaults left out, unknown fields kept, every field checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from memcli.clock import normalize_time
+from memcli.errors import CorruptError, UsageError
+from memcli.model.memory import Json, Memory
+from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
+
+_TUPLES = ("tags", "links", "triggers", "chunks", "context", "anchors")
+_TIMES = tuple(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    name: {
+        "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
+        "object": (dict,),
+    }[shape["type"]]
+    for name, shape in MEMORY_FIELDS.items() if "type" in shape
+}  # fmt: skip
+_OPTIONAL: Mapping[str, Json] = {
+    f.name: () if f.name in _TUPLES else {} if f.name == "provenance" else f.default
+    for f in fields(Memory)
+    if f.name not in CORE_FIELDS and f.name != "extra"
+}
+
+
+def memory_to_json(memory: Memory) -> dict[str, Json]:
+    """The JSON object that is stored: core fields always, the others when they are not default."""
+    data = dict(memory.extra)
+    for name in CORE_FIELDS:
+        data[name] = getattr(memory, name)
+    for name, default in _OPTIONAL.items():
+        value = getattr(memory, name)
+        if value != default:
+            data[name] = value
+    return data
+
+
+def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
+    """The memory that a stored object holds. Raises CorruptError naming `where` and the field.
+
+    Checks the type of every known field, which is what the rest of the code relies on; what lies
+    deeper was checked when it was written (`checked_fields`).
+    """
+    for name in ("id", "path", "kind", "created_at", "updated_at"):
+        if name not in data:
+            raise CorruptError(f"{where}: {name} is missing", "mend the file, or take it back with `git checkout`")
+    known: dict[str, Any] = {}
+    extra: dict[str, Json] = {}
+    for name, value in data.items():
+        types = _TYPES.get(name)
+        if types is None:
+            (known if name == "content" else extra)[name] = value
+        elif type(value) in types:
+            known[name] = tuple(value) if name in _TUPLES else value
+        else:
+            raise CorruptError(
+                f"{where}: {name} has a wrong type", "mend the file; `memcli schema object` says what it takes"
+            )
+    return Memory(**known, extra=extra)
+
+
+def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields that a user gave, with times normalized and nulls left out.
+
+    Raises UsageError naming the first field whose value does not fit.
+    """
+    given = {name: value for name, value in data.items() if value is not None}
+    check_fields(given, MEMORY_FIELDS)
+    for name in _TIMES:
+        if name in given:
+            given[name] = normalize_time(given[name])
+    for name in _TUPLES:
+        if name in given:
+            given[name] = tuple(given[name])
+    if "raw" in given and "\0" in given["raw"]:
+        raise UsageError("the text has NUL characters: it looks binary", "store text, or a file's path")
+    return given

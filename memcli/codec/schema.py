@@ -1,0 +1,90 @@
+"""The JSON Schemas of what memcli stores and prints, made of the tables that check it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memcli.codec.bundle import FORMAT as EXPORT_FORMAT
+from memcli.codec.bundle import VERSION as EXPORT_VERSION
+from memcli.codec.space import FORMAT as SPACE_FORMAT
+from memcli.codec.space import VERSION as SPACE_VERSION
+from memcli.model.memory import Json
+from memcli.model.recall import ALL_FILTERED, BELOW_FLOOR, EMPTY_SPACE, NO_MATCH
+from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TIME
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NUMBER = {"type": "number"}
+_HASH = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+_SECTION_FIELDS = (
+    "id", "path", "kind", "summary_micro", "summary_short", "summary_long", "relevance", "pinned", "tags", "metadata",
+    "updated_at",
+)  # fmt: skip
+
+
+def memory_schema() -> dict[str, Json]:
+    """One stored memory."""
+    return _document("A memory", _object(MEMORY_FIELDS, CORE_FIELDS))
+
+
+def policy_schema() -> dict[str, Json]:
+    """The policy of a space."""
+    return _document("The policy of a space", _object(POLICY_FIELDS, ()))
+
+
+def space_schema() -> dict[str, Json]:
+    """A space file."""
+    return _document("A space file", _space())
+
+
+def bundle_schema() -> dict[str, Json]:
+    """The answer of `memcli recall --json`."""
+    section = {name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}
+    explained = {**section, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER}}
+    raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
+    fields = {
+        "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
+        "sections": _list(_object(explained, _SECTION_FIELDS)), "raw": _list(raw), "degraded": FLAG,
+        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED]},
+    }  # fmt: skip
+    required = ("space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched")
+    return _document("A recalled bundle", _object(fields, required))
+
+
+def export_schema() -> dict[str, Json]:
+    """A bundle made by `memcli export`."""
+    counts = _object({"objects": COUNT, "active": COUNT, "pinned": COUNT}, ("objects", "active", "pinned"))
+    fields = {
+        "format": {"const": EXPORT_FORMAT}, "version": {"const": EXPORT_VERSION}, "space": TEXT, "counts": counts,
+        "hash": _HASH, "content": _space(),
+    }  # fmt: skip
+    return _document("An export", _object(fields, tuple(fields)))
+
+
+SCHEMAS: Mapping[str, Callable[[], dict[str, Json]]] = {
+    "space": space_schema,
+    "object": memory_schema,
+    "policy": policy_schema,
+    "bundle": bundle_schema,
+    "export": export_schema,
+}
+
+
+def _space() -> dict[str, Json]:
+    fields = {
+        "format": {"const": SPACE_FORMAT}, "version": {"const": SPACE_VERSION}, "space": TEXT,
+        "metadata": {"type": "object"}, "policy": _object(POLICY_FIELDS, ()), "updated_at": TEXT,
+        "objects": _list(_object(MEMORY_FIELDS, CORE_FIELDS)),
+    }  # fmt: skip
+    return _object(fields, tuple(fields))
+
+
+def _document(title: str, shape: Mapping[str, Json]) -> dict[str, Json]:
+    return {"$schema": _DIALECT, "title": title, **shape}
+
+
+def _object(fields: Mapping[str, Json], required: tuple[str, ...]) -> dict[str, Json]:
+    return {"type": "object", "properties": dict(fields), "required": list(required)}
+
+
+def _list(items: Json) -> dict[str, Json]:
+    return {"type": "array", "items": items}

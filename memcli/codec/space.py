@@ -1,0 +1,151 @@
+"""The space file: the canonical bytes of a space, and where each memory stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memcli.codec.canonical import decode, encode
+from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.errors import CorruptError, MemcliError
+from memcli.model.memory import Json, Memory
+from memcli.model.shapes import POLICY_FIELDS, check_fields
+from memcli.model.space import Policy, Space
+
+FORMAT = "memcli/space"
+VERSION = 1
+
+_HEADER_TYPES: Mapping[str, type] = {
+    "space": str, "objects": list, "metadata": dict, "policy": dict, "updated_at": str,
+}  # fmt: skip
+_REQUIRED = ("space", "objects")
+_KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
+# The frame of a canonical file. JSON escapes newlines in text, so a line can only be structure:
+# between the mark of the list and its end, a line of four spaces and a brace is the edge of a memory.
+_OBJECTS = b'\n  "objects": ['
+_OPEN = b"\n    {\n"
+_CLOSE = b"\n    }"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a memory stands in a space file, in bytes."""
+
+    start: int
+    end: int
+
+
+def encode_memory(memory: Memory) -> bytes:
+    """The bytes of one memory as they stand in a space file, from brace to brace."""
+    return encode(memory_to_json(memory)).replace(b"\n", b"\n    ")
+
+
+def encode_space(space: Space) -> bytes:
+    """The canonical bytes of a whole space file."""
+    header = {
+        **space.extra,
+        "format": FORMAT,
+        "version": space.version,
+        "space": space.name,
+        "metadata": space.metadata,
+        "policy": policy_to_json(space.policy),
+        "updated_at": space.updated_at,
+        "objects": [],
+    }
+    frame = encode(header)
+    if space.objects:
+        items = b",\n    ".join(encode_memory(m) for m in space.objects)
+        frame = frame.replace(_OBJECTS + b"]", _OBJECTS + b"\n    " + items + b"\n  ]", 1)
+    return frame + b"\n"
+
+
+def decode_space(data: bytes, where: str) -> Space:
+    """The space that `data` holds. Raises CorruptError naming `where` and the damage."""
+    tree = decode(data, where)
+    space = _header(tree, where)
+    objects = tuple(
+        memory_from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)
+        for n, item in enumerate(tree["objects"])
+    )
+    return replace(space, objects=tuple(sorted(objects, key=lambda m: m.order)))
+
+
+def decode_header(data: bytes, where: str, found: list[Span]) -> Space:
+    """The space without its objects, from a canonical file whose spans are `found`. Raises CorruptError."""
+    body = data[: found[0].start] + data[found[-1].end :] if found else data
+    return _header(decode(body, where), where)
+
+
+def check_writable(space: Space, where: str) -> None:
+    """Raises CorruptError when the file is of a newer format, which this version must not rewrite."""
+    if space.version > VERSION:
+        raise CorruptError(
+            f"{where}: written by a newer memcli (format version {space.version}; this one writes {VERSION})",
+            "upgrade memcli; nothing was changed",
+        )
+
+
+def spans(data: Any) -> list[Span] | None:
+    """Where each memory stands in a canonical file (bytes or a memory map); None when it is not canonical.
+
+    Reads structure alone, so that an index can find what changed without parsing the rest.
+    """
+    start = data.find(_OBJECTS)
+    if start < 0:
+        return None
+    start += len(_OBJECTS)
+    if data[start : start + 1] == b"]":
+        return []
+    found = []
+    while data[start : start + len(_OPEN)] == _OPEN:
+        end = data.find(_CLOSE, start)
+        if end < 0:
+            return None
+        end += len(_CLOSE)
+        found.append(Span(start + 5, end))
+        start = end + (data[end : end + 1] == b",")
+    return found if found and data[start : start + 4] == b"\n  ]" else None
+
+
+def policy_to_json(policy: Policy) -> dict[str, Json]:
+    """The policy's fields that are not default."""
+    default = Policy()
+    known = {n: getattr(policy, n) for n in POLICY_FIELDS if getattr(policy, n) != getattr(default, n)}
+    return {**policy.extra, **known}
+
+
+def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
+    """The policy that `data` holds. Raises CorruptError naming `where` and the field."""
+    try:
+        check_fields(data, POLICY_FIELDS)
+    except MemcliError as error:
+        raise CorruptError(
+            f"{where}: policy: {error.message}", "mend the file, or take it back with `git checkout`"
+        ) from None
+    known = {name: value for name, value in data.items() if name in POLICY_FIELDS}
+    return Policy(**known, extra={name: value for name, value in data.items() if name not in POLICY_FIELDS})
+
+
+def _header(tree: Json, where: str) -> Space:
+    mend = "mend the file, or take it back with `git checkout`"
+    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        raise CorruptError(f'{where}: not a space file (no "format": "{FORMAT}")', mend)
+    version = tree.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise CorruptError(f"{where}: version is missing or no number", mend)
+    for name, kind in _HEADER_TYPES.items():
+        if not isinstance(tree.get(name, None if name in _REQUIRED else kind()), kind):
+            raise CorruptError(f"{where}: {name} is missing or has a wrong type", mend)
+    return Space(
+        name=tree["space"],
+        metadata=tree.get("metadata", {}),
+        policy=policy_from_json(tree.get("policy", {}), where),
+        updated_at=tree.get("updated_at", ""),
+        version=version,
+        extra={name: value for name, value in tree.items() if name not in _KNOWN},
+    )
+
+
+def _no_object(where: str, n: int) -> Memory:
+    raise CorruptError(f"{where}: object {n} is no JSON object", "mend the file, or take it back with `git checkout`")

@@ -1,0 +1,66 @@
+"""Every error that memcli reports to a user.
+
+    MemcliError                 1  internal
+    ├── UsageError              2  usage       the command line or its input is wrong
+    ├── NotFoundError           3  not_found   no such store, space, memory or file
+    ├── LockedError             4  locked      another process holds the space
+    ├── ConflictError           4  conflict    the change contradicts what is stored
+    ├── RefusedError            5  refused     a policy forbids it
+    ├── CorruptError            6  corrupt     stored or imported data cannot be believed
+    ├── ProviderError           7  provider    a model or an outside program failed
+    └── StoreError              8  store       the store cannot be read or written
+
+A message says what was wrong and with what; the hint says what to do. Numbers are never renamed.
+"""
+
+
+class MemcliError(Exception):
+    """An expected failure: one line for the user, an exit code for the shell."""
+
+    exit_code = 1
+    code = "internal"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(MemcliError):
+    exit_code = 2
+    code = "usage"
+
+
+class NotFoundError(MemcliError):
+    exit_code = 3
+    code = "not_found"
+
+
+class LockedError(MemcliError):
+    exit_code = 4
+    code = "locked"
+
+
+class ConflictError(MemcliError):
+    exit_code = 4
+    code = "conflict"
+
+
+class RefusedError(MemcliError):
+    exit_code = 5
+    code = "refused"
+
+
+class CorruptError(MemcliError):
+    exit_code = 6
+    code = "corrupt"
+
+
+class ProviderError(MemcliError):
+    exit_code = 7
+    code = "provider"
+
+
+class StoreError(MemcliError):
+    exit_code = 8
+    code = "store"

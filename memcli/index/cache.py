@@ -1,0 +1,187 @@
+"""The index of spaces: brought up to date from a snapshot before every use, one changed memory at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from memcli.codec.canonical import decode, encode_line
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import policy_to_json
+from memcli.errors import CorruptError
+from memcli.index.database import IN_MEMORY, connect
+from memcli.index.documents import chunk_texts, columns, field_texts
+from memcli.index.vectors import VectorFile, text_key
+from memcli.index.view import IndexedSpace
+from memcli.model.memory import Memory
+from memcli.model.recall import FIELDS
+from memcli.ports import Embedder, Progress, Snapshot
+
+_DIGEST_BYTES = 16
+
+
+class CachedIndex:
+    """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
+
+    `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        embedder: Callable[[], Embedder | None],
+        warn: Callable[[str], None],
+        progress: Progress | None = None,
+    ) -> None:
+        self._folder = folder
+        self._load_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._vectors: VectorFile | None = None
+        self._embedder_loaded = False
+        self._warn = warn
+        self._progress = progress
+
+    def view(self, snapshot: Snapshot) -> IndexedSpace:
+        connection = self._fresh(snapshot)
+        return IndexedSpace(connection, snapshot, self._semantic, self._progress)
+
+    def rebuild(self, space: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self._path(space))
+
+    def _fresh(self, snapshot: Snapshot) -> sqlite3.Connection:
+        try:
+            os.makedirs(self._folder, exist_ok=True)
+            connection = connect(self._path(snapshot.space))
+            synchronize(connection, snapshot)
+            return connection
+        except (sqlite3.Error, OSError) as error:
+            self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
+            connection = connect(IN_MEMORY)
+            synchronize(connection, snapshot)
+            return connection
+
+    def _path(self, space: str) -> str:
+        return os.path.join(self._folder, f"{space}.index")
+
+    def _semantic(self) -> tuple[Embedder, VectorFile] | None:
+        """The embedder with its vectors, loaded when first asked for; None when there is none."""
+        if not self._embedder_loaded:
+            self._embedder_loaded = True
+            self._embedder = self._load_embedder()
+        if self._embedder is None:
+            return None
+        if self._vectors is None:
+            model, dimensions = self._embedder.model, self._embedder.dimensions
+            try:
+                os.makedirs(self._folder, exist_ok=True)
+                self._vectors = VectorFile(self._folder, model, dimensions)
+            except (sqlite3.Error, OSError) as error:
+                self._warn(f"vectors cannot be kept ({_reason(error)}); this command works without the cache")
+                self._vectors = VectorFile(None, model, dimensions)
+        return self._embedder, self._vectors
+
+
+def synchronize(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Makes the index tell of exactly this snapshot; what did not change is left as it is."""
+    if _fingerprint(connection) == snapshot.fingerprint:
+        return
+    with _transaction(connection):
+        if _fingerprint(connection) == snapshot.fingerprint:
+            return
+        header = snapshot.header()
+        _update(connection, snapshot)
+        meta = {"fingerprint": snapshot.fingerprint, "policy": encode_line(policy_to_json(header.policy)).decode()}
+        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+def _update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    known: dict[bytes, tuple[int, int]] = {
+        digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
+    }
+    moved: list[tuple[int, int]] = []
+    new: list[tuple[bytes, bytes, int]] = []
+    seen: set[bytes] = set()
+    for data, start in snapshot.records():
+        digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+        if digest in seen:
+            continue  # the same memory twice, word for word: `fsck` tells, recall need not
+        seen.add(digest)
+        if digest not in known:
+            new.append((digest, data, start))
+        elif known[digest][1] != start:
+            moved.append((start, known[digest][0]))
+    gone = [(row,) for digest, (row, _) in known.items() if digest not in seen]
+    totals = _totals(connection)
+    for row in gone:
+        lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", row).fetchone()[0]
+        totals = [total - length for total, length in zip(totals, json.loads(lengths), strict=True)]
+    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row"):
+        connection.executemany(f"DELETE FROM {table} = ?", gone)
+    connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
+    for digest, data, start in new:
+        lengths = _insert(connection, _memory(data, snapshot), digest, start, len(data))
+        totals = [total + length for total, length in zip(totals, lengths, strict=True)]
+    connection.execute("INSERT OR REPLACE INTO meta VALUES ('totals', ?)", (json.dumps(totals),))
+
+
+def _insert(connection: sqlite3.Connection, memory: Memory, digest: bytes, start: int, length: int) -> list[int]:
+    """Adds a memory; returns how many terms each of its fields has."""
+    texts = field_texts(memory)
+    lengths = [text.count(" ") + bool(text) for text in texts]
+    values: Mapping[str, Any] = {
+        **columns(memory), "digest": digest, "start": start, "length": length, "lengths": json.dumps(lengths),
+    }  # fmt: skip
+    row = connection.execute(
+        f"INSERT INTO memory ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())
+    ).lastrowid
+    connection.execute(
+        "INSERT INTO term (rowid, path, tags, summary, raw, content) VALUES (?, ?, ?, ?, ?, ?)",
+        (row, *texts),
+    )
+    connection.executemany(
+        "INSERT INTO chunk VALUES (?, ?, ?)", [(row, n, text_key(text)) for n, text in enumerate(chunk_texts(memory))]
+    )
+    return lengths
+
+
+def _memory(data: bytes, snapshot: Snapshot) -> Memory:
+    try:
+        tree = decode(data, snapshot.space)
+        if isinstance(tree, dict):
+            return memory_from_json(tree, snapshot.space)
+    except CorruptError:
+        pass
+    snapshot.load()  # says exactly where the file is damaged
+    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli doctor`")
+
+
+def _totals(connection: sqlite3.Connection) -> list[int]:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'totals'").fetchone()
+    return list(json.loads(row[0])) if row else [0] * len(FIELDS)
+
+
+def _fingerprint(connection: sqlite3.Connection) -> str | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    return row[0] if row else None
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__

@@ -1,0 +1,102 @@
+"""The SQLite file behind the index of one space: opened, checked, and remade when it cannot be believed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+
+from memcli.model.analysis import VERSION as ANALYSIS_VERSION
+
+VERSION = f"1/{ANALYSIS_VERSION}"
+IN_MEMORY = ":memory:"
+
+_BUSY_SECONDS = 5.0
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE memory (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL,
+    digest BLOB NOT NULL UNIQUE,
+    start INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    lengths TEXT NOT NULL,
+    path TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    relevance TEXT NOT NULL,
+    pinned INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    importance REAL NOT NULL,
+    confidence REAL NOT NULL,
+    grp TEXT NOT NULL,
+    speaker TEXT NOT NULL,
+    hidden INTEGER NOT NULL,
+    valid_from TEXT NOT NULL,
+    valid_until TEXT NOT NULL
+);
+CREATE INDEX memory_id ON memory (id);
+CREATE INDEX memory_path ON memory (path);
+CREATE INDEX memory_kind ON memory (kind);
+CREATE INDEX memory_group ON memory (grp) WHERE grp <> '';
+CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
+CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
+CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE term USING fts5 (
+    path, tags, summary, raw, content, tokenize = "ascii tokenchars '_'"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (term, row);
+"""
+
+
+def connect(path: str) -> sqlite3.Connection:
+    """The database at `path`, made anew when it is missing, damaged or of another version.
+
+    Raises sqlite3.Error or OSError when it can be neither read nor made.
+    """
+    if path != IN_MEMORY and os.path.islink(path):
+        raise OSError(f"{path} is a symbolic link")
+    try:
+        return _open(path)
+    except sqlite3.OperationalError:
+        raise  # locked, read-only, disk full: not damage
+    except (sqlite3.DatabaseError, _OtherVersionError):
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        return _open(path)
+
+
+class _OtherVersionError(Exception):
+    """The file was made by another version of this code."""
+
+
+def _open(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            _create(connection)
+        row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+        if row is None or row[0] != VERSION:
+            raise _OtherVersionError
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if "no such table" in str(error):  # a foreign database under our name
+            raise _OtherVersionError from None
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have made the tables while this one waited for the lock.
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        for statement in _SCHEMA.split(";\n"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
+    connection.execute("COMMIT")

@@ -1,0 +1,66 @@
+"""What the index keeps of a memory: columns to filter by, terms to find, texts to embed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from memcli.model.analysis import terms
+from memcli.model.chunks import split
+from memcli.model.memory import Json, Memory
+
+
+def columns(memory: Memory) -> dict[str, Any]:
+    """The values of the table `memory` that come from the memory itself."""
+    return {
+        "id": memory.id,
+        "path": memory.path,
+        "kind": memory.kind,
+        "tags": f" {' '.join(memory.tags)} ",
+        "relevance": memory.relevance,
+        "pinned": memory.pinned,
+        "scope": memory.scope,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "importance": memory.effective_importance(),
+        "confidence": memory.confidence * memory.trust,
+        "grp": _text(memory.metadata.get("group")),
+        "speaker": _text(memory.metadata.get("speaker")),
+        "hidden": not memory.active or memory.superseded_by is not None,
+        "valid_from": memory.valid_from or "",
+        "valid_until": memory.valid_until or "",
+    }
+
+
+def field_texts(memory: Memory) -> tuple[str, ...]:
+    """The analysed terms of each of FIELDS, joined by spaces."""
+    summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
+    # A short text is its own summary: counting it again would only blur how long it is.
+    summary = "\n".join(s for s in summaries if s and s.strip() != memory.raw.strip())
+    texts = (memory.path, "\n".join(memory.tags), summary, memory.raw, "\n".join(json_texts(memory.content)))
+    return tuple(" ".join(terms(text)) for text in texts)
+
+
+def chunk_texts(memory: Memory) -> list[str]:
+    """The texts whose vectors stand for the memory; every piece but the first with the heading before it."""
+    text = memory.raw or "\n".join(json_texts(memory.content)) or memory.summary_long or memory.path
+    first, *rest = split(text) or [memory.path]
+    title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
+    return [first, *(f"{title}\n{piece}" for piece in rest)]
+
+
+def json_texts(value: Json) -> Iterator[str]:
+    """The keys and the leaves of a JSON value, as text, in order."""
+    if isinstance(value, dict):
+        for key in sorted(value):
+            yield key
+            yield from json_texts(value[key])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from json_texts(item)
+    elif value is not None:
+        yield value if isinstance(value, str) else str(value)
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,146 @@
+"""Vectors on disk: for each model one flat file of records, and the place of each text's vector in it.
+
+Records are only ever added, so that a reader's view stays true while another process writes. A vector is
+found by the digest of the text that it was made of: a rename, a pull or a merge costs no embedding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from memcli.index.database import IN_MEMORY
+
+KEY_BYTES = 16
+_HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
+_BUSY_SECONDS = 5.0
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS question (text TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+)
+_PER_STATEMENT = 500
+
+
+def text_key(text: str) -> bytes:
+    """The digest by which the vector of `text` is found."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+
+
+class VectorFile:
+    """The vectors of one model in `folder`; in memory alone when `folder` is None."""
+
+    def __init__(self, folder: str | None, model: str, dimensions: int) -> None:
+        self._dimensions = dimensions
+        self._record = _HEADER_BYTES + dimensions
+        self._memory = bytearray()
+        self._path = os.path.join(folder, f"{model}.vectors") if folder else None
+        places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
+        self._places = _connect(places)
+        if self._path and self._count() * self._record > _size(self._path):
+            # The flat file was lost or cut: what the table says of it is worth nothing.
+            self._places.execute("DELETE FROM vector")
+
+    def slots(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Where the vectors of these keys are, for those that there are."""
+        found: dict[bytes, int] = {}
+        for part in _parts(keys):
+            marks = ",".join("?" * len(part))
+            found.update(self._places.execute(f"SELECT key, slot FROM vector WHERE key IN ({marks})", part))
+        return found
+
+    def add(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Keeps the vectors of these keys."""
+        self._places.execute("BEGIN IMMEDIATE")
+        try:
+            known = self.slots(list(vectors))
+            new = [(key, value) for key, value in vectors.items() if key not in known]
+            slot = self._count()
+            self._write(slot, b"".join(_norm(value) + value for _, value in new))
+            self._places.executemany(
+                "INSERT INTO vector VALUES (?, ?)", [(k, slot + n) for n, (k, _) in enumerate(new)]
+            )
+            self._places.execute("COMMIT")
+        except BaseException:
+            self._places.execute("ROLLBACK")
+            raise
+
+    def question(self, text: str) -> bytes | None:
+        """The vector of a question asked before."""
+        row = self._places.execute("SELECT value FROM question WHERE text = ?", (text,)).fetchone()
+        return row[0] if row and len(row[0]) == self._dimensions else None
+
+    def add_question(self, text: str, value: bytes) -> None:
+        """Keeps the vector of a question."""
+        self._places.execute("INSERT OR REPLACE INTO question VALUES (?, ?)", (text, value))
+
+    def cosines(self, question: bytes, slots: Sequence[int]) -> list[float]:
+        """The cosine of `question` with the vector in each slot, in the order of `slots`."""
+        import numpy
+
+        data = numpy.memmap(self._path, numpy.uint8, "r") if self._path else numpy.frombuffer(self._memory, numpy.uint8)
+        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)[numpy.asarray(slots)]
+        squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
+        vectors = records[:, _HEADER_BYTES:].view(numpy.int8)
+        asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
+        # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
+        dots = (vectors.astype(numpy.float32) @ asked).astype(numpy.float64)
+        norms = numpy.sqrt(squares.astype(numpy.float64) * float(asked @ asked))
+        return list((dots / numpy.maximum(norms, 1.0)).tolist())
+
+    def _count(self) -> int:
+        row = self._places.execute("SELECT max(slot) FROM vector").fetchone()
+        return 0 if row[0] is None else int(row[0]) + 1
+
+    def _write(self, slot: int, data: bytes) -> None:
+        if self._path is None:
+            self._memory += data
+            return
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, 0o600)
+        try:
+            os.ftruncate(fd, slot * self._record)  # cuts off what a killed writer left
+            rest = memoryview(data)
+            os.lseek(fd, 0, os.SEEK_END)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+        finally:
+            os.close(fd)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    if path != IN_MEMORY and os.path.islink(path):
+        raise OSError(f"{path} is a symbolic link")
+    for attempt in (1, 2):
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            return connection
+        except sqlite3.OperationalError:
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:
+            connection.close()
+            if attempt == 2:
+                raise
+            os.unlink(path)
+    raise AssertionError("unreachable")
+
+
+def _norm(vector: bytes) -> bytes:
+    square = sum((b - 256 if b > 127 else b) ** 2 for b in vector)
+    return square.to_bytes(_HEADER_BYTES, "little")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
+    return [keys[n : n + _PER_STATEMENT] for n in range(0, len(keys), _PER_STATEMENT)]

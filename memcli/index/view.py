@@ -1,0 +1,224 @@
+"""One space as its index shows it: what rankers ask of it, answered from SQLite and the vectors."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from memcli.codec.space import policy_from_json
+from memcli.index.documents import chunk_texts
+from memcli.index.vectors import VectorFile, text_key
+from memcli.model.memory import Memory
+from memcli.model.names import natural_key
+from memcli.model.recall import FIELDS, Entry, Query, Rows, TermStats
+from memcli.model.space import Policy
+from memcli.ports import Embedder, Progress, Snapshot
+
+COMMON_SHARE = 0.1
+"""A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
+
+_PER_STATEMENT = 500
+_EMBED_BATCH = 256
+_WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
+_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker"
+
+Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
+
+
+class IndexedSpace:
+    """A view of one snapshot. See `ports.SpaceView` for the promises."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, snapshot: Snapshot, semantic: Semantic, progress: Progress | None
+    ) -> None:
+        self._db = connection
+        self._snapshot = snapshot
+        self._semantic = semantic
+        self._progress = progress
+        self._size = int(self._one("SELECT count(*) FROM memory"))
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def policy(self) -> Policy:
+        stored = self._one("SELECT value FROM meta WHERE key = 'policy'")
+        return policy_from_json(json.loads(stored), self._snapshot.space)
+
+    def visible(self, query: Query) -> Rows:
+        moment = query.at or query.now
+        hidden = frozenset(
+            row
+            for row, gone, start, end in self._db.execute(
+                "SELECT row, hidden, valid_from, valid_until FROM memory"
+                " WHERE hidden OR valid_from <> '' OR valid_until <> ''"
+            )
+            if gone or start > moment or (end and end <= moment)
+        )
+        where, values = _conditions(query)
+        if not where:
+            return Rows(self._size - len(hidden), None, hidden)
+        found = self._db.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
+        only = frozenset(row for (row,) in found) - hidden
+        return Rows(len(only), only)
+
+    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
+        found = {}
+        select = f"SELECT {_ENTRY} FROM memory"
+        for values in self._db.execute(select) if rows is None else self._each(f"{select} WHERE row", rows):
+            row, name, path, kind, tags, relevance, pinned, *rest = values
+            found[row] = Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
+        return found
+
+    def pinned(self) -> list[int]:
+        return [row for (row,) in self._db.execute("SELECT row FROM memory WHERE pinned ORDER BY row")]
+
+    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
+        frequencies = {t: self._one("SELECT doc FROM vocabulary WHERE term = ?", t) for t in terms}
+        known = [t for t in terms if frequencies[t]]
+        rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
+        rows = self._candidates(rare or known, limit)
+        counts: dict[int, dict[str, tuple[int, ...]]] = {}
+        lengths: dict[int, tuple[int, ...]] = {}
+        wanted = frozenset(known)
+        for row, *texts in self._each(f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid", rows):
+            fields = [text.split() for text in texts]
+            lengths[row] = tuple(map(len, fields))
+            counts[row] = _count(fields, wanted)
+        return TermStats(
+            size=self._size,
+            averages=self._averages(),
+            frequencies={t: int(frequencies[t] or 0) for t in terms},
+            counts=counts,
+            lengths=lengths,
+        )
+
+    def dense(self, text: str) -> dict[int, float] | None:
+        semantic = self._semantic()
+        if semantic is None:
+            return None
+        embedder, vectors = semantic
+        question = vectors.question(text)
+        if question is None:
+            question = embedder.embed([text])[0]
+            vectors.add_question(text, question)
+        chunks = self._db.execute("SELECT row, key FROM chunk ORDER BY row, n").fetchall()
+        if not chunks:
+            return {}
+        slots = self._embedded(dict.fromkeys(key for _, key in chunks), embedder, vectors)
+        scores = vectors.cosines(question, [slots[key] for _, key in chunks])
+        best: dict[int, float] = {}
+        for (row, _), score in zip(chunks, scores, strict=True):
+            if score > best.get(row, -2.0):
+                best[row] = score
+        return best
+
+    def groups(self, names: Sequence[str]) -> dict[str, list[int]]:
+        members: dict[str, list[tuple[Any, ...]]] = {name: [] for name in names}
+        for name, created, ref, row in self._each("SELECT grp, created_at, id, row FROM memory WHERE grp", names):
+            members[name].append((created, natural_key(ref), ref, row))
+        return {name: [m[-1] for m in sorted(group)] for name, group in members.items()}
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        places = {
+            row: (name, start, length)
+            for row, name, start, length in self._each("SELECT row, id, start, length FROM memory WHERE row", rows)
+        }
+        return self._snapshot.fetch([places[row] for row in rows])
+
+    def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:
+        """The best rows by FTS5's own score. Rows that tie at the end of the list are all left out, or, when
+        nothing else is there, taken in order of id: what is cut off must not depend on the history of the index."""
+        if not terms:
+            return []
+        asked = " OR ".join(f'"{t}"' for t in terms)
+        found = self._db.execute(
+            f"SELECT rowid, bm25(term, {_WEIGHTS}) AS score FROM term WHERE term MATCH ? ORDER BY score LIMIT ?",
+            (asked, limit + 1),
+        ).fetchall()
+        if len(found) <= limit:
+            return [row for row, _ in found]
+        cut = found[-1][1]
+        better = [row for row, score in found if score < cut]
+        if better:
+            return better
+        tied = self._db.execute(
+            "SELECT term.rowid FROM term JOIN memory ON memory.row = term.rowid WHERE term MATCH ? ORDER BY id LIMIT ?",
+            (asked, limit),
+        )
+        return [row for (row,) in tied]
+
+    def _averages(self) -> tuple[float, ...]:
+        totals = json.loads(self._one("SELECT value FROM meta WHERE key = 'totals'") or "[]") or [0] * len(FIELDS)
+        return tuple(total / max(1, self._size) for total in totals)
+
+    def _embedded(self, keys: Iterable[bytes], embedder: Embedder, vectors: VectorFile) -> dict[bytes, int]:
+        wanted = list(keys)
+        slots = vectors.slots(wanted)
+        missing = [key for key in wanted if key not in slots]
+        if missing:
+            self._embed(frozenset(missing), embedder, vectors)
+            slots = vectors.slots(wanted)
+        return slots
+
+    def _embed(self, missing: frozenset[bytes], embedder: Embedder, vectors: VectorFile) -> None:
+        rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM chunk") if key in missing})
+        texts: dict[bytes, str] = {}
+        for memory in self.fetch(rows):
+            texts.update((key, text) for text in chunk_texts(memory) if (key := text_key(text)) in missing)
+        # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
+        order = sorted(texts, key=lambda key: (-len(texts[key]), key))
+        for start in range(0, len(order), _EMBED_BATCH):
+            batch = order[start : start + _EMBED_BATCH]
+            values = embedder.embed([texts[key] for key in batch])
+            vectors.add(dict(zip(batch, values, strict=True)))
+            if self._progress:
+                self._progress(start + len(batch), len(order))
+
+    def _each(self, statement: str, values: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
+        for start in range(0, len(values), _PER_STATEMENT):
+            part = values[start : start + _PER_STATEMENT]
+            yield from self._db.execute(f"{statement} IN ({','.join('?' * len(part))})", part)
+
+    def _one(self, statement: str, *values: Any) -> Any:
+        row = self._db.execute(statement, values).fetchone()
+        return row[0] if row else None
+
+
+def _conditions(query: Query) -> tuple[list[str], list[Any]]:
+    where: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, *given: Any) -> None:
+        where.append(condition)
+        values.extend(given)
+
+    if query.kinds:
+        add(f"kind IN ({','.join('?' * len(query.kinds))})", *query.kinds)
+    for tag in query.tags:
+        add("instr(tags, ?)", f" {tag} ")
+    if query.under:
+        prefix = query.under.strip("/")
+        # The slash and the character after it bound all that lies below the prefix.
+        add("(path = ? OR (path >= ? AND path < ?))", prefix, f"{prefix}/", f"{prefix}0")
+    if query.scope:
+        add("scope = ?", query.scope)
+    if query.since:
+        add("created_at >= ?", query.since)
+    if query.until:
+        add("created_at < ?", query.until)
+    if query.require_high_relevance:
+        add("relevance = 'high'")
+    return where, values
+
+
+def _count(fields: Sequence[Sequence[str]], wanted: frozenset[str]) -> dict[str, tuple[int, ...]]:
+    counts: dict[str, list[int]] = {}
+    for n, field in enumerate(fields):
+        for term in field:
+            if term in wanted:
+                counts.setdefault(term, [0] * len(fields))[n] += 1
+    return {term: tuple(numbers) for term, numbers in counts.items()}

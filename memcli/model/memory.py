@@ -1,0 +1,92 @@
+"""The memory: one thing that a project knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict."""
+
+_DEFAULT_IMPORTANCE = 0.5
+_IMPORTANCE: Mapping[str, float] = {
+    "decision": 0.7, "preference": 0.6, "correction": 0.8, "negative": 0.8, "constraint": 0.6, "goal": 0.8,
+    "inferred": 0.3,
+}  # fmt: skip
+HALF_LIFE_DAYS: Mapping[str, float] = {
+    "fact": 30, "preference": 90, "procedure": 60, "correction": 365, "negative": 365, "inferred": 7,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One stored object. Times are RFC 3339 in UTC; nested values are plain JSON, never changed in place.
+
+    `extra` holds the fields that this version does not know: they are written back as they came.
+    """
+
+    id: str
+    path: str
+    kind: str
+    raw: str = ""
+    summary_micro: str = ""
+    summary_short: str = ""
+    summary_long: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    relevance: str = "medium"
+    pinned: bool = False
+    created_at: str
+    updated_at: str
+
+    content: Json = None
+    importance: float | None = None
+    confidence: float = 1.0
+    trust: float = 1.0
+    strength: int = 1
+    version: int = 1
+    active: bool = True
+    superseded_by: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    scope: str = "project"
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    links: tuple[Mapping[str, Json], ...] = ()
+    triggers: tuple[str, ...] = ()
+    enforce: bool = False
+    procedure: Mapping[str, Json] | None = None
+    episode: Mapping[str, Json] | None = None
+    chunks: tuple[Mapping[str, Json], ...] = ()
+    context: tuple[Mapping[str, Json], ...] = ()
+    anchors: tuple[Mapping[str, Json], ...] = ()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def heading(self) -> str:
+        """The last segment of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def hash(self) -> str:
+        """The digest of the text, by which equal memories are found."""
+        value = self.metadata.get("hash", "")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """The key that memories are stored in order of."""
+        return self.updated_at, self.id
+
+    def effective_importance(self) -> float:
+        """The importance given, or else the one that the kind has by default; 0..1."""
+        return default_importance(self.kind) if self.importance is None else self.importance
+
+    def is_valid_at(self, moment: str) -> bool:
+        """Whether the memory held true at `moment`."""
+        return (self.valid_from or "") <= moment and (self.valid_until is None or moment < self.valid_until)
+
+
+def default_importance(kind: str) -> float:
+    """The importance, 0..1, of a memory of this kind that names none."""
+    return _IMPORTANCE.get(kind, _DEFAULT_IMPORTANCE)

@@ -1,0 +1,106 @@
+"""Names that users choose: spaces, paths, tags, ids. Checked here, once, for every route in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from memcli.errors import UsageError
+
+MAX_PATH = 240
+MAX_ID = 128
+MAX_TAG = 64
+
+_SPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
+)
+_NOT_SLUG = re.compile(r"[^\w]+|_+")
+_DIGITS = re.compile(r"(\d+)")
+
+
+def check_space(name: str) -> str:
+    """`name`, when it can name a space on every file system. Raises UsageError."""
+    if not _SPACE.match(name) or ".." in name or name.endswith(".") or _is_device(name):
+        raise UsageError(
+            f"not a name for a space: {show(name)}",
+            "use 1 to 64 of a-z 0-9 . _ - and begin with a letter or a digit",
+        )
+    return name
+
+
+def check_path(path: str) -> str:
+    """`path` in NFC, when it is a relative path of plain segments. Raises UsageError."""
+    path = unicodedata.normalize("NFC", path)
+    problem = _path_problem(path)
+    if problem:
+        raise UsageError(
+            f"not a path for a memory: {show(path)} ({problem})", "use a path such as project/module/topic"
+        )
+    return path
+
+
+def check_id(name: str) -> str:
+    """`name`, when it can stand as an id on a command line and in a citation. Raises UsageError."""
+    if not name or len(name) > MAX_ID or name.startswith("-") or any(c.isspace() or not c.isprintable() for c in name):
+        raise UsageError(f"not an id: {show(name)}", f"use 1 to {MAX_ID} printable characters without spaces")
+    return name
+
+
+def check_tag(text: str) -> str:
+    """`text` as a tag: a lowercase slug. Raises UsageError when nothing is left of it."""
+    tag = slug(text)
+    if not tag:
+        raise UsageError(f"not a tag: {show(text)}", "use letters and digits")
+    return tag
+
+
+def safe_path(text: str) -> str:
+    """The nearest valid path to `text`, for names that come from files rather than from a user."""
+    segments = []
+    for segment in unicodedata.normalize("NFC", text).split("/"):
+        clean = "".join(c for c in segment if c.isprintable()).strip().lstrip("-")
+        if clean not in ("", ".", ".."):
+            segments.append(f"{clean}_" if clean.lower() in _DEVICES else clean)
+    path = "/".join(segments) or "unnamed"
+    return path if len(path) <= MAX_PATH else path[-MAX_PATH:].lstrip("/-. ")
+
+
+def slug(text: str, limit: int = MAX_TAG) -> str:
+    """Lowercase words joined by `-`; empty when `text` has no letter or digit."""
+    folded = unicodedata.normalize("NFKC", text).lower()
+    return _NOT_SLUG.sub("-", folded).strip("-")[:limit].rstrip("-")
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Sorts `D1:2` before `D1:10`: runs of digits compare as numbers."""
+    parts = _DIGITS.split(text)
+    return tuple((1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p)
+
+
+def show(text: str) -> str:
+    """`text` for a message: quoted, escaped, cut."""
+    return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _is_device(segment: str) -> bool:
+    return segment.split(".", maxsplit=1)[0].lower() in _DEVICES
+
+
+def _path_problem(path: str) -> str:
+    if not path:
+        return "it is empty"
+    if len(path) > MAX_PATH:
+        return f"longer than {MAX_PATH} characters"
+    if path.startswith("-"):
+        return "begins with a dash"
+    if not path.isprintable():
+        return "has control characters"
+    for segment in path.split("/"):
+        if not segment.strip():
+            return "has an empty segment"
+        if segment in (".", ".."):
+            return f"has the segment {segment!r}"
+        if segment.lower() in _DEVICES:
+            return f"{segment!r} is reserved on some systems"
+    return ""

@@ -1,0 +1,157 @@
+"""Recall as values: what is asked (Query), what answers (Hit), what is handed out (Bundle)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memcli.model.memory import Memory
+
+DEFAULT_LIMIT = 10
+DEFAULT_BACKEND = "fusion"
+
+NO_MATCH = "no_match"
+EMPTY_SPACE = "empty_space"
+ALL_FILTERED = "all_filtered"
+BELOW_FLOOR = "below_floor"
+
+FIELDS = ("path", "tags", "summary", "raw", "content")
+"""The fields that words are looked for in, in the order of every tuple of counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """One question to a space. `now` decides recency; `at`, when given, what was valid then."""
+
+    topic: str
+    now: str
+    limit: int = DEFAULT_LIMIT
+    raw_limit: int | None = None
+    include_raw: bool = False
+    include_metadata: bool = False
+    prefer_kinds: tuple[str, ...] = ()
+    prefer_tags: tuple[str, ...] = ()
+    require_high_relevance: bool = False
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    under: str = ""
+    scope: str | None = None
+    at: str | None = None
+    since: str | None = None
+    until: str | None = None
+    min_score: float | None = None
+    budget: int | None = None
+    backend: str = DEFAULT_BACKEND
+    weights: Mapping[str, float] = field(default_factory=dict)
+    recency_bias: float | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an index knows of one memory without reading it."""
+
+    row: int
+    id: str
+    path: str
+    kind: str
+    tags: tuple[str, ...]
+    relevance: str
+    pinned: bool
+    created_at: str
+    updated_at: str
+    importance: float
+    confidence: float
+    group: str
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A set of rows: those of `only` when it is given, else all; without those of `hidden`."""
+
+    size: int
+    only: frozenset[int] | None = None
+    hidden: frozenset[int] = frozenset()
+
+    def __contains__(self, row: int) -> bool:
+        return row not in self.hidden and (self.only is None or row in self.only)
+
+    def __len__(self) -> int:
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class TermStats:
+    """How the terms of a query stand in a space.
+
+    `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how many terms each field has,
+    `averages` the mean lengths, `frequencies[term]` in how many memories the term stands.
+    """
+
+    size: int
+    averages: tuple[float, ...]
+    frequencies: Mapping[str, int]
+    counts: Mapping[int, Mapping[str, tuple[int, ...]]]
+    lengths: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A row that answers, with its score and the parts that the score is the sum of."""
+
+    entry: Entry
+    score: float
+    why: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def order(self) -> tuple[float, str, str]:
+        """Sorts by rounded score, so that the last bits of a float decide nothing; then newest, then id."""
+        return (-round(self.score, 4), _descending(self.entry.updated_at), self.entry.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One recalled memory. `space` is where it came from."""
+
+    memory: Memory
+    score: float
+    why: Mapping[str, float]
+    space: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The answer to a query: sections in order, and why there are no more of them."""
+
+    space: str
+    query: Query
+    sections: tuple[Section, ...] = ()
+    reason: str | None = None
+    matched: int = 0
+    size: int = 0
+    degraded: bool = False
+
+    @property
+    def withheld(self) -> int:
+        """How many memories matched and are not in the bundle."""
+        return max(0, self.matched - len(self.sections))
+
+    @property
+    def global_summary(self) -> str:
+        """One line on what the bundle holds."""
+        topic = f"'{self.query.topic}'" if self.query.topic else "kind " + ", ".join(self.query.kinds)
+        if not self.sections:
+            return f"Nothing relevant to {topic} ({self.reason}; {_count(self.size)} in space {self.space})."
+        told = "; ".join(s.memory.summary_micro.rstrip(".") for s in self.sections[:5] if s.memory.summary_micro)
+        more = f" ({len(self.sections)} of {_count(self.size)})"
+        return f"Context bundle for {topic}{more}: {told}."
+
+
+def _count(n: int) -> str:
+    return "1 memory" if n == 1 else f"{n} memories"
+
+
+def _descending(moment: str) -> str:
+    """A key that sorts times (digits and punctuation) newest first."""
+    return "".join(chr(0x7F - ord(c)) for c in moment if ord(c) < 0x7F)

@@ -1,0 +1,199 @@
+"""The shapes of stored JSON, as JSON Schema, and the check of a value against one.
+
+The same tables print as `memcli schema` and guard every way in. The checker knows the words
+that the tables use and no others: type, enum, minimum, maximum, format (date-time), items,
+properties, required, minLength.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from memcli.clock import normalize_time
+from memcli.errors import UsageError
+
+Shape = Mapping[str, Any]
+
+TEXT: Shape = {"type": "string"}
+TIME: Shape = {"type": "string", "format": "date-time"}
+UNIT: Shape = {"type": "number", "minimum": 0, "maximum": 1}
+COUNT: Shape = {"type": "integer", "minimum": 0}
+FLAG: Shape = {"type": "boolean"}
+ANY: Shape = {}
+TEXTS: Shape = {"type": "array", "items": TEXT}
+RANGE: Shape = {"type": "array", "items": COUNT}
+
+KINDS = (
+    "guide", "config", "decision", "log", "code", "diff", "fact", "preference", "procedure", "correction",
+    "negative", "entity", "constraint", "goal", "episode", "inferred", "custom",
+)  # fmt: skip
+RELEVANCES = ("high", "medium", "low")
+SCOPES = ("project", "global", "session")
+SOURCES = ("user_stated", "user_corrected", "observed", "inferred", "extracted", "imported")
+RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
+
+
+def _object(required: list[str] | None = None, **properties: Shape) -> Shape:
+    shape: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        shape["required"] = required
+    return shape
+
+
+def _list(item: Shape) -> Shape:
+    return {"type": "array", "items": item}
+
+
+MEMORY_FIELDS: Mapping[str, Shape] = {
+    "id": {**TEXT, "minLength": 1},
+    "path": {**TEXT, "minLength": 1},
+    "kind": {**TEXT, "minLength": 1, "examples": list(KINDS)},
+    "raw": TEXT,
+    "summary_micro": TEXT,
+    "summary_short": TEXT,
+    "summary_long": TEXT,
+    "tags": TEXTS,
+    "metadata": _object(),
+    "relevance": {**TEXT, "enum": list(RELEVANCES)},
+    "pinned": FLAG,
+    "created_at": TIME,
+    "updated_at": TIME,
+    "content": ANY,
+    "importance": UNIT,
+    "confidence": UNIT,
+    "trust": UNIT,
+    "strength": COUNT,
+    "version": {"type": "integer", "minimum": 1},
+    "active": FLAG,
+    "superseded_by": TEXT,
+    "valid_from": TIME,
+    "valid_until": TIME,
+    "scope": {**TEXT, "enum": list(SCOPES)},
+    "provenance": _object(
+        source={**TEXT, "enum": list(SOURCES)},
+        session=TEXT, messages=RANGE, files=TEXTS, commit=TEXT, snippet=TEXT, reason=TEXT,
+    ),
+    "links": _list(
+        _object(
+            ["to", "relation"],
+            to=TEXT, relation={**TEXT, "enum": list(RELATIONS)}, weight=UNIT, created_at=TIME,
+        )
+    ),
+    "triggers": TEXTS,
+    "enforce": FLAG,
+    "procedure": _object(trigger=TEXT, steps=TEXTS, prerequisites=TEXTS, warnings=TEXTS),
+    "episode": _object(
+        title=TEXT, context=TEXT, participants=TEXTS, outcome=TEXT,
+        valence={"type": "number", "minimum": -1, "maximum": 1}, significance=UNIT, turns=RANGE,
+    ),
+    "chunks": _list(_object(["chunk_id", "text"], chunk_id=TEXT, text=TEXT)),
+    "context": _list(_object(["text"], source=TEXT, role=TEXT, text=TEXT, similarity={"type": "number"})),
+    "anchors": _list(_object(["file"], file=TEXT, lines=RANGE, symbol=TEXT, hash=TEXT, commit=TEXT)),
+}  # fmt: skip
+
+CORE_FIELDS = (
+    "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata",
+    "relevance", "pinned", "created_at", "updated_at",
+)  # fmt: skip
+
+POLICY_FIELDS: Mapping[str, Shape] = {
+    "ttl_days": {"type": "number", "minimum": 0},
+    "allow_delete": FLAG,
+    "export_path": {**TEXT, "minLength": 1},
+    "backend": {**TEXT, "minLength": 1},
+}
+
+_PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "array": (list, tuple),
+    "object": (dict,),
+}
+
+
+def problem(value: Any, shape: Shape, at: str) -> str | None:
+    """What is wrong with `value` at the field named `at`, or None when it fits `shape`."""
+    wanted = shape.get("type")
+    if wanted is None:
+        return None
+    if not isinstance(value, _PYTHON_TYPES[wanted]) or (wanted in ("integer", "number") and isinstance(value, bool)):
+        return f"{at} must be {_article(wanted)}, not {_name_type(value)}"
+    check = _CHECKS.get(wanted)
+    return check(value, shape, at) if check else None
+
+
+def check_fields(data: Mapping[str, Any], fields: Mapping[str, Shape]) -> None:
+    """Checks the fields of `data` that `fields` knows. Raises UsageError naming the first wrong one."""
+    for name in sorted(data.keys() & fields.keys()):
+        wrong = problem(data[name], fields[name], name)
+        if wrong:
+            raise UsageError(wrong, "see `memcli schema object`")
+
+
+def _text_problem(value: str, shape: Shape, at: str) -> str | None:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return f"{at} is not valid Unicode"
+    if len(value) < shape.get("minLength", 0):
+        return f"{at} must not be empty"
+    if "enum" in shape and value not in shape["enum"]:
+        return f"{at} must be one of {', '.join(shape['enum'])}, not {value[:40]!a}"
+    if shape.get("format") == "date-time":
+        try:
+            normalize_time(value)
+        except UsageError:
+            return f"{at} must be a time such as 2026-01-31T09:30:00Z, not {value[:40]!a}"
+    return None
+
+
+def _number_problem(value: float, shape: Shape, at: str) -> str | None:
+    low, high = shape.get("minimum"), shape.get("maximum")
+    # `not (a <= b)` rather than `a > b`, so that NaN is out of every range.
+    if (low is not None and not low <= value) or (high is not None and not value <= high):
+        bounds = f"between {low} and {high}" if high is not None else f"at least {low}"
+        return f"{at} must be {bounds}, not {value}"
+    return None
+
+
+def _object_problem(value: Mapping[str, Any], shape: Shape, at: str) -> str | None:
+    for name in shape.get("required", ()):
+        if name not in value:
+            return f"{at}.{name} is missing"
+    properties: Mapping[str, Shape] = shape.get("properties", {})
+    return _first(problem(value[name], properties[name], f"{at}.{name}") for name in properties if name in value)
+
+
+def _list_problem(value: Sequence[Any], shape: Shape, at: str) -> str | None:
+    return _first(problem(item, shape["items"], f"{at}[{n}]") for n, item in enumerate(value))
+
+
+def _first(problems: Iterable[str | None]) -> str | None:
+    return next((p for p in problems if p), None)
+
+
+def _article(wanted: str) -> str:
+    return {"string": "text", "boolean": "true or false", "integer": "a whole number", "number": "a number",
+            "array": "a list", "object": "an object"}[wanted]  # fmt: skip
+
+
+def _name_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    for name in ("boolean", "integer", "string", "number", "array", "object"):
+        if isinstance(value, _PYTHON_TYPES[name]):
+            return _article(name)
+    return type(value).__name__
+
+
+_CHECKS: Mapping[str, Callable[[Any, Shape, str], str | None]] = {
+    "string": _text_problem,
+    "integer": _number_problem,
+    "number": _number_problem,
+    "array": _list_problem,
+    "object": _object_problem,
+}

@@ -1,0 +1,74 @@
+"""The space: a named set of memories that is stored, shared and governed as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.memory import Json, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What may be done with a space. `extra` holds the fields that this version does not know."""
+
+    ttl_days: float | None = None
+    allow_delete: bool = False
+    export_path: str | None = None
+    backend: str | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A space as one value. `objects` are in order of `updated_at`, then `id`."""
+
+    name: str
+    objects: tuple[Memory, ...] = ()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+    updated_at: str = ""
+    version: int = 1
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def put(self, memories: Iterable[Memory], now: str) -> Space:
+        """This space with `memories` added, or in the place of those with the same ids."""
+        by_id = {m.id: m for m in self.objects}
+        by_id.update((m.id, m) for m in memories)
+        return self._with(by_id.values(), now)
+
+    def drop(self, ids: Iterable[str], now: str) -> Space:
+        """This space without the memories of these ids."""
+        gone = frozenset(ids)
+        return self._with((m for m in self.objects if m.id not in gone), now)
+
+    def find(self, ref: str) -> Memory:
+        """The memory that `ref` names: an id, a path, or the beginning of one id alone.
+
+        Raises NotFoundError when there is none, UsageError when the beginning fits several.
+        """
+        begins = []
+        for memory in self.objects:
+            if ref in (memory.id, memory.path):
+                return memory
+            if memory.id.startswith(ref):
+                begins.append(memory)
+        if ref and len(begins) == 1:
+            return begins[0]
+        if ref and len(begins) > 1:
+            raise UsageError(f"{ref!r} fits {len(begins)} ids in space {self.name!r}", "give more of the id")
+        raise NotFoundError(f"no memory {ref!r} in space {self.name!r}", "`memcli list` shows what there is")
+
+    def under(self, prefix: str) -> list[Memory]:
+        """The memories at the path `prefix` and below it, in order of path."""
+        return sorted((m for m in self.objects if is_under(m.path, prefix)), key=lambda m: (m.path, m.id))
+
+    def _with(self, memories: Iterable[Memory], now: str) -> Space:
+        return replace(self, objects=tuple(sorted(memories, key=lambda m: m.order)), updated_at=now)
+
+
+def is_under(path: str, prefix: str) -> bool:
+    """Whether `path` is `prefix` or lies below it; every path lies below the empty prefix."""
+    prefix = prefix.strip("/")
+    return not prefix or path == prefix or path.startswith(prefix + "/")

@@ -1,0 +1,28 @@
+"""The hierarchy of paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memcli.model.memory import Memory
+
+
+@dataclass(slots=True)
+class Node:
+    """A segment of a path, the memory that stands there, if any, and what lies below."""
+
+    name: str
+    memory: Memory | None = None
+    children: dict[str, Node] = field(default_factory=dict)
+
+
+def tree(memories: Iterable[Memory]) -> Node:
+    """The memories by the segments of their paths, in order."""
+    root = Node("")
+    for memory in sorted(memories, key=lambda m: m.path.split("/")):
+        node = root
+        for segment in memory.path.split("/"):
+            node = node.children.setdefault(segment, Node(segment))
+        node.memory = memory
+    return root

@@ -1,0 +1,1 @@
+"""Pure decisions that return plans: what may stay and what must go."""

@@ -1,0 +1,150 @@
+"""Every seam of memcli on one page. Adapters live in the rooms of the same name; `wiring.py` joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from memcli.model.memory import Memory
+    from memcli.model.recall import Bundle, Entry, Hit, Query, Rows, TermStats
+    from memcli.model.space import Policy, Space
+
+Progress = Callable[[int, int], None]
+"""Told (done, total) while long work goes on."""
+
+
+class Snapshot(Protocol):
+    """One version of a space, held open: later writes do not change what it reads."""
+
+    @property
+    def space(self) -> str:
+        """The name of the space."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal files, different after any change; empty when the space does not exist."""
+
+    def load(self) -> Space:
+        """The whole space. Raises CorruptError."""
+
+    def header(self) -> Space:
+        """The space without its objects. Raises CorruptError."""
+
+    def records(self) -> Iterator[tuple[bytes, int]]:
+        """Each memory's stored bytes and where they begin, -1 when the file is not canonical. Raises CorruptError."""
+
+    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+        """The memories at these (id, start, length), in the order asked. Raises CorruptError."""
+
+    def close(self) -> None:
+        """Lets go of the file."""
+
+
+class Store(Protocol):
+    """Where spaces are kept. What `update` returned is on disk; readers never see half a write."""
+
+    def spaces(self) -> list[str]:
+        """The names of all spaces, sorted."""
+
+    def open(self, space: str) -> Snapshot:
+        """The space as it is now; an empty one when it does not exist. Raises StoreError."""
+
+    def update(self, space: str, change: Callable[[Space], Space]) -> Space:
+        """Applies the pure function `change` to the space under its lock, writes the result, and returns it.
+
+        Writes nothing when `change` returns the space it was given, or raises.
+        Raises LockedError, CorruptError, StoreError.
+        """
+
+    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        """Removes the space, under its lock, once `check` did not raise; returns what it held.
+
+        Raises NotFoundError, LockedError, CorruptError, StoreError.
+        """
+
+
+class Embedder(Protocol):
+    """Text to vectors. Deterministic: the same text gives the same bytes on every machine."""
+
+    @property
+    def model(self) -> str:
+        """A digest of all that decides the vectors; vectors of different models never mix."""
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes in a vector."""
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
+        """One vector for each text: `dimensions` signed bytes, each component scaled by the largest.
+
+        Cosine is the dot product over the norms, which is exact in whole numbers.
+        """
+
+
+class SpaceView(Protocol):
+    """What rankers may ask of an indexed space. A row is a small integer that stands for a memory in one view."""
+
+    @property
+    def size(self) -> int:
+        """How many memories the space has."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the space."""
+
+    def visible(self, query: Query) -> Rows:
+        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
+
+    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
+        """What is known of these rows, or of all."""
+
+    def pinned(self) -> list[int]:
+        """The rows of the pinned memories."""
+
+    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
+        """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
+
+    def dense(self, text: str) -> dict[int, float] | None:
+        """The cosine of every row with `text`, by its best chunk; None when there is no embedder."""
+
+    def groups(self, names: Sequence[str]) -> dict[str, list[int]]:
+        """All the rows of these groups (a session, a commit), each in the order they were recorded in."""
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        """The memories themselves, read from the store. Raises CorruptError."""
+
+
+class Index(Protocol):
+    """Keeps what recall needs beside the store. Never trusted over it: every view is checked against the snapshot."""
+
+    def view(self, snapshot: Snapshot) -> SpaceView:
+        """A view of exactly this snapshot, brought up to date first. It lasts as long as the snapshot is open."""
+
+    def rebuild(self, space: str) -> None:
+        """Forgets all that is kept of the space."""
+
+
+class Ranker(Protocol):
+    """Orders the memories of a space by how well they answer a query."""
+
+    def rank(self, query: Query, view: SpaceView) -> list[Hit]:
+        """The rows that match, best first: by score, then newest, then id."""
+
+
+class Summarizer(Protocol):
+    """The semantic layer: fills what the caller of `remember` left out."""
+
+    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields to add: path, kind, tags, the summaries, relevance, chunks. Raises ProviderError."""
+
+
+class Source(Protocol):
+    """Something that memories are taken from: files, commits, transcripts."""
+
+    def candidates(self) -> Iterator[Mapping[str, object]]:
+        """The fields of one memory each, in a total order."""
+
+
+Renderer = Callable[["Bundle"], str]
+"""Writes a bundle as text."""

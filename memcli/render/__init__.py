@@ -1,0 +1,36 @@
+"""A bundle as text. To add a format: one file here and one line in RENDERERS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memcli.ports import Renderer
+
+
+def _json() -> Renderer:
+    from memcli.render.as_json import render
+
+    return render
+
+
+def _markdown() -> Renderer:
+    from memcli.render.as_markdown import render
+
+    return render
+
+
+def _prompt() -> Renderer:
+    from memcli.render.as_prompt import render
+
+    return render
+
+
+def _table() -> Renderer:
+    from memcli.render.as_table import render
+
+    return render
+
+
+RENDERERS: Mapping[str, Callable[[], Renderer]] = {
+    "json": _json, "md": _markdown, "prompt": _prompt, "table": _table,
+}  # fmt: skip

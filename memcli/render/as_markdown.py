@@ -1,0 +1,51 @@
+"""`md`: a bundle as a Markdown document for people."""
+
+from __future__ import annotations
+
+import re
+
+from memcli.codec.canonical import encode_line
+from memcli.model.recall import Bundle, Section
+from memcli.render.clean import clean, clean_line
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
+
+
+def render(bundle: Bundle) -> str:
+    """The bundle as Markdown: a heading for each memory, quotes for its text."""
+    title = clean_line(bundle.query.topic) or ", ".join(bundle.query.kinds) or bundle.space
+    parts = [f"# {_escape(title)}", _escape(clean_line(bundle.global_summary))]
+    parts += [_section(section, bundle) for section in bundle.sections]
+    if bundle.withheld:
+        parts.append(f"*{bundle.withheld} more matched.*")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(section: Section, bundle: Bundle) -> str:
+    memory = section.memory
+    facts = [
+        memory.kind,
+        memory.created_at[:10],
+        *(f"#{tag}" for tag in memory.tags),
+        *(["pinned"] if memory.pinned else []),
+    ]
+    lines = [
+        f"## {_escape(clean_line(memory.path))}",
+        "",
+        f"`{memory.id}` · {_escape(clean_line(' · '.join(facts)))}",
+        "",
+    ]
+    text = memory.raw if bundle.query.include_raw and memory.raw else memory.summary_long or memory.raw
+    lines += [f"> {line}".rstrip() for line in clean(text).strip().splitlines()]
+    if bundle.query.include_metadata:
+        lines += ["", f"metadata: `{clean_line(encode_line(dict(memory.metadata)).decode()).replace('`', chr(39))}`"]
+    if bundle.query.explain:
+        lines += [
+            "",
+            f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items()),
+        ]
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)

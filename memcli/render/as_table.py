@@ -1,0 +1,28 @@
+"""`table`: a bundle for a person at a terminal."""
+
+from __future__ import annotations
+
+from memcli.model.recall import Bundle
+from memcli.render.clean import clean_line
+from memcli.render.grid import grid
+
+
+def render(bundle: Bundle) -> str:
+    """One row a memory, with the components of the score below each when asked to explain."""
+    if not bundle.sections:
+        return clean_line(bundle.global_summary) + "\n"
+    rows = []
+    for n, section in enumerate(bundle.sections, 1):
+        memory = section.memory
+        text = clean_line(memory.raw if bundle.query.include_raw and memory.raw else memory.summary_micro)
+        rows.append(
+            [str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], "*" if memory.pinned else "", text]
+        )
+        if bundle.query.explain:
+            why = ", ".join(f"{name} {value:g}" for name, value in section.why.items()) or "pinned"
+            rows.append(["", "", "", "", "", "", f"score {section.score:g}: {why}"])
+    table = grid(["#", "id", "path", "kind", "date", "", "memory"], rows)
+    notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
+    if bundle.reason:
+        notes.append(f"nothing matches the topic ({bundle.reason}); these are pinned")
+    return "\n".join([table, *notes]) + "\n"

@@ -1,0 +1,65 @@
+"""Many memories, one a line or as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.model.memory import Json, Memory
+from memcli.model.tree import Node
+from memcli.render.clean import clean_line
+from memcli.render.grid import cut, grid
+
+
+def summary_json(memory: Memory) -> dict[str, Json]:
+    """What a list says of a memory."""
+    data: dict[str, Json] = {
+        name: getattr(memory, name)
+        for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
+    }
+    if not memory.active:
+        data["active"] = False
+    if memory.superseded_by:
+        data["superseded_by"] = memory.superseded_by
+    return data
+
+
+def listing(memories: Sequence[Memory]) -> str:
+    """A table of memories; empty for none."""
+    if not memories:
+        return ""
+    rows = [[m.id, m.path, m.kind, m.updated_at[:10], marks(m), m.summary_micro] for m in memories]
+    return grid(["id", "path", "kind", "updated", "", "memory"], rows)
+
+
+def marks(memory: Memory) -> str:
+    """`*` pinned, `-` forgotten, `>` superseded."""
+    return ("*" if memory.pinned else "") + ("" if memory.active else "-") + (">" if memory.superseded_by else "")
+
+
+def tree_text(node: Node, indent: str = "") -> str:
+    """The hierarchy of paths, with what each memory says."""
+    lines = []
+    for name, child in node.children.items():
+        about = f": {clean_line(child.memory.summary_micro)}" if child.memory else "/"
+        lines.append(f"{indent}{clean_line(name)}{about}")
+        if child.children:
+            lines.append(tree_text(child, indent + "  "))
+    return "\n".join(lines)
+
+
+def tree_json(node: Node) -> dict[str, Json]:
+    """The hierarchy of paths as nested objects."""
+    data: dict[str, Json] = {"name": node.name}
+    if node.memory:
+        data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary_micro}
+    if node.children:
+        data["children"] = [tree_json(child) for child in node.children.values()]
+    return data
+
+
+def found_text(found: Sequence[tuple[Memory, float, str]]) -> str:
+    """Memories with score and snippet, two lines each."""
+    return "\n".join(
+        f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}\n        {cut(clean_line(text), 160)}"
+        for memory, score, text in found
+    )

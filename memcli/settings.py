@@ -1,0 +1,51 @@
+"""Settings: one frozen value made of options, environment and configuration, in this order of precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memcli.errors import UsageError
+
+DEFAULT_SPACE = "main"
+CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
+"""What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command, a file or a host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a command was told by its surroundings. None: not told."""
+
+    space: str = DEFAULT_SPACE
+    freeze_clock: str | None = None
+    project: str = ""
+    backend: str | None = None
+    embedder: str | None = None
+    semantic: str | None = None
+
+
+def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
+    """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration."""
+
+    def pick(name: str) -> str | None:
+        return options.get(name) or environ.get(f"MEMCLI_{name.upper()}") or config.get(name)
+
+    return Settings(
+        space=pick("space") or DEFAULT_SPACE,
+        freeze_clock=pick("freeze_clock"),
+        project=pick("project") or "",
+        backend=pick("backend"),
+        embedder=pick("embedder"),
+        semantic=pick("semantic"),
+    )
+
+
+def check_config(data: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The configuration in `data`. Raises UsageError naming `where` and the key that is wrong."""
+    for key, value in data.items():
+        if key not in CONFIG_FIELDS:
+            raise UsageError(f"{where}: unknown key {key!r}", f"known: {', '.join(sorted(CONFIG_FIELDS))}")
+        if not isinstance(value, CONFIG_FIELDS[key]):
+            raise UsageError(f"{where}: {key} must be text", f'write {key} = "..."')
+    return dict(data)

@@ -1,0 +1,1 @@
+"""Where spaces are kept: files under `.memory/`."""

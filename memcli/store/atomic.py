@@ -1,0 +1,138 @@
+"""The one place that opens files for writing.
+
+`write_file` replaces a file whole: temporary file in the same directory, fsync, rename, fsync of the
+directory. After it returns, the new bytes survive a power cut. Killed before the rename, the old file
+stands and a temporary one is left over; killed after it, the new file stands.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import time
+from contextlib import suppress
+
+from memcli.errors import StoreError
+
+TEMP_MARK = ".tmp-"
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_REPLACE_ATTEMPTS = 25
+_REPLACE_PAUSE_SECONDS = 0.1
+
+
+def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
+    """Makes the file at `path` hold exactly `data`. Raises StoreError; see the module for what a crash leaves."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
+    try:
+        if os.path.islink(path):
+            raise OSError(errno.ELOOP, "it is a symbolic link")
+        _write_temp(temp, data, mode)
+        _replace(temp, path)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(temp)
+        raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
+    try:
+        sync_folder(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{path} was written, but may not survive a power cut: {error.strerror}", "run the command again"
+        ) from None
+
+
+def make_folder(path: str, mode: int = 0o755) -> None:
+    """Makes the folder at `path`, and those above it. Raises StoreError, also when something else is there."""
+    try:
+        os.makedirs(path, mode, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
+
+
+def append_line(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Adds one line at the end of the file at `path`. Raises StoreError."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, mode)
+        try:
+            _write_all(fd, data.rstrip(b"\n") + b"\n")
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
+
+
+def remove_file(path: str) -> None:
+    """Removes the file at `path` for good. Raises StoreError."""
+    try:
+        os.unlink(path)
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        raise StoreError(f"cannot remove {path}: {error.strerror}", _hint(error)) from None
+
+
+def sync_folder(path: str) -> None:
+    """Makes the names in the folder at `path` durable. Raises OSError."""
+    if os.name == "nt":  # pragma: no cover
+        return
+    fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _sync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write_temp(temp: str, data: bytes, mode: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(temp)
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, mode)
+    try:
+        _write_all(fd, data)
+        _sync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def _sync(fd: int) -> None:
+    if sys.platform == "darwin":  # pragma: no cover
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(fd)
+
+
+def _replace(temp: str, path: str) -> None:
+    # On Windows a reader or a virus scanner that has the target open makes the rename fail for a moment.
+    for attempt in range(_REPLACE_ATTEMPTS):
+        try:
+            os.replace(temp, path)
+            return
+        except PermissionError:
+            if os.name != "nt" or attempt == _REPLACE_ATTEMPTS - 1:
+                raise
+            time.sleep(_REPLACE_PAUSE_SECONDS)
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "free some space and run the command again; nothing was changed"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return "check the permissions of the store; nothing was changed"
+    return "nothing was changed"
+
+
+def is_regular(path: str) -> bool:
+    """Whether `path` is a plain file, not a link to one."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

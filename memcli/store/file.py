@@ -1,0 +1,195 @@
+"""Spaces as files: one canonical JSON file each, replaced whole, under a lock of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from memcli.codec.canonical import decode
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import (
+    Span,
+    check_writable,
+    decode_header,
+    decode_space,
+    encode_memory,
+    encode_space,
+    spans,
+)
+from memcli.errors import CorruptError, MemcliError, NotFoundError, StoreError
+from memcli.model.memory import Memory
+from memcli.model.names import check_space
+from memcli.model.space import Space
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import Layout
+from memcli.store.lock import locked
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_UNREAD: list[Span] = []
+
+
+class FileSnapshot:
+    """A space file, held open: a rename over it changes nothing of what is read here."""
+
+    def __init__(self, space: str, path: str) -> None:
+        self._space = space
+        self._path = path
+        self._data: bytes | None = None
+        self._found: list[Span] | None = _UNREAD
+        self._fd = _open(path)
+        self.fingerprint = "" if self._fd is None else _fingerprint(os.fstat(self._fd))
+
+    @property
+    def space(self) -> str:
+        return self._space
+
+    def load(self) -> Space:
+        if self._fd is None:
+            return Space(self._space)
+        return self._named(decode_space(self._read(), self._where))
+
+    def header(self) -> Space:
+        if self._fd is None:
+            return Space(self._space)
+        found = self._spans()
+        return self.load() if found is None else self._named(decode_header(self._read(), self._where, found))
+
+    def records(self) -> Iterator[tuple[bytes, int]]:
+        if self._fd is None:
+            return
+        found = self._spans()
+        if found is None:
+            for memory in self.load().objects:
+                yield encode_memory(memory), -1
+            return
+        data = self._read()
+        for span in found:
+            yield data[span.start : span.end], span.start
+
+    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+        memories: list[Memory] = []
+        by_id: dict[str, Memory] | None = None
+        for name, start, length in places:
+            memory = self._at(name, start, length) if start >= 0 else None
+            if memory is None:
+                # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
+                by_id = by_id or {m.id: m for m in self.load().objects}
+                if name not in by_id:
+                    raise CorruptError(f"{self._where}: memory {name} is not there", "run `memcli index rebuild`")
+                memory = by_id[name]
+            memories.append(memory)
+        return memories
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    @property
+    def _where(self) -> str:
+        return os.path.join("spaces", os.path.basename(self._path))
+
+    def _named(self, space: Space) -> Space:
+        if space.name != self._space:
+            raise CorruptError(
+                f"{self._where}: holds space {space.name!r}",
+                f"rename the file to {space.name}.json, or mend the name in it",
+            )
+        return space
+
+    def _spans(self) -> list[Span] | None:
+        if self._found is _UNREAD:
+            self._found = spans(self._read())
+        return self._found
+
+    def _read(self) -> bytes:
+        if self._data is None:
+            assert self._fd is not None
+            size = os.fstat(self._fd).st_size
+            parts, offset = [], 0
+            while offset < size:
+                part = os.pread(self._fd, size - offset, offset)
+                if not part:
+                    break
+                parts.append(part)
+                offset += len(part)
+            self._data = b"".join(parts)
+        return self._data
+
+    def _at(self, name: str, start: int, length: int) -> Memory | None:
+        if self._fd is None:
+            return None
+        data = os.pread(self._fd, length, start)
+        try:
+            tree = decode(data, self._where)
+            memory = memory_from_json(tree, self._where) if isinstance(tree, dict) else None
+        except MemcliError:
+            return None
+        return memory if memory is not None and memory.id == name else None
+
+
+class FileStore:
+    """The store under one `.memory` folder."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    def spaces(self) -> list[str]:
+        try:
+            names = os.listdir(self._layout.spaces)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"cannot read {self._layout.spaces}: {error.strerror}", "check its permissions") from None
+        return sorted(n.removesuffix(".json") for n in names if n.endswith(".json") and not n.startswith("."))
+
+    def open(self, space: str) -> FileSnapshot:
+        return FileSnapshot(space, self._layout.space(check_space(space)))
+
+    def update(self, space: str, change: Callable[[Space], Space]) -> Space:
+        path = self._layout.space(check_space(space))
+        with self._locked(space):
+            before, exists = self._load(space)
+            after = change(before)
+            if after is not before or not exists:
+                check_writable(before, os.path.join("spaces", f"{space}.json"))
+                write_file(path, encode_space(after))
+            return after
+
+    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        path = self._layout.space(check_space(space))
+        with self._locked(space):
+            before, exists = self._load(space)
+            if not exists:
+                raise NotFoundError(f"no space {space!r}", "`memcli space list` shows what there is")
+            check(before)
+            remove_file(path)
+            return before
+
+    def _load(self, space: str) -> tuple[Space, bool]:
+        snapshot = self.open(space)
+        try:
+            return snapshot.load(), bool(snapshot.fingerprint)
+        finally:
+            snapshot.close()
+
+    def _locked(self, space: str) -> AbstractContextManager[None]:
+        make_folder(self._layout.spaces)
+        make_folder(os.path.dirname(self._layout.lock(space)))
+        return locked(self._layout.lock(space), f"space {space!r}")
+
+
+def _open(path: str) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _BINARY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        hint = "space files may not be symbolic links" if os.path.islink(path) else "check its permissions"
+        raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
+
+
+def _fingerprint(status: os.stat_result) -> str:
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"

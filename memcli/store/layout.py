@@ -1,0 +1,121 @@
+"""The folder `.memory/`: how it is found, made, and what lies where in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from memcli.errors import NotFoundError, StoreError
+from memcli.store.atomic import make_folder, write_file
+
+FOLDER = ".memory"
+_IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
+_FOLDERS = ("spaces", "local", "cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places in a store whose root is `root`."""
+
+    root: str
+
+    def space(self, name: str) -> str:
+        return os.path.join(self.root, "spaces", f"{name}.json")
+
+    def lock(self, name: str) -> str:
+        return os.path.join(self.root, "local", f"{name}.lock")
+
+    def cache(self, name: str) -> str:
+        return os.path.join(self.root, "cache", name)
+
+    def export(self, name: str) -> str:
+        return os.path.join(self.root, "exports", name)
+
+    @property
+    def spaces(self) -> str:
+        return os.path.join(self.root, "spaces")
+
+    @property
+    def config(self) -> str:
+        return os.path.join(self.root, "config.toml")
+
+    @property
+    def work_tree(self) -> str:
+        """The folder that the store belongs to."""
+        return os.path.dirname(self.root)
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """How many bytes the files of a space take: the space itself, and its part of the cache."""
+        return {"space": _size(self.space(name)), "cache": _size(self.cache(f"{name}.index"))}
+
+    def inside_work_tree(self, path: str) -> str:
+        """`path`, which a stored policy names, below the work tree. Raises StoreError when it leads out of it."""
+        full = os.path.realpath(os.path.join(self.work_tree, path))
+        if os.path.commonpath([full, os.path.realpath(self.work_tree)]) != os.path.realpath(self.work_tree):
+            raise StoreError(
+                f"the policy's export_path {path!r} leads out of the repository", "use --out to write there"
+            )
+        return full
+
+
+def find_root(start: str, home: str) -> str | None:
+    """The nearest `.memory` at or above `start`, or None.
+
+    As git does, the search stops at a file-system boundary, and after the folder `home`.
+    Raises StoreError when what bears the name is no folder of its own.
+    """
+    device = os.stat(start).st_dev
+    folder = start
+    while True:
+        candidate = os.path.join(folder, FOLDER)
+        if os.path.lexists(candidate):
+            return check_root(candidate)
+        parent = os.path.dirname(folder)
+        if folder in (parent, home) or os.stat(parent).st_dev != device:
+            return None
+        folder = parent
+
+
+def find_work_tree(start: str, home: str) -> str | None:
+    """The folder at or above `start` that git works in, or None. Asks the file system, not git."""
+    folder = start
+    while True:
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return folder
+        parent = os.path.dirname(folder)
+        if folder in (parent, home):
+            return None
+        folder = parent
+
+
+def check_root(root: str) -> str:
+    """`root`, when it is a folder and no link to one. Raises StoreError, NotFoundError."""
+    if os.path.islink(root):
+        raise StoreError(
+            f"{root} is a symbolic link", "memcli does not follow links out of a repository; make it a folder"
+        )
+    if not os.path.lexists(root):
+        raise NotFoundError(f"no store at {root}", "run `memcli init`")
+    if not os.path.isdir(root):
+        raise StoreError(f"{root} is not a folder", "move it away and run `memcli init`")
+    return root
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def make_root(root: str) -> bool:
+    """Makes the store at `root`, or adds what it lacks; whether it was not there before. Raises StoreError."""
+    new = not os.path.lexists(root)
+    if not new:
+        check_root(root)
+    for folder in _FOLDERS:
+        make_folder(os.path.join(root, folder))
+    ignore = os.path.join(root, ".gitignore")
+    if not os.path.lexists(ignore):
+        write_file(ignore, _IGNORED)
+    return new

@@ -1,0 +1,133 @@
+"""The one file that names concrete adapters: it finds the store and opens a Workspace on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from memcli.app.workspace import Workspace
+from memcli.clock import frozen_clock, system_clock
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+from memcli.errors import NotFoundError, UsageError
+from memcli.index.cache import CachedIndex
+from memcli.model.names import check_space
+from memcli.model.recall import DEFAULT_BACKEND
+from memcli.ports import Embedder, Progress, Ranker
+from memcli.ranking import RANKERS
+from memcli.settings import check_config, resolve
+from memcli.store.atomic import write_file
+from memcli.store.file import FileStore
+from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
+from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+
+_T = TypeVar("_T")
+Warn = Callable[[str], None]
+
+
+def open_workspace(
+    options: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    *,
+    create: bool = False,
+    warn: Warn = lambda _: None,
+    progress: Progress | None = None,
+) -> Workspace:
+    """The workspace of the store that `options` and `environ` lead to from the working directory.
+
+    With `create` a store is made in a git work tree that has none.
+    Raises NotFoundError when there is no store, StoreError, UsageError.
+    """
+    root = locate(options, environ) or (_create(warn) if create else None)
+    if root is None:
+        raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
+    layout = Layout(root)
+    settings = resolve(options, environ, read_config(layout))
+    clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+    return Workspace(
+        store=FileStore(layout),
+        index=CachedIndex(layout.cache(""), _embedder(settings.embedder), warn, progress),
+        summarizer=_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")(),
+        ranker=_ranker(warn),
+        clock=clock,
+        space=check_space(settings.space),
+        root=root,
+        project=settings.project,
+        backend=settings.backend,
+        warn=warn,
+        progress=progress,
+    )
+
+
+def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
+    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there."""
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    if named:
+        return check_root(_named_root(named))
+    return find_root(os.getcwd(), os.path.expanduser("~"))
+
+
+def make_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> tuple[str, bool]:
+    """Makes the store that is meant: `--root`, or `.memory` in the work tree, or here. Its root, and whether it is new."""
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    here = os.getcwd()
+    home = os.path.expanduser("~")
+    root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
+    new = make_root(root)
+    if options.get("project"):
+        write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
+    return root, new
+
+
+def read_config(layout: Layout) -> dict[str, str]:
+    """The configuration of the store. Raises UsageError when it is no TOML or names what it may not."""
+    try:
+        with open(layout.config, "rb") as file:
+            data = file.read()
+    except OSError:
+        return {}
+    import tomllib
+
+    try:
+        return check_config(tomllib.loads(data.decode()), f"{FOLDER}/config.toml")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{FOLDER}/config.toml: {error}", "mend the file") from None
+
+
+def _create(warn: Warn) -> str | None:
+    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    if work_tree is None:
+        return None
+    root = os.path.join(work_tree, FOLDER)
+    make_root(root)
+    warn(f"made a store at {root}; commit it to share it")
+    return root
+
+
+def _named_root(named: str) -> str:
+    """`--root` names the store itself, or the folder that it is in."""
+    path = os.path.abspath(named)
+    return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
+
+
+def _embedder(name: str | None) -> Callable[[], Embedder | None]:
+    return _choose(EMBEDDERS, name or DEFAULT_EMBEDDER, "embedder")
+
+
+def _ranker(warn: Warn) -> Callable[[str], Ranker]:
+    def load(name: str) -> Ranker:
+        if name and name not in RANKERS:
+            warn(f"no backend {name!r} (there are {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
+        return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
+
+    return load
+
+
+def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:
+    if name not in table:
+        raise UsageError(f"no {what} {name!r}", f"there are {', '.join(sorted(table))}")
+    return table[name]
+
+
+def _toml(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.codec.canonical import encode
+from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
+from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space, policy_to_json, spans
+from memcli.errors import CorruptError, UsageError
+from memcli.model.memory import Memory
+from memcli.model.space import Policy, Space
+from tests.conftest import NOW, memory
+from tests.strategies import json_values, memories, words
+
+spaces = st.builds(
+    Space,
+    name=st.just("main"),
+    objects=st.lists(memories(), max_size=4, unique_by=lambda m: m.id).map(
+        lambda found: tuple(sorted(found, key=lambda m: m.order))
+    ),
+    metadata=st.dictionaries(words, json_values, max_size=2),
+    policy=st.builds(Policy, ttl_days=st.none() | st.integers(0, 99), allow_delete=st.booleans()),
+    updated_at=st.just(NOW),
+    extra=st.dictionaries(words.map(lambda w: f"a_{w}"), json_values, max_size=2),
+)
+
+
+def normal(space: Space) -> object:
+    """Tuples and lists are one thing in JSON."""
+    return json.loads(encode_space(space))
+
+
+@given(spaces)
+def test_what_is_written_is_read(space: Space) -> None:
+    data = encode_space(space)
+    assert normal(decode_space(data, "main.json")) == json.loads(data)
+    assert encode_space(decode_space(data, "main.json")) == data
+
+
+@given(spaces)
+def test_the_file_is_canonical_json(space: Space) -> None:
+    data = encode_space(space)
+    assert data == encode(json.loads(data)) + b"\n"
+
+
+@given(spaces)
+def test_spans_find_every_memory(space: Space) -> None:
+    data = encode_space(space)
+    found = spans(data)
+    assert found is not None
+    assert [data[s.start : s.end] for s in found] == [encode_memory(m) for m in space.objects]
+    assert decode_header(data, "main.json", found).policy == space.policy
+
+
+@given(spaces, st.data())
+def test_spans_of_a_damaged_file_are_of_memories_or_none(space: Space, data: st.DataObject) -> None:
+    whole = encode_space(space)
+    cut = data.draw(st.integers(0, len(whole) - 2))
+    with pytest.raises(CorruptError):
+        decode_space(whole[:cut], "main.json")
+    spans(whole[:cut])
+
+
+@given(memories())
+def test_defaults_are_left_out_and_unknown_fields_kept(value: Memory) -> None:
+    stored = memory_to_json(value)
+    assert ("importance" in stored) == (value.importance is not None)
+    assert ("active" in stored) == (not value.active)
+    assert stored.items() >= value.extra.items()
+    again = memory_from_json(json.loads(encode(stored)), "test")
+    assert memory_to_json(again).keys() == stored.keys()
+
+
+def test_unknown_fields_of_the_file_survive() -> None:
+    tree = json.loads(encode_space(Space("main", (memory(),), updated_at=NOW)))
+    tree["later"] = {"x": [1]}
+    tree["policy"]["someday"] = True
+    tree["objects"][0]["new_field"] = [{"deep": None}]
+    data = encode(tree) + b"\n"
+    assert encode_space(decode_space(data, "main.json")) == data
+
+
+def damaged() -> dict[str, bytes]:
+    good = encode_space(Space("main", (memory("a"), memory("b")), updated_at=NOW))
+    return {
+        "empty": b"",
+        "truncated": good[:-40],
+        "conflict": good.replace(b'  "objects"', b"<<<<<<< ours\n  \"objects\"", 1),
+        "binary": b"\x00\xff\xfe" * 10,
+        "list": b"[]\n",
+        "other format": b'{"format": "x", "version": 1, "space": "main", "objects": []}',
+        "no version": good.replace(b'"version": 1', b'"version": "1"'),
+        "wrong objects": good.replace(b'"objects": [', b'"objects": 1, "x": ['),
+        "wrong field": good.replace(b'"pinned": false', b'"pinned": "no"', 1),
+        "no id": good.replace(b'"id": "mem_a"', b'"ix": "mem_a"'),
+        "wrong policy": good.replace(b'"policy": {}', b'"policy": {"ttl_days": "x"}'),
+        "nan": good.replace(b'"pinned": false', b'"pinned": NaN', 1),
+    }
+
+
+@pytest.mark.parametrize("name", damaged())
+def test_damage_is_named(name: str) -> None:
+    with pytest.raises(CorruptError, match=r"main\.json") as caught:
+        decode_space(damaged()[name], "main.json")
+    assert caught.value.hint
+    if name == "conflict":
+        assert "conflict markers" in caught.value.message
+    if name == "wrong field":
+        assert "pinned" in caught.value.message
+
+
+def test_a_newer_file_can_be_read() -> None:
+    data = encode_space(Space("main", (memory(),), updated_at=NOW)).replace(b'"version": 1', b'"version": 2')
+    assert decode_space(data, "main.json").version == 2
+    assert encode_space(decode_space(data, "main.json")) == data
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("pinned", "yes"), ("tags", "a,b"), ("tags", [1]), ("importance", 2), ("importance", True), ("kind", ""),
+        ("relevance", "urgent"), ("created_at", "yesterday"), ("links", [{"to": "x"}]), ("strength", -1),
+        ("links", [{"to": "x", "relation": "likes"}]), ("episode", {"valence": -3}), ("raw", 5), ("metadata", []),
+        ("scope", "world"), ("provenance", {"source": "heard"}), ("version", 0), ("raw", "\ud800"), ("raw", "a\0b"),
+        ("importance", float("nan")),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
+    with pytest.raises(UsageError, match="text has NUL" if value == "a\0b" else field):
+        checked_fields({field: value})
+
+
+def test_policy_defaults_are_left_out() -> None:
+    assert policy_to_json(Policy()) == {}
+    assert policy_to_json(Policy(ttl_days=3, extra={"later": 1})) == {"ttl_days": 3, "later": 1}

@@ -1,0 +1,102 @@
+"""What every test may rely on: a frozen clock, a store of its own, and nobody's real home directory."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Memory
+from memcli.wiring import make_store, open_workspace
+
+settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, database=None)
+settings.register_profile("long", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+NOW = "2026-01-31T09:30:00Z"
+ROOT = Path(__file__).parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An empty home, no settings from outside, a frozen clock, and an embedder that costs nothing."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("MEMCLI_", "GIT_", "XDG_")):
+            monkeypatch.delenv(name)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", NOW)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """A workspace on a new, empty store."""
+    return open_at(tmp_path)
+
+
+def open_at(folder: Path, **environ: str) -> Workspace:
+    """A workspace on the store in `folder`, made if it is not there."""
+    make_store({"root": str(folder)}, {})
+    return open_workspace({"root": str(folder)}, {**os.environ, **environ})
+
+
+def memory(name: str = "a", **fields: object) -> Memory:
+    """A memory with plain values for what is not given."""
+    values: dict[str, object] = {
+        "id": f"mem_{name}", "path": f"notes/{name}", "kind": "fact", "raw": f"The text of {name}.",
+        "created_at": NOW, "updated_at": NOW, **fields,
+    }  # fmt: skip
+    return Memory(**values)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command printed and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in this process, in a git work tree of its own, and returns what it printed."""
+    from memcli.cli.main import main
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str, stdin: bytes | str = b"") -> Result:
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
+        capfd.readouterr()
+        code = main(arguments)
+        captured = capfd.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return call

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.model.analysis import query_terms, terms, without_terms
+from memcli.model.chunks import CHUNK_CHARACTERS, split
+
+
+def test_words_are_stemmed_and_stop_words_dropped() -> None:
+    assert terms("The databases were chosen by us") == ["databas", "chosen", "us"]
+
+
+def test_identifiers_stay_whole_and_fall_apart() -> None:
+    assert terms("loadSSLContext") == ["loadsslcontext", "load", "ssl", "context"]
+    assert terms("verify_locations") == ["verify_loc", "verifi", "locat"]
+
+
+def test_paths_fall_into_segments() -> None:
+    assert {"httpx", "client", "py"} <= set(terms("httpx/_client.py"))
+
+
+def test_other_scripts_are_words_too() -> None:
+    assert terms("Überraschung база данных") == ["überraschung", "база", "данных"]
+
+
+def test_possessives_are_stripped() -> None:
+    assert terms("Maria's car") == ["maria", "car"]
+
+
+def test_query_terms_are_distinct() -> None:
+    assert query_terms("token tokens TOKEN") == ["token"]
+
+
+def test_common_words_leave_a_question() -> None:
+    assert without_terms("What did Maria donate?", frozenset(["maria"])) == "What did donate?"
+    assert without_terms("Maria", frozenset(["maria"])) == "Maria"
+
+
+@given(st.text())
+def test_no_text_breaks_the_analysis(text: str) -> None:
+    assert all(term and " " not in term for term in terms(text))
+
+
+@given(st.text(max_size=3000), st.integers(20, 400))
+def test_chunks_hold_the_text(text: str, size: int) -> None:
+    pieces = split(text, size)
+    assert all(0 < len(piece) <= size for piece in pieces)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+
+
+def test_chunks_end_where_paragraphs_end() -> None:
+    first, second = "a" * 500, "b" * 500
+    assert split(f"{first}\n\n{second}", CHUNK_CHARACTERS) == [first, second]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from memcli.clock import days_between, frozen_clock, normalize_time, system_clock
+from memcli.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("2026-01-31T09:30:00Z", "2026-01-31T09:30:00Z"),
+        ("2026-01-31", "2026-01-31T00:00:00Z"),
+        ("2021-10-15T12:03:53+02:00", "2021-10-15T10:03:53Z"),
+        ("2026-01-31T09:30:00.987Z", "2026-01-31T09:30:00Z"),
+        ("0001-01-01", "0001-01-01T00:00:00Z"),
+    ],
+)
+def test_times_are_normalized_to_utc(text: str, normal: str) -> None:
+    assert normalize_time(text) == normal
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "9999-12-31T23:59:59-05:00", "x" * 1000])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        normalize_time(text)
+
+
+def test_a_frozen_clock_stands_still() -> None:
+    clock = frozen_clock("2026-01-31")
+    assert clock() == clock() == "2026-01-31T00:00:00Z"
+
+
+def test_the_system_clock_writes_the_one_format() -> None:
+    assert normalize_time(system_clock()) == system_clock()
+
+
+def test_days_never_run_backwards() -> None:
+    assert days_between("2026-01-01T00:00:00Z", "2026-01-02T12:00:00Z") == 1.5
+    assert days_between("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z") == 0

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.errors import UsageError
+from memcli.model.names import MAX_PATH, check_id, check_path, check_space, check_tag, natural_key, safe_path, slug
+
+BAD_NAMES = ["", "../x", "/etc/x", "con", "x" * 300, "a\x07b", "-rf", "a/../b", "a//b", ".", "..", "a\nb", "nul"]
+
+
+@pytest.mark.parametrize("name", [*BAD_NAMES, "A", "a b", "a/b", "a.", "x" * 65, "con.json", "ü"])
+def test_bad_space_names_are_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        check_space(name)
+
+
+@pytest.mark.parametrize("name", ["main", "conv-26", "a", "0x", "a.b_c-d", "console", "x" * 64])
+def test_good_space_names_pass(name: str) -> None:
+    assert check_space(name) == name
+
+
+@pytest.mark.parametrize("path", [*BAD_NAMES, "x/AUX/y", "a/ /b", "a/b/"])
+def test_bad_paths_are_refused(path: str) -> None:
+    with pytest.raises(UsageError):
+        check_path(path)
+
+
+@pytest.mark.parametrize("path", ["a", "src/auth.py", "docs/My File.md", "über/straße", "a/con.py", "x" * MAX_PATH])
+def test_good_paths_pass(path: str) -> None:
+    assert check_path(path) == path
+
+
+def test_paths_are_composed() -> None:
+    assert check_path("u\u0308ber") == "über"
+
+
+@given(st.text())
+def test_a_safe_path_is_a_path(text: str) -> None:
+    assert check_path(safe_path(text)) == safe_path(text)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 129, "a\x00", "\u202ea"])
+def test_bad_ids_are_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        check_id(name)
+
+
+def test_ids_of_other_tools_pass() -> None:
+    assert [check_id(name) for name in ("D1:3", "fa03b489f0fc/0", "mem_x")] == ["D1:3", "fa03b489f0fc/0", "mem_x"]
+
+
+def test_tags_are_slugs() -> None:
+    assert check_tag("Auth Tokens!") == "auth-tokens"
+    assert slug("snake_case and CamelCase") == "snake-case-and-camelcase"
+    with pytest.raises(UsageError):
+        check_tag("!!!")
+
+
+def test_numbers_sort_as_numbers() -> None:
+    assert sorted(["D1:10", "D1:2", "D2:1", "D1:1"], key=natural_key) == ["D1:1", "D1:2", "D1:10", "D2:1"]

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import threading
+from pathlib import Path
+
+import pytest
+
+from memcli.codec.space import encode_space
+from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
+from memcli.model.space import Space
+from memcli.store.atomic import TEMP_MARK, write_file
+from memcli.store.file import FileStore
+from memcli.store.layout import Layout, find_root, make_root
+from memcli.store.lock import locked
+from tests.conftest import NOW, memory
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    make_root(str(tmp_path / ".memory"))
+    return FileStore(Layout(str(tmp_path / ".memory")))
+
+
+def space_file(tmp_path: Path, name: str = "main") -> Path:
+    return tmp_path / ".memory" / "spaces" / f"{name}.json"
+
+
+def put(store: FileStore, *names: str) -> Space:
+    return store.update("main", lambda space: space.put([memory(name) for name in names], NOW))
+
+
+def test_a_space_that_is_not_there_is_empty(store: FileStore) -> None:
+    snapshot = store.open("main")
+    assert (snapshot.fingerprint, snapshot.load(), list(snapshot.records())) == ("", Space("main"), [])
+
+
+def test_what_is_stored_is_there(store: FileStore, tmp_path: Path) -> None:
+    put(store, "b", "a")
+    assert [m.id for m in store.open("main").load().objects] == ["mem_a", "mem_b"]
+    assert store.spaces() == ["main"]
+    assert space_file(tmp_path).read_bytes() == encode_space(store.open("main").load())
+
+
+def test_an_unchanged_space_is_not_written(store: FileStore, tmp_path: Path) -> None:
+    put(store, "a")
+    before = space_file(tmp_path).stat()
+    store.update("main", lambda space: space)
+    assert space_file(tmp_path).stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_a_change_that_fails_leaves_nothing(store: FileStore, tmp_path: Path) -> None:
+    put(store, "a")
+    before = space_file(tmp_path).read_bytes()
+
+    def fail(space: Space) -> Space:
+        raise UsageError("no")
+
+    with pytest.raises(UsageError):
+        store.update("main", fail)
+    assert space_file(tmp_path).read_bytes() == before
+    put(store, "b")  # the lock was let go
+
+
+def test_a_snapshot_does_not_change(store: FileStore) -> None:
+    put(store, "a")
+    snapshot = store.open("main")
+    put(store, "b")
+    assert [m.id for m in snapshot.load().objects] == ["mem_a"]
+    assert store.open("main").fingerprint != snapshot.fingerprint
+    snapshot.close()
+
+
+def test_fetch_reads_places_and_falls_back_to_the_file(store: FileStore) -> None:
+    put(store, "a", "b")
+    snapshot = store.open("main")
+    places = [(f"mem_{name}", start, len(data)) for name, (data, start) in zip("ab", snapshot.records(), strict=True)]
+    assert [m.id for m in snapshot.fetch(places[::-1])] == ["mem_b", "mem_a"]
+    wrong = [("mem_b", places[0][1], places[0][2]), ("mem_a", 3, 7), ("mem_a", -1, 0)]
+    assert [m.id for m in snapshot.fetch(wrong)] == ["mem_b", "mem_a", "mem_a"]
+    with pytest.raises(CorruptError):
+        snapshot.fetch([("mem_none", 0, 1)])
+
+
+def test_a_hand_edited_file_is_read(store: FileStore, tmp_path: Path) -> None:
+    put(store, "a", "b")
+    file = space_file(tmp_path)
+    file.write_text(file.read_text().replace("\n", "\n\n"))
+    snapshot = store.open("main")
+    assert [start for _, start in snapshot.records()] == [-1, -1]
+    assert [m.id for m in snapshot.fetch([("mem_b", -1, 0)])] == ["mem_b"]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'])
+def test_a_damaged_file_is_not_written_over(store: FileStore, tmp_path: Path, data: bytes) -> None:
+    space_file(tmp_path).write_bytes(data)
+    with pytest.raises(CorruptError):
+        put(store, "a")
+    assert space_file(tmp_path).read_bytes() == data
+
+
+def test_a_newer_file_is_read_only(store: FileStore, tmp_path: Path) -> None:
+    put(store, "a")
+    file = space_file(tmp_path)
+    file.write_bytes(file.read_bytes().replace(b'"version": 1', b'"version": 9'))
+    before = file.read_bytes()
+    assert len(store.open("main").load().objects) == 1
+    with pytest.raises(CorruptError, match="newer"):
+        put(store, "b")
+    assert file.read_bytes() == before
+
+
+def test_a_file_under_another_name_is_refused(store: FileStore, tmp_path: Path) -> None:
+    put(store, "a")
+    space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
+    with pytest.raises(CorruptError, match="holds space 'main'"):
+        store.open("other").load()
+
+
+def test_delete_asks_first(store: FileStore) -> None:
+    put(store, "a")
+
+    def refuse(space: Space) -> None:
+        raise UsageError("no")
+
+    with pytest.raises(UsageError):
+        store.delete("main", refuse)
+    assert store.delete("main", lambda space: None).objects
+    with pytest.raises(NotFoundError):
+        store.delete("main", lambda space: None)
+
+
+def test_a_link_is_never_followed(store: FileStore, tmp_path: Path) -> None:
+    target = tmp_path / "secret.json"
+    target.write_text("{}")
+    space_file(tmp_path).symlink_to(target)
+    with pytest.raises(StoreError, match="symbolic link"):
+        store.open("main")
+    with pytest.raises(StoreError):
+        put(store, "a")
+    assert target.read_text() == "{}"
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    write_file(str(file), b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    import signal
+
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(StoreError, match="cannot write"):
+            write_file(str(file), b"x" * 5000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert file.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: FileStore, tmp_path: Path) -> None:
+    (tmp_path / ".memory" / "spaces" / f".main.json{TEMP_MARK}{os.getpid()}").write_text("half")
+    put(store, "a")
+    assert store.spaces() == ["main"]
+
+
+def test_the_lock_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with locked(path, "it"):
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    with pytest.raises(LockedError), locked(path, "it", wait=0.02):
+        pass
+    done.set()
+    thread.join()
+    with locked(path, "it"):
+        pass
+
+
+def _write_many(root: str, start: int) -> None:
+    store = FileStore(Layout(root))
+    for n in range(start, start + 15):
+        put(store, f"m{n:03d}")
+
+
+def test_no_writer_loses_anything(store: FileStore, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_write_many, args=(str(tmp_path / ".memory"), k * 15)) for k in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(store.open("main").load().objects) == 60
+
+
+def test_the_store_is_found_from_below(tmp_path: Path) -> None:
+    make_root(str(tmp_path / ".memory"))
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert find_root(str(below), "/nowhere") == str(tmp_path / ".memory")
+    assert find_root(str(below), str(tmp_path / "a")) is None  # the search ends at home
+
+
+@pytest.mark.parametrize("make", ["link", "file"])
+def test_what_is_no_folder_is_no_store(tmp_path: Path, make: str) -> None:
+    root = tmp_path / ".memory"
+    (tmp_path / "elsewhere").mkdir()
+    if make == "link":
+        root.symlink_to(tmp_path / "elsewhere")
+    else:
+        root.write_text("")
+    with pytest.raises(StoreError):
+        find_root(str(tmp_path), "/nowhere")
+    with pytest.raises(StoreError):
+        make_root(str(root))
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -1,0 +1,45 @@
+"""Hypothesis strategies that all property tests share."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from memcli.model.memory import Memory
+from memcli.model.shapes import KINDS, RELATIONS, RELEVANCES
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
+words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
+paths = st.lists(words, min_size=1, max_size=4).map("/".join)
+times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ"))
+units = st.floats(0, 1, allow_nan=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)
+links = st.fixed_dictionaries({"to": words, "relation": st.sampled_from(RELATIONS)}, optional={"weight": units})
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Memory:
+    """Any memory that can be stored."""
+    return Memory(
+        id=f"mem_{draw(words)}",
+        path=draw(paths),
+        kind=draw(st.sampled_from(KINDS) | words),
+        raw=draw(texts),
+        summary_micro=draw(texts),
+        tags=tuple(draw(st.lists(words, max_size=3))),
+        metadata=draw(st.dictionaries(words, json_values, max_size=3)),
+        relevance=draw(st.sampled_from(RELEVANCES)),
+        pinned=draw(st.booleans()),
+        created_at=draw(times),
+        updated_at=draw(times),
+        content=draw(json_values),
+        importance=draw(st.none() | units),
+        strength=draw(st.integers(0, 100)),
+        active=draw(st.booleans()),
+        links=tuple(draw(st.lists(links, max_size=2))),
+        triggers=tuple(draw(st.lists(texts, max_size=2))),
+        extra=draw(st.dictionaries(words.map(lambda w: f"x_{w}"), json_values, max_size=2)),
+    )
