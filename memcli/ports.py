@@ -142,6 +142,10 @@ class Summarizer(Protocol):
 class Source(Protocol):
     """Something that memories are taken from: files, commits, transcripts."""
 
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How many things gave no candidate, by reason, once `candidates` has ended."""
+
     def candidates(self) -> Iterator[Mapping[str, object]]:
         """The fields of one memory each, in a total order."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from memcli.app.workspace import Workspace
@@ -13,7 +13,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.index.cache import CachedIndex
 from memcli.model.names import check_space
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.ports import Embedder, Progress, Ranker
+from memcli.ports import Embedder, Progress, Ranker, Source
 from memcli.ranking import RANKERS
 from memcli.settings import check_config, resolve
 from memcli.store.atomic import write_file
@@ -77,6 +77,21 @@ def make_store(options: Mapping[str, str | None], environ: Mapping[str, str]) ->
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
+
+
+def commit_source(revisions: str) -> Source:
+    """The commits of a range in the repository that the working directory is in. Raises NotFoundError, ProviderError."""
+    from memcli.ingest.commits import CommitSource
+
+    return CommitSource(os.getcwd(), revisions)
+
+
+def file_source(workspace: Workspace, paths: Sequence[str]) -> Source:
+    """Files and folders; their paths are told from the work tree. Raises NotFoundError for one that is not there."""
+    from memcli.ingest.files import FileSource
+
+    here = os.getcwd()
+    return FileSource(paths, find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root))
 
 
 def read_config(layout: Layout) -> dict[str, str]:

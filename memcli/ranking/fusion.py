@@ -90,7 +90,10 @@ def _components(entry: Entry, query: Query, words: float, meaning: float, has_de
 
 
 def _add_context(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], view: SpaceView) -> None:
-    """Adds to each memory a share of its neighbours' scores, and of the best of its group's."""
+    """Adds to each memory a share of its neighbours' scores, and draws it towards the best of its group.
+
+    A memory without a group is a group of its own, so that it is drawn nowhere.
+    """
     names = sorted({entry.group for entry in entries.values() if entry.group})
     own = {row: why["words"] + why["meaning"] for row, why in parts.items()}
     for rows in view.groups(names).values():
@@ -105,8 +108,9 @@ def _add_context(parts: Mapping[int, dict[str, float]], entries: Mapping[int, En
             for n, score in enumerate(scores)
         ]  # fmt: skip
         top = sorted(smooth, reverse=True)[:GROUP_TOP]
+        best = sum(top) / len(top)
         for n, row in enumerate(rows):
             if row in parts:
-                parts[row]["neighbours"] = smooth[n] - scores[n]
                 share = GROUP_SHARE.get(entries[row].kind, DEFAULT_GROUP_SHARE)
-                parts[row]["group"] = share * sum(top) / len(top)
+                parts[row]["neighbours"] = smooth[n] - scores[n]
+                parts[row]["group"] = (best - smooth[n]) * share / (1 + share)

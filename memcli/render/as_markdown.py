@@ -8,7 +8,7 @@ from memcli.codec.canonical import encode_line
 from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean, clean_line
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
+_SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
 
 def render(bundle: Bundle) -> str:

@@ -10,7 +10,7 @@ from memcli.store.atomic import make_folder, write_file
 
 FOLDER = ".memory"
 _IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
-_FOLDERS = ("spaces", "local", "cache")
+_FOLDERS = ("spaces",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,84 @@
+"""Ingest: memories from a source of candidates, in as few writes as there is memory for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from memcli.app.remember import Candidate, Outcome, prepare, remember
+from memcli.app.workspace import Workspace
+from memcli.errors import UsageError
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Space
+from memcli.ports import Source
+
+_PER_WRITE = 2000
+
+
+@dataclass(slots=True)
+class Ingested:
+    """What an ingest did. `skipped` counts what gave no memory, by reason; `paths` are those that it wrote."""
+
+    created: int = 0
+    updated: int = 0
+    deduplicated: int = 0
+    retired: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    paths: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Json]:
+        counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
+        return {**counts, "skipped": dict(sorted(self.skipped.items())), "paths": self.paths}
+
+    def add(self, outcome: Outcome) -> None:
+        setattr(self, outcome.status, getattr(self, outcome.status) + 1)
+        if outcome.status != "deduplicated":
+            self.paths.append(outcome.path)
+
+
+def ingest(workspace: Workspace, source: Source, dry_run: bool = False) -> Ingested:
+    """Stores what `source` yields; with `dry_run` only says what that would be.
+
+    The same candidates again change nothing. Raises what the source raises, LockedError, CorruptError, StoreError.
+    """
+    done = Ingested()
+    candidates = _prepared(workspace, source, done)
+    while batch := list(islice(candidates, _PER_WRITE)):
+        if dry_run:
+            done.paths += [candidate.given["path"] for candidate in batch]
+            continue
+        for outcome in remember(workspace, batch):
+            done.add(outcome)
+    done.skipped.update(source.skipped)
+    return done
+
+
+def retire(workspace: Workspace, files: Collection[str]) -> int:
+    """Deactivates the memories of files that are gone; those of their history stay. Returns how many."""
+    now = workspace.clock()
+    gone = frozenset(files)
+    count = 0
+
+    def apply(space: Space) -> Space:
+        nonlocal count
+        changed = [replace(m, active=False, updated_at=now) for m in space.objects if _is_of(m, gone)]
+        count = len(changed)
+        return space.put(changed, now) if changed else space
+
+    workspace.store.update(workspace.space, apply)
+    return count
+
+
+def _prepared(workspace: Workspace, source: Source, done: Ingested) -> Iterator[Candidate]:
+    for fields in source.candidates():
+        try:
+            yield prepare(workspace, fields)
+        except UsageError:
+            done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
+
+
+def _is_of(memory: Memory, files: frozenset[str]) -> bool:
+    fields: Mapping[str, Json] = memory.metadata
+    return memory.active and memory.kind != "diff" and fields.get("source") in files and "group" not in fields

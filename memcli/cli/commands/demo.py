@@ -1,0 +1,69 @@
+"""`memcli demo`"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+
+_DECISIONS: tuple[tuple[str, ...], ...] = (
+    ("remember", "We chose PostgreSQL over MySQL because we need JSONB and row-level security.", "--kind", "decision"),
+    ("remember", "Never force-push to main: the release job tags whatever it finds there.", "--pin"),
+    ("remember", "To deploy: run make release, wait for the canary to turn green, then make promote."),
+)
+_QUESTIONS: tuple[tuple[str, ...], ...] = (
+    ("recall", "which database do we use, and why?", "--limit", "3"),
+    ("recall", "how do I make sourdough bread?"),
+)
+_COMMITS = 20
+
+
+@verb
+def command(session: Session) -> None:
+    """Take a guided tour: a throw-away store, the last commits of this repository, a few decisions, a question.
+
+    Every step is shown as you would type it. Nothing is written outside a temporary folder.
+    """
+    from memcli.store.layout import find_work_tree
+
+    folder = tempfile.mkdtemp(prefix="memcli-demo-")
+    try:
+        work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+        steps: list[tuple[str, ...]] = [("init",)]
+        if work_tree and shutil.which("git"):
+            steps.append(("ingest", "--git", _range(work_tree)))
+        steps += [*_DECISIONS, ("tree",), *_QUESTIONS, ("stats",)]
+        for step in steps:
+            _show(step)
+            if _run(step, folder):
+                break
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    session.output.note("the store of this tour is gone again; `memcli init` makes one that stays")
+
+
+def _range(work_tree: str) -> str:
+    """The last commits, or all of them where there are fewer."""
+    counted = subprocess.run(
+        ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"], capture_output=True, text=True, check=False
+    )
+    count = int(counted.stdout) if counted.returncode == 0 else 0
+    return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD"
+
+
+def _show(step: Sequence[str]) -> None:
+    sys.stdout.write(f"\n$ memcli {shlex.join(step)}\n")
+    sys.stdout.flush()
+
+
+def _run(step: Sequence[str], folder: str) -> int:
+    """Runs the command as a program of its own, on the throw-away store, as a user would."""
+    done = subprocess.run([sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]], check=False)
+    return done.returncode

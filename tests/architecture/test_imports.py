@@ -1,0 +1,51 @@
+"""What a command may load: names of modules, not milliseconds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, memory, open_at
+
+HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "textual", "pydantic", "watchdog", "pathspec", "asyncio"}
+PROBE = """
+import sys
+sys.argv = ["memcli", *sys.argv[1:]]
+from memcli.__main__ import main
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+print(*sorted({name.partition(".")[0] for name in sys.modules}), file=sys.stderr)
+"""
+
+
+def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PROBE, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["recall", "--help"], ["recall", "text"], ["list"], ["remember", "More."], ["pin", "notes/a"]]
+)
+def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:
+    workspace = open_at(tmp_path)
+    workspace.store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    assert not loaded(tmp_path, *arguments, MEMCLI_EMBEDDER="off") & HEAVY
+
+
+def test_completion_of_values_knows_almost_nothing(tmp_path: Path) -> None:
+    open_at(tmp_path)
+    assert not loaded(tmp_path, "__complete", "paths", "") & (HEAVY | {"typer", "orjson", "sqlite3"})

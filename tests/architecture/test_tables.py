@@ -1,0 +1,21 @@
+"""Every entry of every table can be made."""
+
+from __future__ import annotations
+
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+from memcli.model.recall import DEFAULT_BACKEND
+from memcli.ranking import RANKERS
+from memcli.render import RENDERERS
+from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+
+
+def test_every_entry_builds() -> None:
+    for table in (RANKERS, RENDERERS, SUMMARIZERS):
+        assert all(load() is not None for load in table.values())
+    assert {name for name, load in EMBEDDERS.items() if load() is None} == {"off"}
+
+
+def test_the_defaults_are_there() -> None:
+    assert DEFAULT_BACKEND in RANKERS
+    assert DEFAULT_EMBEDDER in EMBEDDERS
+    assert DEFAULT_SUMMARIZER in SUMMARIZERS

@@ -1,0 +1,285 @@
+"""Each command does what its help says, through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import NOW, Run
+
+
+def remember(run: Run, text: str, *options: str) -> dict[str, object]:
+    result = run("remember", text, "--json", *options)
+    assert result.code == 0, result.err
+    answer = json.loads(result.out)
+    assert isinstance(answer, dict)
+    return answer
+
+
+def stored(run: Run, ref: str) -> dict[str, object]:
+    found = json.loads(run("get", ref, "--json").out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_the_first_memory_makes_the_store(run: Run, tmp_path: Path) -> None:
+    result = run("remember", "We chose PostgreSQL because of JSONB.")
+    assert "made a store" in result.err
+    assert result.out.startswith("created mem_")
+    assert (tmp_path / ".memory" / ".gitignore").read_text().endswith("local/\ncache/\naudit/\n")
+
+
+def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_bytes(b"\xef\xbb\xbfFrom a file.\r\nTwo lines.\r\n")
+    remember(run, "From an argument.", "--path", "a")
+    assert run("remember", "--file", "note.txt", "--path", "b").code == 0
+    assert run("remember", "--path", "c", stdin="From a pipe.").code == 0
+    assert run("remember", "-", "--path", "d", stdin="From a dash.").code == 0
+    assert run("remember", "--object", '{"raw": "From an object.", "path": "e", "x_mine": [1]}').code == 0
+    texts = [stored(run, path)["raw"] for path in "abcde"]
+    assert texts == ["From an argument.", "From a file.\nTwo lines.\n", "From a pipe.", "From a dash.", "From an object."]
+    assert stored(run, "e")["x_mine"] == [1]
+
+
+def test_every_field_is_an_option(run: Run) -> None:
+    fields = {
+        "--kind": "decision", "--relevance": "high", "--summary-micro": "Micro.", "--summary-short": "Short.",
+        "--summary-long": "Long.", "--importance": "0.9", "--confidence": "0.8", "--trust": "0.7", "--scope": "session",
+        "--created-at": "2020-01-01", "--valid-from": "2020-02-01", "--valid-until": "2030-01-01", "--source": "observed",
+        "--reason": "because", "--commit": "abc123", "--trigger": "force-push", "--link": "relates_to:mem_other",
+        "--meta": "group=S1", "--id": "mine:1", "--project": "demo",
+    }  # fmt: skip
+    options = [part for pair in fields.items() for part in pair]
+    remember(run, "Text.", "--path", "a/b", "--tag", "One Two", "--pin", "--enforce", *options, "--set", 'anchors=[{"file": "x.py"}]')
+    found = stored(run, "mine:1")
+    assert found.pop("metadata") == {
+        "group": "S1", "project": "demo", "space": "main",
+        "hash": "sha256:f06dce27b84e18ccb3c7e94a0679c279cd42027da23bcf1e1ca1f94e365ea420",
+    }  # fmt: skip
+    assert found == {
+        "id": "mine:1", "path": "a/b", "kind": "decision", "raw": "Text.", "summary_micro": "Micro.",
+        "summary_short": "Short.", "summary_long": "Long.", "tags": ["one-two"], "relevance": "high", "pinned": True,
+        "created_at": "2020-01-01T00:00:00Z", "updated_at": NOW, "importance": 0.9, "confidence": 0.8, "trust": 0.7,
+        "scope": "session", "valid_from": "2020-02-01T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z",
+        "provenance": {"source": "observed", "reason": "because", "commit": "abc123"}, "triggers": ["force-push"],
+        "enforce": True, "links": [{"relation": "relates_to", "to": "mem_other"}], "anchors": [{"file": "x.py"}],
+    }  # fmt: skip
+
+
+def test_the_same_text_is_one_memory(run: Run) -> None:
+    first = remember(run, "We chose PostgreSQL.", "--tag", "db")
+    again = remember(run, "We chose PostgreSQL.\n", "--tag", "sql", "--freeze-clock", "2026-02-01")
+    assert (first["status"], again["status"], again["id"]) == ("created", "deduplicated", first["id"])
+    found = stored(run, str(first["id"]))
+    assert (found["strength"], found["created_at"], found["updated_at"]) == (2, NOW, "2026-02-01T00:00:00Z")
+    assert {"db", "sql"} <= set(found["tags"])  # type: ignore[call-overload]
+
+
+def test_the_same_path_is_updated(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db", "--pin", "--tag", "sql")
+    again = remember(run, "We chose SQLite.", "--path", "db", "--freeze-clock", "2026-02-01")
+    found = stored(run, "db")
+    assert (again["status"], again["version"], found["created_at"]) == ("updated", 2, NOW)
+    assert (found["raw"], found["summary_micro"], found["pinned"], found["tags"]) == (
+        "We chose SQLite.", "We chose SQLite.", True, ["sql"],
+    )  # fmt: skip
+    assert remember(run, "We chose SQLite.", "--path", "db")["status"] == "deduplicated"
+    assert stored(run, "db") == found
+
+
+def test_two_texts_that_would_share_a_path_do_not(run: Run) -> None:
+    one = remember(run, "Alpha beta.", "--path-hint", "notes/x", "--id", "one", "--path", "notes/x")
+    two = remember(run, "Gamma delta.", "--id", "two", "--path", "notes/x")
+    assert one["path"] == "notes/x"
+    assert str(two["path"]).startswith("notes/x-")
+    assert len(json.loads(run("list", "--json").out)) == 2
+
+
+def test_a_memory_takes_the_place_of_another(run: Run) -> None:
+    old = remember(run, "We use MySQL.", "--path", "old")
+    new = remember(run, "We use PostgreSQL.", "--path", "new", "--supersedes", "old")
+    assert stored(run, "old")["superseded_by"] == new["id"]
+    assert stored(run, "new")["links"][0]["to"] == old["id"]  # type: ignore[index]
+    assert "We use MySQL" not in run("recall", "which database do we use: MySQL?").out
+    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["new"]
+
+
+def test_batch_stores_in_order(run: Run) -> None:
+    lines = "".join(json.dumps({"raw": f"Memory {n}.", "id": f"D1:{n}"}) + "\n" for n in range(30))
+    answer = json.loads(run("remember", "--batch", "-", "--json", "--kind", "log", stdin=lines).out)
+    assert (answer["created"], [m["id"] for m in answer["memories"]]) == (30, [f"D1:{n}" for n in range(30)])
+    assert stored(run, "D1:7")["kind"] == "log"
+
+
+def test_pins_lead_and_edits_count(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "a")
+    remember(run, "PostgreSQL needs care.", "--path", "b")
+    assert run("pin", "b", "--freeze-clock", "2026-02-01").out.startswith("pinned mem_")
+    assert stored(run, "b")["updated_at"] == "2026-02-01T00:00:00Z"
+    assert [s["path"] for s in json.loads(run("recall", "chose", "--json").out)["sections"]] == ["b", "a"]
+    assert run("unpin", "b").code == 0
+    edited = run("edit", "a", "--set", "tags=x,y", "--set", "importance=0.9", "--set", "raw=We chose SQLite.")
+    assert edited.out == f"updated {stored(run, 'a')['id']} a (version 2)\n"
+    assert (stored(run, "a")["tags"], stored(run, "a")["raw"]) == (["x", "y"], "We chose SQLite.")
+    assert run("edit", "a", "--set", "importance=null").code == 0
+    assert "importance" not in stored(run, "a")
+
+
+def test_forgetting_and_coming_back(run: Run) -> None:
+    for path in ("a/x", "a/y", "b"):
+        remember(run, f"The text of {path}.", "--path", path)
+    assert run("forget", "a", "--recursive").out.count("forgotten") == 2
+    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["b"]
+    assert len(json.loads(run("list", "--all", "--json").out)) == 3
+    assert run("edit", "a/x", "--set", "active=true").code == 0
+    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["a/x", "b"]
+    run("space", "policy", "main", "--set", "allow_delete=true")
+    assert run("forget", "b", "--purge").out.startswith("purged")
+    assert run("get", "b").code == 3
+
+
+def test_tags_tree_and_list(run: Run) -> None:
+    remember(run, "One.", "--path", "a/one", "--tag", "x")
+    remember(run, "Two.", "--path", "a/two", "--tag", "y")
+    run("tag", "a/one", "--add", "New Tag", "--remove", "x")
+    assert stored(run, "a/one")["tags"] == ["new-tag"]
+    assert run("tree").out == "a/\n  one: One.\n  two: Two.\n"
+    assert json.loads(run("tree", "--json").out)["children"][0]["name"] == "a"
+    assert [m["path"] for m in json.loads(run("list", "a", "--tag", "y", "--json").out)] == ["a/two"]
+
+
+def test_search_ranks_below_a_heading(run: Run) -> None:
+    remember(run, "Tokens live fifteen minutes.", "--path", "auth/tokens")
+    remember(run, "Passwords are hashed with argon2.", "--path", "auth/passwords", "--freeze-clock", "2026-01-30")
+    remember(run, "Tokens of the subway.", "--path", "trip/subway")
+    found = json.loads(run("search", "token lifetime", "--under", "auth", "--json").out)
+    assert found[0]["path"] == "auth/tokens"
+    assert found[0]["snippet"] == "Tokens live fifteen minutes."
+    assert "trip/subway" not in [f["path"] for f in found]
+    newest = json.loads(run("search", "--under", "auth", "--json").out)
+    assert [f["path"] for f in newest] == ["auth/tokens", "auth/passwords"]
+    assert run("search", "x", "--under", "nowhere").code == 3
+
+
+def test_collection_follows_the_policy(run: Run) -> None:
+    for path, day in (("old", "2025-01-01"), ("kept", "2025-01-01"), ("new", "2026-01-30")):
+        remember(run, f"The text of {path}.", "--path", path, "--freeze-clock", day)
+    run("pin", "kept", "--freeze-clock", "2025-01-01")
+    assert "no ttl_days" in run("gc").out
+    run("space", "policy", "main", "--set", "ttl_days=30")
+    planned = json.loads(run("gc", "--dry-run", "--json").out)
+    assert ([m["path"] for m in planned["purged"]], len(planned["pinned"])) == (["old"], 1)
+    refused = run("gc")
+    assert (refused.code, "allow_delete" in refused.err) == (5, True)
+    run("space", "policy", "main", "--set", "allow_delete=true")
+    assert json.loads(run("gc", "--json").out)["purged"] == planned["purged"]
+    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["kept", "new"]
+    assert "purged 0 older than 30 days" in run("gc").out
+
+
+def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db", "--pin")
+    run("space", "policy", "main", "--set", "ttl_days=9")
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    before = file.read_bytes()
+    assert "exported 1 memories of space main" in run("export", "--out", "out.json").out
+    assert run("export", "--out", "-").out.encode() == (tmp_path / "out.json").read_bytes()
+    file.unlink()
+    assert run("import", "out.json").out == "imported into space main: 1 created\n"
+    assert file.read_bytes() == before
+    assert run("import", "out.json").out == "imported into space main: 1 unchanged\n"
+    assert file.read_bytes() == before
+    (tmp_path / "out.json").write_text((tmp_path / "out.json").read_text().replace("PostgreSQL", "MySQL"))
+    tampered = run("import", "out.json")
+    assert (tampered.code, "hash" in tampered.err, file.read_bytes()) == (6, True, before)
+
+
+def test_import_keeps_the_newer(run: Run) -> None:
+    remember(run, "Old.", "--path", "a", "--freeze-clock", "2026-01-01")
+    remember(run, "Same.", "--path", "b", "--freeze-clock", "2026-01-01")
+    run("export", "--out", "old.json")
+    remember(run, "New.", "--path", "a", "--freeze-clock", "2026-01-02")
+    remember(run, "Mine.", "--path", "c")
+    assert run("import", "old.json").out == "imported into space main: 1 unchanged, 1 kept\n"
+    assert stored(run, "a")["raw"] == "New."
+    assert run("import", "old.json", "--mode", "replace").out == "imported into space main: 1 updated, 1 unchanged, 1 removed\n"
+    assert stored(run, "a")["raw"] == "Old."
+    assert run("import", "old.json", "--space", "copy").code == 0
+    assert json.loads(run("list", "--space", "copy", "--json").out)[0]["path"] == "a"
+
+
+def test_spaces(run: Run, tmp_path: Path) -> None:
+    assert run("space", "create", "notes", "--meta", "team=core").out == "created space notes\n"
+    assert run("space", "create", "notes").out == "there is space notes\n"
+    remember(run, "Apart.", "--space", "notes")
+    assert [s["space"] for s in json.loads(run("space", "list", "--json").out)] == ["notes"]
+    assert json.loads(run("space", "show", "notes", "--json").out)["metadata"] == {"team": "core"}
+    (tmp_path / "policy.json").write_text('{"allow_delete": true, "ttl_days": 5}')
+    assert json.loads(run("space", "policy", "notes", "--file", "policy.json", "--json").out) == {"allow_delete": True, "ttl_days": 5}
+    assert run("space", "create", "notes", "--reset").out == "reset space notes\n"
+    assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
+    assert run("space", "delete", "notes").out == "deleted space notes (0 memories)\n"
+    assert run("recall", "x", "--space", "notes").err.startswith("memcli: space 'notes' is empty")
+
+
+def test_a_policy_chooses_the_backend(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db")
+    run("space", "policy", "main", "--set", "backend=basic")
+    why = json.loads(run("recall", "postgresql", "--explain", "--json").out)["sections"][0]["why"]
+    assert "relevance" in why
+    assert "words" not in why
+
+
+def test_topics_answer_line_by_line(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db")
+    remember(run, "Never force-push.", "--path", "git")
+    lines = run("recall", "--topics", "-", stdin="postgresql\n\nforce-push\nnothing at all like it\n").out.splitlines()
+    bundles = [json.loads(line) for line in lines]
+    assert [b["topic"] for b in bundles] == ["postgresql", "", "force-push", "nothing at all like it"]
+    assert [b["sections"][0]["path"] for b in (bundles[0], bundles[2])] == ["db", "git"]
+
+
+def test_formats(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db/choice", "--kind", "decision")
+    assert run("recall", "postgresql").out.startswith("<memory-")  # piped: a prompt
+    assert "## db/choice" in run("recall", "postgresql", "--format", "md").out
+    assert "db/choice" in run("recall", "postgresql", "--format", "table").out
+    full = json.loads(run("recall", "postgresql", "--format", "json", "--include-raw").out)
+    assert full["raw"] == [{"path": "db/choice", "raw": "We chose PostgreSQL.", "kind": "decision"}]
+    assert set(full) == {"space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched"}
+
+
+def test_recall_by_kind_and_empty_answers(run: Run) -> None:
+    remember(run, "We chose PostgreSQL.", "--kind", "decision")
+    remember(run, "Something else.", "--kind", "fact")
+    found = json.loads(run("recall", "--kind", "decision", "--json").out)
+    assert [s["kind"] for s in found["sections"]] == ["decision"]
+    empty = run("recall", "xylophone quartz", "--json")
+    assert (empty.code, json.loads(empty.out)["reason"]) == (0, "no_match")
+    assert run("recall", "xylophone quartz", "--fail-empty").code == 3
+
+
+def test_quiet_says_nothing(run: Run) -> None:
+    result = run("remember", "Quiet.", "-q")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert run("recall", "quiet", "-q").out
+
+
+def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
+    remember(run, "We chose PostgreSQL.", "--path", "db")
+    assert run("doctor").code == 0
+    assert json.loads(run("stats", "--json").out)["objects"] == 1
+    assert run("index", "rebuild").out == "indexed 1 memories of space main\n"
+    assert json.loads(run("index", "status", "--json").out)["objects"] == 1
+    for what in ("space", "object", "policy", "bundle", "export"):
+        assert json.loads(run("schema", what).out)["$schema"].startswith("https://json-schema.org/")
+    (tmp_path / ".memory" / "spaces" / "main.json").write_text("{")
+    broken = run("doctor")
+    assert broken.code == 8
+    assert "FAIL  space main" in broken.out
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version").out.startswith("memcli ")
+    assert "memcli recall" in run("--help").out
+    assert run().code == 2

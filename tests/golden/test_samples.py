@@ -1,0 +1,54 @@
+"""The samples are real: they run with the real model, and what they print and leave behind is known to the byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+SAMPLES = sorted((ROOT / "samples").glob("*.sh"))
+SURROUNDINGS = [
+    {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
+    {"PYTHONHASHSEED": "4711", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu"},
+]
+
+
+def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, str]:
+    """Runs a sample in a new repository under `folder`; what it printed, and the files of its store."""
+    work = folder / "some where" / "repository"
+    tools = folder / "bin"
+    work.mkdir(parents=True)
+    tools.mkdir()
+    shim = tools / "memcli"
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memcli "$@"\n')
+    shim.chmod(0o755)
+    kept = {k: v for k, v in os.environ.items() if k in ("HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")}
+    environ = {**kept, "PATH": f"{tools}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "100", **surroundings}
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=work, check=True)
+    done = subprocess.run(["bash", str(sample)], cwd=work, env=environ, capture_output=True, check=False)
+    found = {"stdout.txt": done.stdout.decode(), "stderr.txt": done.stderr.decode(), "exit.txt": f"{done.returncode}\n"}
+    for file in sorted((work / ".memory").rglob("*.json")):
+        found[f"memory/{file.relative_to(work / '.memory')}"] = file.read_text()
+    assert str(folder) not in "".join(found.values()).replace(f"made a store at {work}", "")
+    return found
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="the samples use jq, as users do")
+@pytest.mark.parametrize("surroundings", SURROUNDINGS, ids=lambda s: s["LC_ALL"])
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.stem)
+def test_sample(sample: Path, surroundings: dict[str, str], tmp_path: Path, update_golden: bool) -> None:
+    found = play(sample, tmp_path, surroundings)
+    folder = ROOT / "golden" / sample.stem
+    if update_golden:
+        shutil.rmtree(folder, ignore_errors=True)
+        for name, text in found.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+    expected = {str(f.relative_to(folder)): f.read_text() for f in sorted(folder.rglob("*")) if f.is_file()}
+    assert found == expected

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
+from memcli.index.database import connect
+from memcli.model.recall import Query
+from tests.conftest import NOW, memory, open_at
+
+TEXTS = {
+    "a": "We chose PostgreSQL because of JSONB.",
+    "b": "Never force-push to main.",
+    "c": "The token lifetime is fifteen minutes; refresh tokens last a day.",
+    "d": "PostgreSQL runs on port 5432 in the test cluster.",
+}
+
+
+def fill(workspace: Workspace, **texts: str) -> None:
+    memories = [memory(name, raw=text, summary_micro=text) for name, text in (texts or TEXTS).items()]
+    workspace.store.update("main", lambda space: space.put(memories, NOW))
+
+
+def ask(workspace: Workspace, topic: str, **options: object) -> list[tuple[str, float]]:
+    query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
+    bundle = next(iter(recall(workspace, [query])))
+    return [(s.memory.id, s.score) for s in bundle.sections]
+
+
+QUESTIONS = ["postgresql port", "force push", "token lifetime", "main", "JSONB or tokens"]
+
+
+def answers(workspace: Workspace) -> list[list[tuple[str, float]]]:
+    return [ask(workspace, question) for question in QUESTIONS]
+
+
+def test_an_incremental_index_answers_as_a_new_one(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    answers(workspace)
+    fill(workspace, b="Never force-push to main or release.", e="Tokens are signed with Ed25519.")
+    answers(workspace)
+    workspace.store.update("main", lambda space: space.drop(["mem_d"], NOW))
+    grown = answers(workspace)
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    assert answers(open_at(tmp_path)) == grown
+    assert all(name != "mem_d" for found in grown for name, _ in found)
+
+
+def test_one_changed_memory_costs_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    answers(workspace)
+    indexed = []
+    from memcli.index import cache
+
+    original = cache._insert
+    monkeypatch.setattr(cache, "_insert", lambda *args: indexed.append(args[1].id) or original(*args))
+    fill(workspace, b="Changed.")
+    answers(workspace)
+    answers(workspace)
+    assert indexed == ["mem_b"]
+
+
+@pytest.mark.parametrize("damage", ["truncate", "garbage", "foreign", "version", "folder gone", "vectors gone"])
+def test_a_damaged_cache_changes_no_answer(tmp_path: Path, damage: str) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    cache = tmp_path / ".memory" / "cache"
+    index = cache / "main.index"
+    if damage == "truncate":
+        index.write_bytes(index.read_bytes()[:1000])
+    elif damage == "garbage":
+        index.write_bytes(os.urandom(5000))
+    elif damage == "foreign":
+        index.unlink()
+        with sqlite3.connect(index) as other:
+            other.execute("CREATE TABLE x (y)")
+        other.close()
+    elif damage == "version":
+        with sqlite3.connect(index) as other:
+            other.execute("UPDATE meta SET value = '0' WHERE key = 'version'")
+        other.close()
+    elif damage == "folder gone":
+        shutil.rmtree(cache)
+    else:
+        for file in cache.glob("*.vectors"):
+            file.unlink()
+    assert answers(open_at(tmp_path)) == before
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    (tmp_path / ".memory" / "cache").write_text("a file in the way")
+    assert answers(open_at(tmp_path)) == before
+
+
+def test_the_cache_follows_no_link(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    target = tmp_path / "target"
+    (tmp_path / ".memory" / "cache").mkdir()
+    (tmp_path / ".memory" / "cache" / "main.index").symlink_to(target)
+    assert ask(workspace, "force push")
+    assert not target.exists()
+
+
+def test_two_processes_make_one_index(tmp_path: Path) -> None:
+    first, second = open_at(tmp_path), open_at(tmp_path)
+    fill(first)
+    assert answers(first) == answers(second)
+    fill(second, z="A zebra crosses the release.")
+    assert ask(first, "zebra") == ask(second, "zebra") != []
+
+
+def test_a_database_that_is_made_twice_is_one(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.index")
+    connect(path).close()
+    assert connect(path).execute("SELECT count(*) FROM memory").fetchone() == (0,)
