@@ -1,0 +1,59 @@
+"""Vectors of the words alone, by feature hashing: instant, needs no model, knows no meaning."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from memcli.model.analysis import VERSION, terms
+
+if TYPE_CHECKING:
+    from memcli.ports import Progress
+
+DIMENSIONS = 384
+
+
+class HashedEmbedder:
+    """Each term adds or takes one in a place of its own; texts with words in common are close."""
+
+    @property
+    def model(self) -> str:
+        """Changes when the same terms no longer give the same vectors."""
+        return f"hashed-1-{VERSION}"
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes in a vector."""
+        return DIMENSIONS
+
+    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
+        """One vector for each text."""
+        vectors = []
+        for text in texts:
+            vectors.append(_quantised(_counts(terms(text))))
+            if progress:
+                progress(len(vectors), len(texts))
+        return vectors
+
+
+def _counts(found: Iterable[str]) -> list[int]:
+    counts = [0] * DIMENSIONS
+    for term in found:
+        place, sign = _place(term)
+        counts[place] += sign
+    return counts
+
+
+@lru_cache(maxsize=100_000)
+def _place(term: str) -> tuple[int, int]:
+    number = int.from_bytes(blake2b(term.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+    return (number >> 1) % DIMENSIONS, 1 if number & 1 else -1
+
+
+def _quantised(values: Sequence[float]) -> bytes:
+    """The values as signed bytes, the largest as 127; zeros stay zeros."""
+    peak = max(map(abs, values)) or 1
+    return array("b", [round(value * 127 / peak) for value in values]).tobytes()
