@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memcli.model.memory import Memory
-    from memcli.model.recall import Bundle, Entry, Hit, Query, Rows, TermStats
+    from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
     from memcli.model.space import Policy, Space
 
 Progress = Callable[[int, int], None]
@@ -105,11 +105,11 @@ class SpaceView(Protocol):
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
 
-    def dense(self, text: str) -> dict[int, float] | None:
-        """The cosine of every row with `text`, by its best chunk; None when there is no embedder."""
+    def dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
+        """For each text the cosine of every row with it, by its best chunk; None when there is no embedder."""
 
-    def groups(self, names: Sequence[str]) -> dict[str, list[int]]:
-        """All the rows of these groups (a session, a commit), each in the order they were recorded in."""
+    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+        """These groups (a session, a commit) with all their rows."""
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         """The memories themselves, read from the store. Raises CorruptError."""
@@ -128,8 +128,8 @@ class Index(Protocol):
 class Ranker(Protocol):
     """Orders the memories of a space by how well they answer a query."""
 
-    def rank(self, query: Query, view: SpaceView) -> list[Hit]:
-        """The rows that match, best first: by score, then newest, then id."""
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
+        """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
 
 
 class Summarizer(Protocol):

@@ -10,7 +10,7 @@ def embed_space(workspace: Workspace) -> None:
     """Makes the vectors that are missing."""
     snapshot = workspace.store.open(workspace.space)
     try:
-        workspace.index.view(snapshot).dense(workspace.space)
+        workspace.index.view(snapshot).dense([workspace.space])
     finally:
         snapshot.close()
 

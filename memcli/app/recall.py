@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memcli.app.workspace import Workspace
-from memcli.model.recall import ALL_FILTERED, EMPTY_SPACE, NO_MATCH, Bundle, Entry, Hit, Query, Section
+from memcli.model.recall import (
+    ALL_FILTERED,
+    BELOW_FLOOR,
+    EMPTY_SPACE,
+    NO_MATCH,
+    Bundle,
+    Entry,
+    Hit,
+    Query,
+    Ranking,
+    Rows,
+    Section,
+)
 from memcli.ports import Ranker, Snapshot, SpaceView
 
 
@@ -26,9 +38,8 @@ def recall(workspace: Workspace, queries: Iterable[Query]) -> Iterable[Bundle]:
 def answer(query: Query, snapshot: Snapshot, view: SpaceView, ranker: Ranker) -> Bundle:
     """One bundle: what the ranker found, in the order of SPEC 6.2, read from the snapshot."""
     visible = view.visible(query)
-    hits = ranker.rank(query, view) if query.topic.strip() else _all(query, view)
-    if query.min_score is not None:
-        hits = [hit for hit in hits if hit.score >= query.min_score]
+    ranking = ranker.rank(query, view) if query.topic.strip() else _all(query, view)
+    hits = [hit for hit in ranking.hits if query.min_score is None or hit.score >= query.min_score]
     matched = {hit.entry.row for hit in hits}
     pinned = [e for e in view.entries(view.pinned()).values() if e.row in visible]
     chosen = order(hits, [Hit(e, 0.0, {}) for e in pinned if e.row not in matched], query.limit)
@@ -37,14 +48,11 @@ def answer(query: Query, snapshot: Snapshot, view: SpaceView, ranker: Ranker) ->
         Section(memory, round(hit.score, 4), {k: round(v, 4) for k, v in hit.why.items()}, snapshot.space)
         for hit, memory in zip(chosen, memories, strict=True)
     )
-    reason = None
-    if not hits:
-        reason = EMPTY_SPACE if not view.size else ALL_FILTERED if not len(visible) else NO_MATCH
     return Bundle(
         space=snapshot.space,
         query=query,
         sections=sections,
-        reason=reason,
+        reason=None if hits else _reason(view, visible, ranking),
         matched=len(matched | {e.row for e in pinned}),
         size=view.size,
     )
@@ -73,8 +81,17 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def _all(query: Query, view: SpaceView) -> list[Hit]:
+def _reason(view: SpaceView, visible: Rows, ranking: Ranking) -> str:
+    if not view.size:
+        return EMPTY_SPACE
+    if not len(visible):
+        return ALL_FILTERED
+    return BELOW_FLOOR if ranking.is_below_floor or ranking.hits else NO_MATCH
+
+
+def _all(query: Query, view: SpaceView) -> Ranking:
     """Every memory that passes the filters, newest first: recall by kind, without a topic."""
     rows = view.visible(query)
     entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
-    return sorted((Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows), key=lambda hit: hit.order)
+    hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
+    return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))

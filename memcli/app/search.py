@@ -76,7 +76,7 @@ def snippet(memory: Memory, question: str) -> str:
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:
     """The cosine of each row's best chunk, or the share of the question's words that it has, where that is more."""
     stats = view.lexical(query_terms(text), max(1, view.size))
-    similar = dict(view.dense(text) or {})
+    similar = dict((view.dense([text]) or [{}])[0])
     for row, counts in stats.counts.items():
         similar[row] = max(similar.get(row, 0.0), _share(counts, stats))
     return similar

@@ -136,6 +136,7 @@ def _insert(connection: sqlite3.Connection, memory: Memory, digest: bytes, start
     lengths = [text.count(" ") + bool(text) for text in texts]
     values: Mapping[str, Any] = {
         **columns(memory), "digest": digest, "start": start, "length": length, "lengths": json.dumps(lengths),
+        "terms": sum(lengths),
     }  # fmt: skip
     row = connection.execute(
         f"INSERT INTO memory ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())

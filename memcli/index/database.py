@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"1/{ANALYSIS_VERSION}"
+VERSION = f"2/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -32,6 +32,8 @@ CREATE TABLE memory (
     importance REAL NOT NULL,
     confidence REAL NOT NULL,
     grp TEXT NOT NULL,
+    position TEXT NOT NULL,
+    terms INTEGER NOT NULL,
     speaker TEXT NOT NULL,
     hidden INTEGER NOT NULL,
     valid_from TEXT NOT NULL,

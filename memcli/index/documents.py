@@ -8,6 +8,7 @@ from typing import Any
 from memcli.model.analysis import terms
 from memcli.model.chunks import split
 from memcli.model.memory import Json, Memory
+from memcli.model.names import natural_order
 
 
 def columns(memory: Memory) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "importance": memory.effective_importance(),
         "confidence": memory.confidence * memory.trust,
         "grp": _text(memory.metadata.get("group")),
+        "position": f"{memory.created_at} {natural_order(memory.id)}",
         "speaker": _text(memory.metadata.get("speaker")),
         "hidden": not memory.active or memory.superseded_by is not None,
         "valid_from": memory.valid_from or "",

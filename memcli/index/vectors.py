@@ -72,9 +72,9 @@ class VectorFile:
         row = self._places.execute("SELECT value FROM question WHERE text = ?", (text,)).fetchone()
         return row[0] if row and len(row[0]) == self._dimensions else None
 
-    def add_question(self, text: str, value: bytes) -> None:
-        """Keeps the vector of a question."""
-        self._places.execute("INSERT OR REPLACE INTO question VALUES (?, ?)", (text, value))
+    def add_questions(self, vectors: Mapping[str, bytes]) -> None:
+        """Keeps the vectors of questions."""
+        self._places.executemany("INSERT OR REPLACE INTO question VALUES (?, ?)", list(vectors.items()))
 
     def cosines(self, question: bytes, slots: Sequence[int]) -> list[float]:
         """The cosine of `question` with the vector in each slot, in the order of `slots`."""

@@ -11,8 +11,7 @@ from memcli.codec.space import policy_from_json
 from memcli.index.documents import chunk_texts
 from memcli.index.vectors import VectorFile, text_key
 from memcli.model.memory import Memory
-from memcli.model.names import natural_key
-from memcli.model.recall import FIELDS, Entry, Query, Rows, TermStats
+from memcli.model.recall import FIELDS, Entry, Group, Query, Rows, TermStats
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 
@@ -96,31 +95,32 @@ class IndexedSpace:
             lengths=lengths,
         )
 
-    def dense(self, text: str) -> dict[int, float] | None:
+    def dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
         semantic = self._semantic()
         if semantic is None:
             return None
         embedder, vectors = semantic
-        question = vectors.question(text)
-        if question is None:
-            question = embedder.embed([text])[0]
-            vectors.add_question(text, question)
         chunks = self._db.execute("SELECT row, key FROM chunk ORDER BY row, n").fetchall()
         if not chunks:
-            return {}
+            return [{} for _ in texts]
         slots = self._embedded(dict.fromkeys(key for _, key in chunks), embedder, vectors)
-        scores = vectors.cosines(question, [slots[key] for _, key in chunks])
-        best: dict[int, float] = {}
-        for (row, _), score in zip(chunks, scores, strict=True):
-            if score > best.get(row, -2.0):
-                best[row] = score
-        return best
+        places = [slots[key] for _, key in chunks]
+        rows = [row for row, _ in chunks]
+        known = {text: vectors.question(text) for text in texts}
+        new = [text for text, vector in known.items() if vector is None]
+        if new:
+            known |= dict(zip(new, embedder.embed(new), strict=True))
+            vectors.add_questions({text: known[text] or b"" for text in new})
+        return [_best(rows, vectors.cosines(known[text] or b"", places)) for text in texts]
 
-    def groups(self, names: Sequence[str]) -> dict[str, list[int]]:
-        members: dict[str, list[tuple[Any, ...]]] = {name: [] for name in names}
-        for name, created, ref, row in self._each("SELECT grp, created_at, id, row FROM memory WHERE grp", names):
-            members[name].append((created, natural_key(ref), ref, row))
-        return {name: [m[-1] for m in sorted(group)] for name, group in members.items()}
+    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+        members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
+        for name, position, row, length in self._each("SELECT grp, position, row, terms FROM memory WHERE grp", names):
+            members[name].append((position, row, length))
+        return {
+            name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
+            for name, found in members.items()
+        }
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         places = {
@@ -186,6 +186,15 @@ class IndexedSpace:
     def _one(self, statement: str, *values: Any) -> Any:
         row = self._db.execute(statement, values).fetchone()
         return row[0] if row else None
+
+
+def _best(rows: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
+    """The best score of each row; a row may stand several times, once for each chunk."""
+    best: dict[int, float] = {}
+    for row, score in zip(rows, scores, strict=True):
+        if score > best.get(row, -2.0):
+            best[row] = score
+    return best
 
 
 def _conditions(query: Query) -> tuple[list[str], list[Any]]:

@@ -16,7 +16,7 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
 _NOT_SLUG = re.compile(r"[^\w]+|_+")
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile(r"\d+")
 
 
 def check_space(name: str) -> str:
@@ -72,10 +72,9 @@ def slug(text: str, limit: int = MAX_TAG) -> str:
     return _NOT_SLUG.sub("-", folded).strip("-")[:limit].rstrip("-")
 
 
-def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
-    """Sorts `D1:2` before `D1:10`: runs of digits compare as numbers."""
-    parts = _DIGITS.split(text)
-    return tuple((1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p)
+def natural_order(text: str) -> str:
+    """A key that sorts `D1:2` before `D1:10`: numbers are padded, so that they compare as numbers."""
+    return _DIGITS.sub(lambda m: m[0].zfill(12), text)
 
 
 def show(text: str) -> str:

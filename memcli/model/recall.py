@@ -67,6 +67,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """Memories that were recorded together, in that order. `length` is how many terms they have in all."""
+
+    rows: tuple[int, ...]
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class Rows:
     """A set of rows: those of `only` when it is given, else all; without those of `hidden`."""
 
@@ -108,6 +116,14 @@ class Hit:
     def order(self) -> tuple[float, str, str]:
         """Sorts by rounded score, so that the last bits of a float decide nothing; then newest, then id."""
         return (-round(self.score, 4), _descending(self.entry.updated_at), self.entry.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The rows that answer, best first. `is_below_floor`: there were some, but not enough spoke for any of them."""
+
+    hits: tuple[Hit, ...]
+    is_below_floor: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memcli.model.analysis import query_terms
-from memcli.model.recall import FIELDS, Entry, Hit, Query
+from memcli.model.recall import FIELDS, Entry, Hit, Query, Ranking
 from memcli.ports import SpaceView
 
 RELEVANCE: Mapping[str, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
@@ -18,12 +18,12 @@ PREFERRED_TAG = 1.0
 class BasicRanker:
     """Points for each word of the topic and each field that it stands in; a memory with none does not match."""
 
-    def rank(self, query: Query, view: SpaceView) -> list[Hit]:
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
         stats = view.lexical(query_terms(query.topic), max(1, view.size))
         visible = view.visible(query)
         entries = view.entries([row for row in stats.counts if row in visible])
         hits = [_score(entry, stats.counts[row], query) for row, entry in entries.items()]
-        return sorted(hits, key=lambda hit: hit.order)
+        return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))
 
 
 def _score(entry: Entry, counts: Mapping[str, tuple[int, ...]], query: Query) -> Hit:

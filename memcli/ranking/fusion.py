@@ -1,58 +1,89 @@
-"""`fusion`: words and meaning together, with priors on what is known of a memory beside its text."""
+"""`fusion`: words and meaning together, what surrounds a memory, what the question names, and priors.
+
+The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of
+MiniLM) are stretched to 0..1 over the space and weighed; see `style.py`, `context.py` and `mentions.py` for the rest.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from memcli.clock import days_between
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Hit, Query, TermStats
+from memcli.model.recall import Entry, Hit, Query, Ranking, TermStats
 from memcli.ports import SpaceView
+from memcli.ranking.context import add_context
+from memcli.ranking.floor import coverage, has_stranger, is_enough
 from memcli.ranking.lexical import bm25f
+from memcli.ranking.mentions import dates, speaker
+from memcli.ranking.style import style_of
 
 LEXICAL_CANDIDATES = 400
 DENSE_CANDIDATES = 200
+CONTEXT_CANDIDATES = 200
+"""How many of the best rows have their groups looked at."""
+WHOLE_SHARE = 0.3
+"""What the whole question counts in meaning; the rest is the question without common words."""
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
-LEXICAL_WEIGHT = 0.45
-DENSE_WEIGHT = 0.55
-RECENCY_WEIGHT = 0.02
-IMPORTANCE_WEIGHT = 0.02
+DATE_WEIGHT = 0.25
+SPEAKER_WEIGHT = 0.1
+RECENCY_WEIGHT = 0.01
+IMPORTANCE_WEIGHT = 0.01
 RELEVANCE_WEIGHT = 0.02
 PREFERENCE_WEIGHT = 0.1
 RECENCY_DAYS = 30.0
-NEIGHBOUR_SHARE = 0.15
-NEIGHBOUR_REACH = 2
-GROUP_SHARE: Mapping[str, float] = {"diff": 1.0}
-DEFAULT_GROUP_SHARE = 0.3
-GROUP_TOP = 3
-FLOOR_COSINE = 0.25
-
 _RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 
 
 class FusionRanker:
-    """Min-max weighted BM25F and MiniLM; a memory matches when it shares a word or comes near in meaning."""
+    """Words and meaning, min-max weighted. Without an embedder, words alone."""
 
-    def rank(self, query: Query, view: SpaceView) -> list[Hit]:
-        terms = query_terms(query.topic)
-        stats = view.lexical(terms, LEXICAL_CANDIDATES)
-        cosines = view.dense(_distinctive(query.topic, stats)) if query.topic.strip() else None
+    def rank(self, query: Query, view: SpaceView) -> Ranking:
+        stats = view.lexical(query_terms(query.topic), LEXICAL_CANDIDATES)
+        whole, cosines = _meaning(query.topic, stats, view)
         visible = view.visible(query)
-        rows = sorted({r for r in (*stats.counts, *_nearest(cosines)) if r in visible})
+        rows = sorted(row for row in {*stats.counts, *_nearest(cosines or {})} if row in visible)
+        if not rows:
+            return Ranking(())
+        if not _is_answered(query.topic, stats, whole, rows):
+            return Ranking((), is_below_floor=True)
         entries = view.entries(rows)
-        kinds = {row: entry.kind for row, entry in view.entries(sorted(stats.counts)).items()}
-        words = _scaled(bm25f(stats, kinds), low=0.0)  # a memory without any of the words has 0
-        meaning = _scaled(cosines or {}, low=min((cosines or {0: 0.0}).values(), default=0.0))
-        parts = {
-            row: _components(entry, query, words.get(row, 0.0), meaning.get(row, 0.0), cosines is not None)
-            for row, entry in entries.items()
-        }
-        _add_context(parts, entries, view)
-        hits = [Hit(entries[row], sum(why.values()), why) for row, why in parts.items()]
-        return sorted(hits, key=lambda hit: hit.order)
+        groups = view.groups(_leading_groups(_own(entries, stats, cosines), entries))
+        # A file of a commit that answers is found though nothing in the file itself does.
+        kin = {row for group in groups.values() for row in group.rows if row in visible and row not in entries}
+        entries |= view.entries(sorted(kin))
+        parts = _own(entries, stats, cosines)
+        add_context(parts, entries, groups, stats)
+        _add_mentions(parts, entries, query.topic)
+        for row, why in parts.items():
+            why.update(_priors(entries[row], query))
+        hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
+        return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))
+
+
+def _meaning(topic: str, stats: TermStats, view: SpaceView) -> tuple[dict[int, float] | None, dict[int, float] | None]:
+    """The cosines with the whole topic, and those to rank by: mostly without the words that are common in the space."""
+    distinctive = _distinctive(topic, stats)
+    found = view.dense([topic] if distinctive == topic else [topic, distinctive])
+    if found is None:
+        return None, None
+    whole, bare = found[0], found[-1]
+    return whole, {row: (1 - WHOLE_SHARE) * bare[row] + WHOLE_SHARE * whole[row] for row in whole}
+
+
+def _is_answered(topic: str, stats: TermStats, whole: Mapping[int, float] | None, rows: Sequence[int]) -> bool:
+    covered = coverage(stats)
+    words = max((covered.get(row, 0.0) for row in rows), default=0.0)
+    cosine = None if whole is None else max(whole.get(row, 0.0) for row in rows)
+    return is_enough(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
+
+
+def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:
+    best = sorted(parts, key=lambda row: (-round(sum(parts[row].values()), 6), entries[row].id))
+    return sorted({entries[row].group for row in best[:CONTEXT_CANDIDATES]} - {""})
 
 
 def _distinctive(topic: str, stats: TermStats) -> str:
@@ -60,57 +91,53 @@ def _distinctive(topic: str, stats: TermStats) -> str:
     return without_terms(topic, common)
 
 
-def _nearest(cosines: Mapping[int, float] | None) -> Iterable[int]:
-    if not cosines:
-        return ()
-    near = [row for row, score in cosines.items() if score >= FLOOR_COSINE]
-    return sorted(near, key=lambda row: (-round(cosines[row], 6), row))[:DENSE_CANDIDATES]
+def _nearest(cosines: Mapping[int, float]) -> list[int]:
+    return sorted(cosines, key=lambda row: (-round(cosines[row], 6), row))[:DENSE_CANDIDATES]
 
 
-def _scaled(scores: Mapping[int, float], low: float) -> dict[int, float]:
-    """The scores stretched so that `low` becomes 0 and the most becomes 1."""
-    high = max(scores.values(), default=0.0)
-    return {row: (score - low) / max(high - low, 1e-9) for row, score in scores.items()}
+def _own(
+    entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float] | None
+) -> dict[int, dict[str, float]]:
+    """What each memory says by itself, in words and in meaning; the two weights add up to 1."""
+    kinds = {row: entry.kind for row, entry in entries.items()}
+    words = bm25f(_among(stats, kinds), kinds)
+    high = max(words.values(), default=0.0) or 1.0
+    near, far = (max(cosines.values(), default=0.0), min(cosines.values(), default=0.0)) if cosines else (0.0, 0.0)
+    parts = {}
+    for row, entry in entries.items():
+        lexical = style_of(entry.kind).lexical if cosines else 1.0
+        parts[row] = {"words": lexical * words.get(row, 0.0) / high}
+        if cosines:
+            parts[row]["meaning"] = (1 - lexical) * (cosines.get(row, far) - far) / max(near - far, 1e-9)
+    return parts
 
 
-def _components(entry: Entry, query: Query, words: float, meaning: float, has_dense: bool) -> dict[str, float]:
-    lexical, dense = (LEXICAL_WEIGHT, DENSE_WEIGHT) if has_dense else (1.0, 0.0)
-    why = {
-        "words": lexical * words,
-        "meaning": dense * meaning,
-        "recency": RECENCY_WEIGHT * math.exp(-days_between(entry.created_at, query.now) / RECENCY_DAYS),
+def _among(stats: TermStats, kinds: Mapping[int, str]) -> TermStats:
+    """The counts of these rows alone: what a filter hides must not set the scale."""
+    counts = {row: found for row, found in stats.counts.items() if row in kinds}
+    return TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
+
+
+def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], topic: str) -> None:
+    named = dates(topic)
+    who = speaker(topic, (entry.speaker for entry in entries.values()))
+    for row, why in parts.items():
+        entry = entries[row]
+        if named:
+            why["date"] = DATE_WEIGHT * max(date.match(entry.created_at) for date in named)
+        if who and entry.speaker == who:
+            why["speaker"] = SPEAKER_WEIGHT
+
+
+def _priors(entry: Entry, query: Query) -> dict[str, float]:
+    age = days_between(entry.created_at, query.now)
+    priors = {
+        "recency": RECENCY_WEIGHT * math.exp(-age / RECENCY_DAYS),
         "importance": IMPORTANCE_WEIGHT * entry.importance * entry.confidence,
-        "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, 0.5),
+        "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"]),
     }
     if entry.kind in query.prefer_kinds:
-        why["prefer_kind"] = PREFERENCE_WEIGHT
+        priors["prefer_kind"] = PREFERENCE_WEIGHT
     if any(tag in entry.tags for tag in query.prefer_tags):
-        why["prefer_tag"] = PREFERENCE_WEIGHT
-    return why
-
-
-def _add_context(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], view: SpaceView) -> None:
-    """Adds to each memory a share of its neighbours' scores, and draws it towards the best of its group.
-
-    A memory without a group is a group of its own, so that it is drawn nowhere.
-    """
-    names = sorted({entry.group for entry in entries.values() if entry.group})
-    own = {row: why["words"] + why["meaning"] for row, why in parts.items()}
-    for rows in view.groups(names).values():
-        scores = [own.get(row, 0.0) for row in rows]
-        smooth = [
-            score + sum(
-                NEIGHBOUR_SHARE / reach * scores[m]
-                for reach in range(1, NEIGHBOUR_REACH + 1)
-                for m in (n - reach, n + reach)
-                if 0 <= m < len(scores)
-            )
-            for n, score in enumerate(scores)
-        ]  # fmt: skip
-        top = sorted(smooth, reverse=True)[:GROUP_TOP]
-        best = sum(top) / len(top)
-        for n, row in enumerate(rows):
-            if row in parts:
-                share = GROUP_SHARE.get(entries[row].kind, DEFAULT_GROUP_SHARE)
-                parts[row]["neighbours"] = smooth[n] - scores[n]
-                parts[row]["group"] = (best - smooth[n]) * share / (1 + share)
+        priors["prefer_tag"] = PREFERENCE_WEIGHT
+    return priors

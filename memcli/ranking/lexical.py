@@ -1,4 +1,4 @@
-"""BM25F: how well the words of a memory answer those of a question, with a weight for each field.
+"""BM25F: how well the words of a memory, or of a whole group, answer those of a question.
 
 S. Robertson, H. Zaragoza: "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.6;
 the inverse document frequency is that of Lucene, which is never negative.
@@ -8,62 +8,64 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from memcli.model.recall import TermStats
+from memcli.model.recall import Group, TermStats
+from memcli.ranking.style import style_of
 
 FIELD_WEIGHTS = (2.0, 2.0, 0.5, 1.0, 1.0)
 """What one occurrence in each of FIELDS counts: path, tags, summary, raw, content."""
 
-
-@dataclass(frozen=True, slots=True)
-class Saturation:
-    """`k1`: how soon more of the same word stops counting. `b`: how much long fields are discounted, 0..1."""
-
-    k1: float
-    b: float
-
-
-TALK = Saturation(0.6, 0.3)
-PROSE = Saturation(1.2, 0.75)
-CODE = Saturation(1.5, 0.75)
-_BY_KIND: Mapping[str, Saturation] = {"log": TALK, "episode": TALK, "diff": CODE, "code": CODE, "config": CODE}
-
-
-def saturation(kind: str) -> Saturation:
-    """The parameters for text of this kind."""
-    return _BY_KIND.get(kind, PROSE)
+GROUP_K1 = 1.5
+GROUP_B = 0.75
 
 
 def bm25f(stats: TermStats, kinds: Mapping[int, str]) -> dict[int, float]:
     """The score of each row of `stats`; `kinds` gives the kind of each. Rows without any of the words are left out."""
-    weights = {term: _idf(stats.size, n) for term, n in stats.frequencies.items() if n}
+    weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items() if n}
     scores: dict[int, float] = {}
     for row, counts in stats.counts.items():
-        if not counts:
-            continue
-        tuned = saturation(kinds[row])
+        style = style_of(kinds[row])
         norms = [
-            weight / (1 - tuned.b + tuned.b * length / average) if average else 0.0
+            weight / (1 - style.b + style.b * length / average) if average else 0.0
             for weight, length, average in zip(FIELD_WEIGHTS, stats.lengths[row], stats.averages, strict=True)
         ]
         score = 0.0
         for term in stats.frequencies:
             if term in counts:
                 found = sum(n * norm for n, norm in zip(counts[term], norms, strict=True))
-                score += weights[term] * found * (tuned.k1 + 1) / (found + tuned.k1)
-        scores[row] = score
+                score += weights[term] * _saturated(found, style.k1)
+        if counts:
+            scores[row] = score
     return scores
 
 
-def coverage(stats: TermStats) -> dict[int, float]:
-    """The share of the question's weight (inverse document frequency) that stands in each row; 0..1."""
-    weights = {term: _idf(stats.size, n) for term, n in stats.frequencies.items()}
-    total = sum(weights.values())
-    if not total:
-        return dict.fromkeys(stats.counts, 0.0)
-    return {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float]:
+    """The score of each group, as if it were one text: a commit answers with all its files, a session with all turns."""
+    totals: dict[str, dict[str, float]] = {}
+    for name, group in groups.items():
+        total: dict[str, float] = {}
+        for row in group.rows:
+            for term, counts in stats.counts.get(row, {}).items():
+                found = sum(n * weight for n, weight in zip(counts, FIELD_WEIGHTS, strict=True))
+                total[term] = total.get(term, 0.0) + found
+        totals[name] = total
+    frequencies = {term: sum(term in total for total in totals.values()) for term in stats.frequencies}
+    average = sum(group.length for group in groups.values()) / max(1, len(groups))
+    scores = {}
+    for name, total in totals.items():
+        norm = 1 - GROUP_B + GROUP_B * groups[name].length / max(average, 1.0)
+        scores[name] = sum(
+            idf(len(groups), frequencies[term]) * _saturated(total[term] / norm, GROUP_K1)
+            for term in stats.frequencies
+            if term in total
+        )
+    return scores
 
 
-def _idf(size: int, frequency: int) -> float:
+def idf(size: int, frequency: int) -> float:
+    """The weight of a term that stands in `frequency` of `size` texts."""
     return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
+
+
+def _saturated(found: float, k1: float) -> float:
+    return found * (k1 + 1) / (found + k1)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.model.names import MAX_PATH, check_id, check_path, check_space, check_tag, natural_key, safe_path, slug
+from memcli.model.names import MAX_PATH, check_id, check_path, check_space, check_tag, natural_order, safe_path, slug
 
 BAD_NAMES = ["", "../x", "/etc/x", "con", "x" * 300, "a\x07b", "-rf", "a/../b", "a//b", ".", "..", "a\nb", "nul"]
 
@@ -59,4 +59,4 @@ def test_tags_are_slugs() -> None:
 
 
 def test_numbers_sort_as_numbers() -> None:
-    assert sorted(["D1:10", "D1:2", "D2:1", "D1:1"], key=natural_key) == ["D1:1", "D1:2", "D1:10", "D2:1"]
+    assert sorted(["D1:10", "D1:2", "D2:1", "D1:1"], key=natural_order) == ["D1:1", "D1:2", "D1:10", "D2:1"]

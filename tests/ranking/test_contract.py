@@ -109,7 +109,8 @@ def test_the_score_is_the_sum_of_its_parts(filled: Workspace, backend: str) -> N
 
 def test_nothing_relevant_is_said(filled: Workspace, backend: str) -> None:
     bundle = ask(filled, backend, "zxqv wplk")
-    assert (ids(bundle), bundle.reason) == (["token"], "no_match")
+    assert ids(bundle) == ["token"]
+    assert bundle.reason in ("no_match", "below_floor")
     assert ask(filled, backend, kinds=("entity",)).reason == "all_filtered"
 
 

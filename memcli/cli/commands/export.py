@@ -14,7 +14,7 @@ from memcli.cli.session import Session
 @verb
 def command(
     session: Session,
-    space: Annotated[
+    name: Annotated[
         str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")
     ] = None,
     out: Annotated[
@@ -28,15 +28,15 @@ def command(
     from memcli.store.layout import Layout
 
     workspace = session.open()
-    name = check_space(space or workspace.space)
-    exported, data = export_space(workspace, name)
+    space = check_space(name or workspace.space)
+    exported, data = export_space(workspace, space)
     if out == "-":
         session.output.write(data.decode())
         return
     layout = Layout(workspace.root)
     given = out or exported.policy.export_path
-    path = layout.export(f"{name}.json") if given is None else given if out else layout.inside_work_tree(given)
+    path = layout.export(f"{space}.json") if given is None else given if out else layout.inside_work_tree(given)
     make_folder(os.path.dirname(os.path.abspath(path)))
     write_file(os.path.abspath(path), data)
-    text = f"exported {len(exported.objects)} memories of space {name} to {path}"
-    session.output.confirm({"space": name, "objects": len(exported.objects), "path": path, "bytes": len(data)}, text)
+    text = f"exported {len(exported.objects)} memories of space {space} to {path}"
+    session.output.confirm({"space": space, "objects": len(exported.objects), "path": path, "bytes": len(data)}, text)

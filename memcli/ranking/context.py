@@ -1,0 +1,55 @@
+"""What surrounds a memory: the ones before and after it, and the group (a session, a commit) that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.model.recall import Entry, Group, TermStats
+from memcli.ranking.lexical import group_bm25
+from memcli.ranking.style import Style, style_of
+
+REACH = 2
+BEST = 4
+"""How many memories of a group, at most, speak for it."""
+
+
+def add_context(
+    parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], groups: Mapping[str, Group], stats: TermStats
+) -> None:
+    """Adds `neighbours` and `group` to the parts of each score, which are then weighed against the memory's own.
+
+    The result is a weighted mean, so that a memory with a group has no head start over one without.
+    """
+    answers = _scaled(group_bm25(stats, groups))
+    own = {row: sum(why.values()) for row, why in parts.items()}
+    for name, group in groups.items():
+        scores = [own.get(row, 0.0) for row in group.rows]
+        styles = [style_of(entries[row].kind) if row in entries else None for row in group.rows]
+        smooth = [
+            score + _beside(scores, n, style) for n, (score, style) in enumerate(zip(scores, styles, strict=True))
+        ]
+        top = sorted(smooth, reverse=True)[:BEST]
+        best = sum(top) / len(top)
+        for n, row in enumerate(group.rows):
+            style = styles[n]
+            if style is None or row not in parts:
+                continue
+            why = parts[row]
+            why["neighbours"] = smooth[n] - scores[n]
+            total = 1 + style.group + style.group_words
+            for part in why:
+                why[part] /= total
+            why["group"] = (style.group * best + style.group_words * answers.get(name, 0.0)) / total
+
+
+def _beside(scores: Sequence[float], n: int, style: Style | None) -> float:
+    """A share of the scores of the memories up to REACH before and after, less with distance."""
+    if style is None or not style.neighbours:
+        return 0.0
+    near = [(d, m) for d in range(1, REACH + 1) for m in (n - d, n + d) if 0 <= m < len(scores)]
+    return sum(style.neighbours / d * scores[m] for d, m in near)
+
+
+def _scaled(scores: Mapping[str, float]) -> dict[str, float]:
+    high = max(scores.values(), default=0.0)
+    return {name: score / high if high else 0.0 for name, score in scores.items()}

@@ -1,0 +1,59 @@
+"""Abstention: how much must speak for a space before it answers at all.
+
+The evidence for a question is the best share of its words (by weight) that one memory has, plus the best cosine
+that one memory comes to. Neither alone tells an answer from noise: a cosine of 0.4 is much in a space of ten and
+little in one of ten thousand, and rare words meet by chance. How the numbers were found: bench/README.md.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from memcli.model.analysis import terms
+from memcli.model.recall import TermStats
+from memcli.ranking.lexical import idf
+from memcli.ranking.mentions import is_calendar_word
+
+COSINE_FLOOR = 0.42
+"""Meaning alone is enough from here on, in a large space."""
+EVIDENCE_FLOOR = 0.6
+"""Words and meaning together are enough from here on, in a large space."""
+STRANGER_FLOOR = 0.9
+"""The same, for a question that names somebody or something that the space has never heard of."""
+WORDS_FLOOR = 0.35
+"""Without an embedder: the share of the question's words that one memory must have."""
+
+# The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower.
+_COSINE_OF_ONE = 0.12
+_COSINE_PER_LOG = 0.048
+_CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
+
+
+def coverage(stats: TermStats) -> dict[int, float]:
+    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most."""
+    weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items()}
+    total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(stats.counts, 0.0)
+    return {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+
+
+def is_enough(words: float, cosine: float | None, size: int, has_stranger: bool) -> bool:
+    """Whether the best coverage and the best cosine (None: no embedder) of a space of `size` make an answer."""
+    if cosine is None:
+        return words >= WORDS_FLOOR
+    scale = min(1.0, (_COSINE_OF_ONE + _COSINE_PER_LOG * math.log(max(size, 1))) / COSINE_FLOOR)
+    if has_stranger:
+        return words + cosine >= STRANGER_FLOOR * scale
+    return cosine >= COSINE_FLOOR * scale or words + cosine >= EVIDENCE_FLOOR * scale
+
+
+def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:
+    """Whether the question names, with a capital letter inside a sentence, what the space never mentions."""
+    for match in _CAPITALIZED.finditer(question):
+        forms = terms(match[0])
+        if forms and not is_calendar_word(match[0]) and not any(frequencies.get(form) for form in forms):
+            return True
+    return False

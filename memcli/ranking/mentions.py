@@ -1,0 +1,70 @@
+"""What a question names beside its subject: a date, a speaker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_SHORT = {month[:3]: n for n, month in enumerate(_MONTHS, 1)} | {"sept": 9}
+_NAMES = {month: n for n, month in enumerate(_MONTHS, 1)} | _SHORT
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_WRITTEN = re.compile(
+    rf"\b(?:{_DAY}\s+(?:of\s+)?)?({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b\.?(?:\s+{_DAY}(?!\d))?(?:,?\s+(?:of\s+)?(\d{{4}}))?",
+    re.IGNORECASE,
+)
+_NUMERIC = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
+_AMBIGUOUS = ("may", "mar", "march", "dec", "sun", "jan")
+
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A month that a question names, with the year and the day when it names them."""
+
+    month: int
+    year: int | None = None
+    day: int | None = None
+
+    def match(self, moment: str) -> float:
+        """How well `moment` (RFC 3339) agrees: 1 on the day, 0.5 in the month, else 0."""
+        if int(moment[5:7]) != self.month or (self.year is not None and int(moment[:4]) != self.year):
+            return 0.0
+        return 1.0 if self.day is not None and int(moment[8:10]) == self.day else 0.5
+
+
+def dates(question: str) -> list[Date]:
+    """The dates in a question: `May 3, 2023`, `3rd of May`, `in May`, `2023-05-03`."""
+    found = [
+        Date(int(m[2]), int(m[1]), int(m[3]) if m[3] else None)
+        for m in _NUMERIC.finditer(question)
+        if 1 <= int(m[2]) <= 12
+    ]
+    for match in _WRITTEN.finditer(question):
+        before, name, after, year = match.groups()
+        alone = not (before or after or year)
+        if alone and name.lower() in _AMBIGUOUS and not re.search(rf"\bin {name}\b", question, re.IGNORECASE):
+            continue  # `may` is mostly the verb, `march` the walk
+        day = before or after
+        found.append(Date(_NAMES[name.lower()], int(year) if year else None, int(day) if day else None))
+    return found
+
+
+def is_calendar_word(word: str) -> bool:
+    """Whether `word` is a month or a day of the week."""
+    low = word.lower().removesuffix("'s")
+    return low in _NAMES or low in _DAYS
+
+
+def speaker(question: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that the question names; None when it names none or several."""
+    named = [
+        name for name in sorted(set(names)) if name and re.search(rf"\b{re.escape(name)}\b", question, re.IGNORECASE)
+    ]
+    return named[0] if len(named) == 1 else None

@@ -1,0 +1,37 @@
+"""Kinds of text, and what they ask of a ranker. Every number was chosen on measured ground: see bench/README.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How text of one style is scored.
+
+    `k1`: how soon more of the same word stops counting; `b`: how much long fields are discounted, 0..1.
+    `lexical`: the share of words in the score of a memory, 0..1; the rest is meaning.
+    `neighbours`: the share of the score of the memory before and after, within the group.
+    `group`, `group_words`: the weights, beside 1 for the memory itself, of the best memories of its group and of
+    how the group as a whole answers in words.
+    """
+
+    k1: float
+    b: float
+    lexical: float
+    neighbours: float
+    group: float
+    group_words: float
+
+
+TALK = Style(k1=0.6, b=0.3, lexical=0.45, neighbours=0.15, group=0.25, group_words=0.3)
+PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.15, group=0.25, group_words=0.3)
+CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.0, group_words=1.2)
+
+_BY_KIND: Mapping[str, Style] = {"log": TALK, "episode": TALK, "diff": CODE, "code": CODE, "config": CODE}
+
+
+def style_of(kind: str) -> Style:
+    """The style of text that memories of this kind hold."""
+    return _BY_KIND.get(kind, PROSE)
