@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TypeVar
 
 from memcli.app.workspace import Workspace
 from memcli.clock import frozen_clock, system_clock
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
-from memcli.index.cache import CachedIndex
 from memcli.model.names import check_space
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.ports import Embedder, Progress, Ranker, Source
+from memcli.ports import Index, Progress, Ranker, Source
 from memcli.ranking import RANKERS
-from memcli.settings import check_config, resolve
+from memcli.settings import Settings, check_config, resolve
 from memcli.store.atomic import write_file
 from memcli.store.file import FileStore
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
@@ -46,8 +46,8 @@ def open_workspace(
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     return Workspace(
         store=FileStore(layout),
-        index=CachedIndex(layout.cache(""), _embedder(settings.embedder), warn, progress),
-        summarizer=_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")(),
+        load_index=cache(lambda: _index(layout, settings, warn, progress)),
+        load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
         ranker=_ranker(warn),
         clock=clock,
         space=check_space(settings.space),
@@ -125,8 +125,10 @@ def _named_root(named: str) -> str:
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
 
 
-def _embedder(name: str | None) -> Callable[[], Embedder | None]:
-    return _choose(EMBEDDERS, name or DEFAULT_EMBEDDER, "embedder")
+def _index(layout: Layout, settings: Settings, warn: Warn, progress: Progress | None) -> Index:
+    
+    embedder = _choose(EMBEDDERS, settings.embedder or DEFAULT_EMBEDDER, "embedder")
+    return CachedIndex(layout.cache(""), embedder, warn, progress)
 
 
 def _ranker(warn: Warn) -> Callable[[str], Ranker]:

@@ -6,13 +6,13 @@ memcli init --quiet --project shop
 
 memcli remember "We chose PostgreSQL over MySQL because we need JSONB and row-level security." \
   --kind decision --path db/engine
-memcli remember "We keep sessions in Redis for thirty minutes: the database was the bottleneck at login." \
+memcli remember "We keep sessions in Redis for thirty minutes: looking them up at every request was too slow." \
   --kind decision
 memcli remember "Never store card numbers, not even hashed: the payment provider keeps them." --pin
 memcli remember "Money is stored as integer cents, never as a float." --tag money
 
 echo "--- ask"
-memcli recall "which database, and why?" --limit 2
+memcli recall "which database, and why?" --limit 3
 echo "--- change one's mind"
 export MEMCLI_FREEZE_CLOCK=2026-03-01T10:00:00Z
 memcli remember "We moved sessions from Redis to signed cookies: one service less to run." \

@@ -25,6 +25,7 @@ commit 2026-03-02T09:00:00Z "Retry with exponential backoff when a page times ou
 printf 'def parse(page):\n    return page.split()\n' > src/parse.py
 commit 2026-03-03T09:00:00Z "Parse words"
 
+memcli init --quiet
 memcli ingest --git HEAD
 memcli ingest --git HEAD
 memcli ingest NOTES.md

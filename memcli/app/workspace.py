@@ -11,11 +11,14 @@ from memcli.ports import Index, Progress, Ranker, Store, Summarizer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """A store, opened. `warn` and `progress` speak to the user, never on standard output."""
+    """A store, opened. What not every use case needs is loaded when it is first asked for.
+
+    `warn` and `progress` speak to the user, never on standard output.
+    """
 
     store: Store
-    index: Index
-    summarizer: Summarizer
+    load_index: Callable[[], Index]
+    load_summarizer: Callable[[], Summarizer]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str
@@ -24,3 +27,13 @@ class Workspace:
     backend: str | None = None
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
+
+    @property
+    def index(self) -> Index:
+        """What recall keeps beside the store."""
+        return self.load_index()
+
+    @property
+    def summarizer(self) -> Summarizer:
+        """The semantic layer."""
+        return self.load_summarizer()

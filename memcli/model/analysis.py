@@ -155,7 +155,7 @@ _stem = Stemmer.Stemmer("english", 0)
 
 def terms(text: str) -> list[str]:
     """The terms of `text` in order: stems of its words without stop words; identifiers whole and in parts."""
-    return [term for word in _WORD.findall(_fold(text)) for term in _forms(word)]
+    return [term for word in _WORD.findall(_fold(text)) for term in _forms(word[:_MAX_WORD])]
 
 
 def query_terms(text: str) -> list[str]:
@@ -170,7 +170,7 @@ def words(text: str) -> list[str]:
 
 def without_terms(text: str, common: frozenset[str]) -> str:
     """`text` without the words whose every term is in `common`; `text` itself when no word would be left."""
-    kept = _WORD.sub(lambda m: "" if (forms := _forms(m[0])) and common.issuperset(forms) else m[0], _fold(text))
+    kept = _WORD.sub(lambda m: "" if (forms := _forms(m[0][:_MAX_WORD])) and common.issuperset(forms) else m[0], _fold(text))
     return " ".join(kept.split()) if _WORD.search(kept) else text
 
 
@@ -183,7 +183,7 @@ def _forms(word: str) -> tuple[str, ...]:
     low = word.lower()
     if low.endswith(_POSSESSIVE):
         low = low[:-2]
-    low = low.strip("_")[:_MAX_WORD]
+    low = low.strip("_")
     if not low or low in STOP_WORDS:
         return ()
     forms = [_stem.stemWord(low)]

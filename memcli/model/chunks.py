@@ -12,21 +12,21 @@ _BREAKS = (re.compile(r"\n\s*\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?])\s"
 
 def split(text: str, size: int = CHUNK_CHARACTERS) -> list[str]:
     """`text` in pieces of at most `size` characters, cut where a paragraph, line, sentence or word ends."""
+    text = text.strip()
     pieces = []
-    rest = text.strip()
-    while len(rest) > size:
-        cut = _cut(rest, size)
-        pieces.append(rest[:cut].rstrip())
-        rest = rest[cut:].lstrip()
-    if rest:
-        pieces.append(rest)
+    start = 0
+    while start < len(text):
+        end = len(text) if len(text) - start <= size else _cut(text, start, size)
+        if piece := text[start:end].strip():
+            pieces.append(piece)
+        start = end
     return pieces
 
 
-def _cut(text: str, size: int) -> int:
+def _cut(text: str, start: int, size: int) -> int:
     """Where to cut: at the last break of the strongest kind that leaves at least half a piece."""
     for pattern in _BREAKS:
-        ends = [m.end() for m in pattern.finditer(text, size // 2, size)]
+        ends = [m.end() for m in pattern.finditer(text, start + size // 2, start + size)]
         if ends:
             return ends[-1]
-    return size
+    return start + size

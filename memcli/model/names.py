@@ -63,7 +63,9 @@ def safe_path(text: str) -> str:
         if clean not in ("", ".", ".."):
             segments.append(f"{clean}_" if clean.lower() in _DEVICES else clean)
     path = "/".join(segments) or "unnamed"
-    return path if len(path) <= MAX_PATH else path[-MAX_PATH:].lstrip("/-. ")
+    if len(path) > MAX_PATH:  # the end of a path tells more than its beginning
+        path = "/".join(s for s in path[-MAX_PATH:].split("/")[1:] if s) or path[-MAX_PATH:]
+    return "unnamed" if _path_problem(path) else path
 
 
 def slug(text: str, limit: int = MAX_TAG) -> str:

@@ -28,6 +28,9 @@ WHOLE_SHARE = 0.3
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
+TAIL_SHARE = 0.45
+"""What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
+
 DATE_WEIGHT = 0.25
 SPEAKER_WEIGHT = 0.1
 RECENCY_WEIGHT = 0.01
@@ -60,8 +63,14 @@ class FusionRanker:
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
             why.update(_priors(entries[row], query))
-        hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
-        return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))
+        return Ranking(_hits(parts, entries))
+
+
+def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
+    """The rows in order, without the tail that is far below the best."""
+    hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
+    hits.sort(key=lambda hit: hit.order)
+    return tuple(hit for hit in hits if hit.score >= TAIL_SHARE * hits[0].score)
 
 
 def _meaning(topic: str, stats: TermStats, view: SpaceView) -> tuple[dict[int, float] | None, dict[int, float] | None]:

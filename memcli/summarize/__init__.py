@@ -1,0 +1,23 @@
+"""Text to the fields that describe it. To add a summarizer: one file here and one line in SUMMARIZERS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from memcli.ports import Summarizer
+
+
+def _local() -> Summarizer:
+    from memcli.summarize.extractive import ExtractiveSummarizer
+
+    return ExtractiveSummarizer()
+
+
+def _off() -> Summarizer:
+    from memcli.summarize.plain import PlainSummarizer
+
+    return PlainSummarizer()
+
+
+SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {"local": _local, "off": _off}
+DEFAULT_SUMMARIZER = "local"

@@ -1,0 +1,42 @@
+"""The `local` semantic layer: describes a text by its own words, offline, the same way every time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.model import chunks
+from memcli.summarize import accounts, keyphrases, kinds, paths, sentences
+from memcli.summarize.subject import Subject, missing
+
+_CHUNKED = int(chunks.CHUNK_CHARACTERS * 1.25)
+"""Text up to this length still fits the window of an embedder well enough in one piece."""
+
+
+class ExtractiveSummarizer:
+    """Extractive summaries, keyphrase tags, kind by kinds, path by kind and topic."""
+
+    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields to add. Never raises."""
+        wanted = missing(fields)
+        subject = Subject.of(fields)
+        found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
+        if fields.get("chunks") is None and len(subject.raw) > _CHUNKED and fields.get("raw") == subject.raw:
+            pieces = chunks.split(subject.raw)
+            found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(pieces)]
+        return found
+
+
+def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[str, object]:
+    parts = sentences.lines(subject.text) if subject.is_rendered else sentences.split(subject.text)
+    kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts)
+    found: dict[str, object] = {"kind": kind, "relevance": kinds.relevance_of(subject.text, kind)}
+    account = accounts.of(subject, kind, parts)
+    found["summary_micro"], found["summary_short"], found["summary_long"] = account.summaries
+    if "tags" in wanted or "path" in wanted:
+        places = [place for place in (subject.hint, subject.source, *account.files) if place]
+        phrases = keyphrases.extract(account.topics, dict.fromkeys(places), account.names)
+        found["tags"] = tuple(phrase.tag for phrase in phrases)
+        if kind == "diff" and len(account.files) == 1 and not (subject.source or account.title):
+            subject = subject._replace(source=account.files[0])
+        found["path"] = paths.path_of(subject, kind, account.title, phrases)
+    return {name: found[name] for name in wanted}

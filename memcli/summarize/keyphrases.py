@@ -1,0 +1,262 @@
+"""The words and short phrases that a text is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from memcli.model.analysis import terms
+from memcli.model.names import slug
+from memcli.summarize import tokens
+from memcli.summarize.blocks import HEADING
+from memcli.summarize.lexicon import DETERMINERS, is_adverb
+from memcli.summarize.sentences import Sentence
+from memcli.summarize.tokens import (
+    ACRONYM,
+    ACTION,
+    BREAK,
+    COMMON,
+    GERUND,
+    NAME,
+    NOUN_CUE,
+    PARTICIPLE,
+    PRODUCT,
+    PROPER,
+    VAGUE_WORD,
+    VERB,
+    VERB_CUE,
+)
+
+MAX_TAGS = 5
+STRIDE = 1000
+"""Positions count words within a sentence and go up by this from one sentence to the next."""
+
+_SENTENCES = 80
+_WORST = 0.6
+"""A phrase that scores less is no tag."""
+_GOOD = 1.2
+"""A phrase that scores as much is a tag, however good the best one is."""
+_VAGUE_WORST = 0.3
+_SHARE_OF_BEST = 0.3
+_TITLE, _HEADING, _FIRST = 1.8, 0.7, 1.4
+_HINT_BONUS, _HINT_SCORE, _NAME_SCORE = 1.0, 1.4, 1.7
+_AFTER_TEXT = _SENTENCES * STRIDE
+FROM_HINT = 2 * _AFTER_TEXT
+"""The positions from here on are those of phrases that only the path says."""
+_MAX_PHRASE = 40
+_STOPS = frozenset(":.!?;")
+_ASIDE = re.compile(r"\([^()]*\)")
+_OFTEN = 3
+
+_WEIGHTS = {
+    COMMON: 1.0,
+    GERUND: 0.4,
+    VAGUE_WORD: 0.3,
+    ACTION: 0.7,
+    VERB: 0.4,
+    PROPER: 1.8,
+    NAME: 1.8,
+    ACRONYM: 1.5,
+    PARTICIPLE: 0.2,
+}
+
+Word = tuple[int, str]
+"""What a word is to a phrase, and the word."""
+
+
+class Phrase(NamedTuple):
+    tag: str
+    position: int
+    """Where it first stands in the text: phrases can be put in the order they were said in."""
+
+
+class _Scores:
+    """Adds up what speaks for each candidate."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, float] = {}
+        self.positions: dict[str, int] = {}
+        self.words: dict[str, int] = {}
+
+    def add(self, phrase: str, score: float, position: int) -> None:
+        if phrase in self.scores:
+            self.scores[phrase] += score
+        elif phrase:
+            self.scores[phrase] = score
+            self.positions[phrase] = position
+
+
+def extract(
+    sentences: Sequence[Sentence], hints: Iterable[str] = (), names: Iterable[str] = (), limit: int = MAX_TAGS
+) -> list[Phrase]:
+    """The best phrases, best first: lowercase slugs, no two alike.
+
+    `hints` are paths that the text belongs to; `names` identifiers that it defines.
+    """
+    scores = _Scores()
+    for number, (text, role) in enumerate(sentences[:_SENTENCES]):
+        is_heading = role == HEADING
+        weight = (_HEADING if number else _TITLE) if is_heading else 1.0 if number else _FIRST
+        for place, group in enumerate(_phrases(_ASIDE.sub("", text) if is_heading else text, is_heading)):
+            _score(group, weight, number * STRIDE + place, scores)
+    for word, count in scores.words.items():
+        if count >= _OFTEN:
+            scores.add(word, 0.5 * count, 0)
+    for number, name in enumerate(names):
+        scores.add(slug(name), max(_NAME_SCORE - 0.1 * number, 0.7), number - _AFTER_TEXT)
+    _favour([word for hint in hints for word in tokens.path_words(hint)], scores)
+    return _best(scores, limit)
+
+
+def _phrases(text: str, is_heading: bool) -> Iterator[list[Word]]:
+    """The candidates of one sentence in order: one to three words each."""
+    run: list[Word] = []
+    before = BREAK
+    is_start = True
+    for place, token in enumerate(tokens.split(text)):
+        sort, word = tokens.classify(token)
+        if sort >= COMMON and token[0].isupper():
+            sort = _capital(sort, token, is_heading or is_start, bool(run) and run[-1][0] == PROPER)
+        if sort == PARTICIPLE and before != NOUN_CUE:
+            sort = BREAK
+        if sort < COMMON:
+            if run:
+                if len(run) > 1 and _is_verb(run[-1], token):
+                    run.pop()
+                yield from _groups(run)
+                run = []
+        elif not run and sort <= ACTION and before == VERB_CUE:
+            # A verb, as in `we must rotate API keys`; but what `To deploy:` begins with is the topic.
+            if sort != VAGUE_WORD:
+                yield [(ACTION if place == 1 else VERB, word)]
+        elif not run and sort == ACTION and before != NOUN_CUE:
+            yield [(ACTION, word)]
+        else:
+            run.append((sort, word))
+        is_start = token in _STOPS or (is_start and not token[0].isalpha())
+        before = sort
+    if run:
+        yield from _groups(run)
+
+
+def _capital(sort: int, token: str, is_expected: bool, is_after_name: bool) -> int:
+    """What a word with a capital is: `Actions` after `GitHub` is a name; at the start of a sentence it says nothing."""
+    if sort == PRODUCT:
+        return BREAK if is_expected else PROPER
+    if is_expected:
+        return tokens.lowered(sort, token)
+    return PROPER if is_after_name and sort in (VAGUE_WORD, ACTION) else sort
+
+
+def _takes_object(token: str) -> bool:
+    """Whether the word before `token`, one in -s, is a verb: `the query scans the table`."""
+    low = token.lower()
+    return low in DETERMINERS or is_adverb(low)
+
+
+def _is_verb(word: Word, following: str) -> bool:
+    """Whether `word`, the last of a run, is a verb, given what follows: `CI publishes to PyPI`."""
+    return word[1].endswith("s") and (_takes_object(following) or (word[0] == ACTION and following == "to"))
+
+
+def _groups(run: Sequence[Word]) -> Iterator[list[Word]]:
+    """A run in phrases: names apart from common words, verbs in -s left out, long ones in pairs from the end."""
+    group: list[Word] = []
+    last = len(run) - 1
+    for place, item in enumerate(run):
+        if group and place < last and _is_third_person(item, run[place + 1]):
+            yield from _pairs(group)
+            group = []
+            continue
+        if group and not _joins(group[-1][0], item[0]):
+            yield from _pairs(group)
+            group = []
+        group.append(item)
+    yield from _pairs(group)
+
+
+def _is_third_person(item: Word, following: Word) -> bool:
+    """Whether a word in -s between two others is a verb: `the worker retries jobs`, unlike `the orders table`."""
+    sort, word = item
+    return (
+        sort in (COMMON, VAGUE_WORD, ACTION)
+        and word.endswith("s")
+        and not word.endswith(("ss", "us", "is", "ics", "ops"))
+        and following[0] in (COMMON, VAGUE_WORD, ACTION, PROPER, ACRONYM)
+    )
+
+
+def _joins(left: int, right: int) -> bool:
+    if NAME in (left, right):
+        return False
+    if PROPER in (left, right):
+        return left in (PROPER, ACRONYM) and right in (PROPER, ACRONYM)
+    return True
+
+
+def _pairs(group: list[Word]) -> Iterator[list[Word]]:
+    if not group:
+        return
+    if len(group) <= 3:
+        yield group
+        return
+    start = len(group) % 2
+    if start:
+        yield group[:1]
+    for place in range(start, len(group), 2):
+        yield group[place : place + 2]
+
+
+def _score(group: list[Word], weight: float, position: int, scores: _Scores) -> None:
+    if len(group) == 1:
+        sort, word = group[0]
+        scores.add(word, weight * (_WEIGHTS[sort] + (0.1 if len(word) > 7 else 0.0)), position)
+        return
+    vague = 0
+    for sort, word in group:
+        if sort == VAGUE_WORD:
+            vague += 1
+        else:
+            scores.words[word] = scores.words.get(word, 0) + 1
+    phrase = "-".join([word for _, word in group])
+    if len(phrase) <= _MAX_PHRASE:
+        score = 1.5 + 0.1 * len(group) - (0.8 if vague == len(group) else 0.15 * vague)
+        scores.add(phrase, weight * score, position)
+
+
+def _favour(hinted: Sequence[str], scores: _Scores) -> None:
+    """Raises what the path speaks of, and adds the rest of it."""
+    wanted = {term for word in hinted for term in terms(word)}
+    if not wanted:
+        return
+    for phrase in scores.scores:
+        if not wanted.isdisjoint(_key(phrase)):
+            scores.scores[phrase] += _HINT_BONUS
+    for number, word in enumerate(hinted):
+        if word not in scores.scores:
+            scores.add(word, _HINT_SCORE, FROM_HINT + number)
+
+
+def _best(scores: _Scores, limit: int) -> list[Phrase]:
+    ranked = sorted((-round(score, 6), scores.positions[phrase], phrase) for phrase, score in scores.scores.items())
+    chosen: list[Phrase] = []
+    keys: list[frozenset[str]] = []
+    best = -ranked[0][0] if ranked else 0.0
+    # With nothing better, vague words are better than none.
+    floor = max(_WORST, min(best * _SHARE_OF_BEST, _GOOD)) if best >= _WORST else _VAGUE_WORST
+    for score, position, phrase in ranked:
+        if len(chosen) == limit or -score < floor:
+            break
+        key = _key(phrase)
+        if key and not any(key <= other or other <= key for other in keys):
+            chosen.append(Phrase(phrase, position))
+            keys.append(key)
+    return chosen
+
+
+@lru_cache(maxsize=20_000)
+def _key(phrase: str) -> frozenset[str]:
+    """Equal for phrases that differ in number or order only."""
+    return frozenset(terms(phrase))

@@ -1,0 +1,242 @@
+"""English words that say little about what a text is about. Data for `keyphrases`."""
+
+from __future__ import annotations
+
+from memcli.model.analysis import STOP_WORDS
+
+_FUNCTION_WORDS = """
+    a.k.a across adr adrs against ago albeit all along alongside already although always am amid among another any
+    anyone anything apart apr april aren around asap aside attendees aug august away background behind beside
+    besides beyond both cannot cant caveat caveats certain cet com conclusion conclusions consequence consequences
+    correction couldn debug dec december decision decisions despite dont e.g eg eight either else enough errata
+    erratum est etc even ever every everyone everything except faq feb february first five fixme former four fri
+    friday fridays fyi gb gmt goal goals gotcha gotchas hadn half hasn haven hence hey hi however hq i.e id ie ill
+    im imho info inside instead intro introduction io isn it's its itself ive jan january jul july jun june kb last
+    latter least less lest let lets like likewise little many mar march maybe mb meanwhile might mins minute minutes
+    mon monday mondays moreover motivation ms much must near neither net never next nine nit nobody none nonetheless
+    not note notes nothing nov november objective objectives oct october ok okay okr okrs once one ones onto org
+    others otherwise ought ourselves outcome overview participants per percent perhaps please plus pm previous
+    proposal pst px rationale recap regarding reminder retro retrospective rfc runbook runbooks sat saturday
+    saturdays second seconds secs sep sept september seven several shall shouldn since six somebody someone
+    something sometimes somewhere status step steps still sun sunday sundays tb tbd ten thanks themselves thereby
+    therefore theyre third though three thrice throughout thu thursday thursdays thus today todo together tomorrow
+    tonight toward towards trace tue tuesday tuesdays twice two unless unlike upon us usage utc various versus via
+    vs wasn wed wednesday wednesdays well weren whatever whenever whereas whereby wherever whether whichever whole
+    whose wip within without won wouldn www yes yesterday yet youre yourself
+"""
+
+_ADJECTIVES_AND_ADVERBS = """
+    able actual actually additional again ahead almost alone altogether anymore anyway anywhere apart available back
+    backwards bad best better big bigger biggest brief bright broad broken careful cheap cheaper clean clear close
+    common complete complex correct current currently daily dead deep default defaults different difficult direct
+    down downstream due early easier easiest easy empty entire equal everywhere exact existing extra fair false far
+    fast faster fastest few fewer final fine forward forwards free fresh full fully general good great greater
+    greatest halfway happy hard harder healthy heavy hence here high higher highest hourly huge important initial
+    inline internal invalid just key large larger largest late later latest left likely long longer longest low
+    lower lowest main major mandatory many maximum minimum minor missing monthly more most multiple narrow necessary
+    new newer newest nice nightly non nontrivial normal now nowhere obvious odd off often old older oldest on once
+    only open optional original other out over overall own particular perfect plain poor possible post potential pre
+    precise preferred present pretty proper quarterly quick quicker quite rare rather raw ready real recent
+    recommended relevant required right rough safe safer same seldom separate serious short shorter shortest
+    significant similar simple simpler simplest single slow slower small smaller smallest soft somehow soon specific
+    straight strange strict strong sub sudden sure tall temporary then there tidy tight tiny too total true twice
+    typical ugly unable unclear unhealthy unique unknown unlikely unsupported unused up upcoming upper upstream
+    useful usual valid very weekly wide worse worst worth wrong yearly young
+"""
+
+_VERBS = """
+    abort accept achieve act add adjust adopt affect agree aim alert allow alter announce answer appear apply
+    approve arise arrange arrive ask assert assign assist assume attach attempt avoid back bail balance base bear
+    become begin behave believe belong bind bisect blow break bring browse bump burn buy bypass calculate cancel cap
+    carry catch cause cease chain chase choose cite claim clarify clear click clone close collect come communicate
+    compare compile complain complement complete comply compress comprise compute concern conclude confirm conflict
+    confuse connect consider consist constrain consume contact contain continue contribute convert convince
+    coordinate cope copy correct cost count cover crash crawl create cut deactivate deal debug decide declare decode
+    decouple decrease decrypt defer define delay delete deliver demand demonstrate deny depend deprecate derive
+    describe deserve desire destroy detect determine develop die differ disable disallow disappear discard discover
+    discuss dislike dispatch display distinguish distribute divide do double download draft drain drive drop
+    duplicate ease edit eliminate embed emerge emit emphasize employ enable encode encounter encourage encrypt end
+    enforce engage enqueue ensure enter escalate escape establish evaluate evolve examine exceed exclude execute
+    exhaust exist exit expand expect experience expire explain exploit explore expose express extend extract face
+    fail fall favor favour feed feel fetch figure fill filter finalize find finish fire fit fix flip flush focus
+    follow forbid force forget forward freeze fulfil fulfill fund gain gather generate get give go grab grant grep
+    grow guarantee guard guess guide halt halve handle hang happen hardcode harm hate have help hide hit hold hope
+    hurry identify ignore imagine implement imply improve include increase incur indicate infer inform inherit
+    initialize initiate inject inline insert insist inspect install intend intercept interpret interrupt introduce
+    invalidate invent invoke involve isolate join jump keep kill know lack lag land last launch lead learn leave let
+    lie lift light like lint listen live look loosen lose love maintain make manage mark mask match matter mean
+    measure meet mend mention merit migrate mind miss misuse mock modify mount move multiply mutate name need nest
+    normalize notice notify observe obtain occur offer omit open operate opt organize outgrow outline outlive
+    overwrite owe own parse pass patch pause pay perform persist pick pin ping place play poll populate post
+    postpone prefer prefetch prefix prepare preserve press prevail prevent print proceed produce prohibit promise
+    promote prompt propose protect prove provide prune publish purge put quit quote raise rank reach react read
+    realize rebuild receive reckon recognize recommend recover recreate redeploy redirect reduce refactor refer
+    refuse regenerate regress reindex reinstall reject relate rely remain remedy remember remind remove rename
+    render renew reopen repair repeat rephrase replace reply represent reproduce require rerun research reserve
+    reset reside resolve resort respect respond restart restore restrict restructure resume retain rethink retire
+    retrieve return reuse reveal revert revisit revoke rework rewrite rid ride ring rise rotate run rush sanitize
+    save say scrape see seem select send separate serve set settle share shift ship should show shrink sign simplify
+    simulate sit skip sleep smell snap solve sound span spawn speak specify spend spin split spread stall stand
+    start state stay stem stick stop stretch strip strive struggle submit subscribe substitute succeed suffer
+    suggest suit summarize supersede support suppose surface surprise survive suspect suspend swallow sweep switch
+    tackle take talk target tell tend terminate think throttle throw tie toggle tolerate touch transform translate
+    treat trigger trim trip truncate trust try tune turn uncover undergo understand undo unify uninstall unpack
+    unset update upgrade upload urge use validate vanish vary verify visit vote wait wake walk want warn waste watch
+    weigh win wipe wire wish witness wonder work worry wrap write yell yield zip
+"""
+
+_IRREGULAR_FORMS = """
+    became been began begun being bought broke brought built calling came caught chooses chose chosen dealt did
+    doing done drew driven drove dying fallen fell felt forbade forbidden forgot forgotten found gave given going
+    gone got gotten grew grown had having held hid hidden kept knew known laid lain led left lent loads lost lying
+    made makes making meant met needs overridden overrode overwritten paid proven ran rewritten rewrote risen rose
+    said sat saw seen sent shipped shown shrank shrunk slept sold spent spoke spoken stood stuck taken taught
+    thought threw thrown told took tying understood undone using went woke won wore works worn written wrote
+"""
+
+_VAGUE_NOUNS = """
+    access account action activity address agenda amount app application approach area argument aspect attention
+    attribute author base basis behavior behaviour bit block body bottom box bug bunch call case category chance
+    change character check choice class client code codebase column comment component concept condition consumer
+    content context copy couple customer dashboard data date day detail developer difference document edge effect
+    effort element end engineer entry environment error event everybody everything example exception expectation
+    export fact failure feature feedback field file flag flow folder footer form format front function future group
+    guest guide guideline hand header home hour idea image impact import input instance instruction interface issue
+    item job key kind layer length letter level library limit line link list load local location logic look lot
+    machine manager manner mark material matter meeting member message method middle mistake mode module moment
+    month morning nature night noon number object operation option order output overhead owner package page pair
+    panel part party past path pattern people percent performance period person phase piece place plan point policy
+    port position practice preference pressure price priority problem procedure process producer product production
+    program project property pull purpose push question range rate reason record release repo report request
+    requirement resource response rest result review risk role room root row rule rules scenario school score screen
+    script seat section sense series server service setting setup shape side sign size software solution sort source
+    space spec staff stage standup start state statement stuff style subject success summary system table target
+    task team text thing time tip title tool top topic track trade trouble type unit user value variable version
+    view volume way week window word work world year
+"""
+
+_VAGUE_ADJECTIVES = """
+    abstract alternative architectural asynchronous atomic automatic backend backwards-compatible basic
+    bidirectional black blue canary clever cold concurrent conditional consecutive consistent continuous critical
+    cross custom dark dashed dedicated dense digital distinct double dry dynamic eager end-to-end ephemeral
+    essential experimental explicit external failed fallback fatal flaky flat formal fragile frequent frontend fuzzy
+    generic global gray green grey half high-level historical horizontal hot human idle immutable implicit in-memory
+    inactive inbound incoming inconsistent incremental independent individual inner invisible known lazy leading
+    legacy light linear live local logical long-lived long-running low-level magic manual medium mixed mobile modern
+    mutable native negative nested noisy nullable numeric obsolete official offline old-fashioned older-than online
+    optimistic orphaned out-of-date outbound outer outgoing parallel partial passive past permanent persistent
+    personal pessimistic physical polymorphic positive primary private production professional proper public pure
+    random read-only real-time recursive red redundant regional regular relational relative reliable remote
+    retryable reusable robust scalable secondary secure self-hosted semantic sensitive sequential shallow shared
+    short-lived signing silent smart social spare sparse special stable staging stale standard stateful stateless
+    static strict subtle synchronous technical third-party trailing transient transparent trivial trusted two-way
+    unexpected universal unsafe untrusted up-to-date upstream user-facing vertical virtual visible warm weak white
+    wild write-only zero
+"""
+
+_ACTIONS = """
+    access archive audit backup batch benchmark boot branch broadcast build cache charge checkout commit compaction
+    deploy design export fork hash import index ingest invoice join lock log merge migrate monitor onboard page
+    partition probe profile publish query rebase redeploy release replay replicate retry review rollback rollout
+    route sample scale scan schedule search seed shard sign sort stream sync test train upsert validate
+"""
+
+_ING_NOUNS = """
+    batching billing branching caching clustering debugging deduplication embedding encoding formatting hashing
+    hosting indexing licensing linting listing locking logging merging messaging monitoring naming networking
+    onboarding packaging paging parsing pricing profiling queueing queuing rendering reporting routing sampling
+    scheduling scripting sharding sourcing staging streaming styling testing theming throttling tracing training
+    typing versioning
+"""
+_LY_NOUNS = frozenset(["assembly", "family", "anomaly", "monopoly", "supply", "reply", "ally", "italy"])
+_VERB_CUES = """
+    also always can can't cannot could didn't doesn't don't dont he i isn't it just let's may might must never not
+    please shall she should they to we who will won't would you
+"""
+_NOUN_CUES = """
+    a all an any at between both by each every for from her his in into its my no of on our over per some that the
+    their these this those under via with within without your
+"""
+
+
+def _forms(verb: str) -> list[str]:
+    """The regular forms of a verb; some do not exist, which does no harm."""
+    if verb.endswith("e"):
+        return [verb, verb + "s", verb + "d", verb[:-1] + "ing"]
+    if verb.endswith("y") and verb[-2:-1] not in "aeou":
+        return [verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"]
+    plural = verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+    return [verb, plural, verb + "ed", verb + "ing", verb + verb[-1] + "ed", verb + verb[-1] + "ing"]
+
+
+def _plurals(noun: str) -> list[str]:
+    if noun.endswith("y") and noun[-2:-1] not in "aeou":
+        return [noun, noun[:-1] + "ies"]
+    return [noun, noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")]
+
+
+ACTIONS = frozenset(form for action in _ACTIONS.split() for form in (action, *_plurals(action)))
+"""Verbs that are good tags as nouns: `deploy auth-service` is no phrase, `the build server` is."""
+
+_NEVER_NOUNS = frozenset(_IRREGULAR_FORMS.split())
+
+VAGUE = (
+    frozenset([*(form for noun in _VAGUE_NOUNS.split() for form in _plurals(noun)), *_VAGUE_ADJECTIVES.split()])
+    - _NEVER_NOUNS
+)
+"""Words that say something only beside another: `business hours`, but not `hours`."""
+
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+
+GENERIC = (
+    STOP_WORDS
+    | FUNCTION_WORDS
+    | frozenset(_ADJECTIVES_AND_ADVERBS.split())
+    | _NEVER_NOUNS
+    | frozenset(form for verb in _VERBS.split() for form in _forms(verb))
+) - (VAGUE | ACTIONS)
+"""Words that never stand in a tag."""
+
+_ING_WORDS = frozenset(_ING_NOUNS.split())
+
+VERB_CUES = frozenset(_VERB_CUES.split())
+"""What follows is most often a verb."""
+
+NOUN_CUES = frozenset(_NOUN_CUES.split())
+"""What follows is most often part of a noun phrase."""
+
+
+DETERMINERS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "its",
+        "our",
+        "their",
+        "your",
+        "all",
+        "any",
+        "each",
+        "every",
+        "no",
+        "this",
+        "these",
+        "whatever",
+        "everything",
+    ]
+)
+"""What an object begins with: a word in -s before it is a verb."""
+
+PRODUCTS = frozenset(["go", "react", "express", "linear", "segment", "slack", "spring", "make"])
+"""Names of things that are written with a capital and are common words without."""
+
+
+def is_gerund(word: str) -> bool:
+    """Whether a lowercase word in -ing is more likely a verb than the name of a thing."""
+    return word.endswith("ing") and len(word) > 5 and word not in _ING_WORDS
+
+
+def is_adverb(word: str) -> bool:
+    """Whether a lowercase word looks like an adverb in -ly."""
+    return word.endswith("ly") and len(word) > 4 and word not in _LY_NOUNS

@@ -1,0 +1,190 @@
+"""Summaries made of the sentences of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memcli.model.analysis import terms
+from memcli.summarize import centrality
+from memcli.summarize.blocks import HEADING, ITEM, ROW, STEP
+from memcli.summarize.cues import cue_of
+from memcli.summarize.sentences import Sentence
+
+MICRO, SHORT, LONG = 160, 400, 1200
+"""The most characters of each summary."""
+_SENTENCES = {MICRO: 2, SHORT: 3, LONG: 8}
+_ELLIPSIS = "…"
+_CUE_BONUS = 1.0
+_GOOD_ENOUGH = 0.6
+"""A sentence that fits is taken before a better one that does not, if it has this share of its score."""
+_STRONG, _FAIR = 0.5, 0.3
+"""The share of the best score that a second sentence of a micro summary needs, in a document and in a note."""
+_SAME = 0.7
+"""Sentences that share more of their terms say the same."""
+_TRIED = 40
+_WORTH = 20
+"""A shorter sentence adds nothing to another."""
+_CUED = 12
+"""Sentences that are looked at for the cue of the kind."""
+_WITHOUT_CUES = frozenset(["fact", "guide", "log", "code", "diff", "config"])
+
+
+class Summaries(NamedTuple):
+    micro: str
+    short: str
+    long: str
+
+
+def same(text: str) -> Summaries:
+    """One text as all three summaries, cut where it is too long."""
+    return Summaries(clip(text, MICRO), clip(text, SHORT), clip(text, LONG))
+
+
+def clip(text: str, limit: int) -> str:
+    """`text`, or as many of its first words as fit before an ellipsis."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    space = head.rfind(" ")
+    if space > limit // 3 and text[limit - 1] != " ":
+        head = head[:space]
+    if head.count("`") % 2:
+        tick = head.rfind("`")
+        head = head[:tick] if tick > limit // 2 else head.replace("`", "")
+    return head.rstrip(" \n,;:.-–—(") + _ELLIPSIS
+
+
+def collapse(text: str) -> str:
+    """`text` on one line; the head of it is enough for every summary."""
+    return " ".join(text[: 4 * LONG].split())
+
+
+def within(limit: int, lines: Iterable[str]) -> str:
+    """As many of the lines as fit, the first in any case."""
+    kept: list[str] = []
+    room = limit
+    for line in lines:
+        if kept and len(line) + 1 > room:
+            break
+        kept.append(clip(line, room))
+        room -= len(kept[-1]) + 1
+    return "\n".join(kept)
+
+
+def summarize(sentences: Sequence[Sentence], kind: str) -> Summaries:
+    """The three summaries of a text, `kind` being the kind of memory that it is."""
+    if len(sentences) == 1:
+        return same(sentences[0].text)
+    title, body = _parts(sentences)
+    whole = joined(body, title)
+    if len(whole) <= MICRO:
+        return same(whole)
+    sets = [frozenset(terms(text)) for text, _ in body]
+    ranking, strong = _ranking(body, sets, title, kind)
+    micro = _chosen(body, sets, strong, MICRO, title)
+    short = _chosen(body, sets, ranking, SHORT, title)
+    is_whole = len(whole) <= LONG and len(body) <= _SENTENCES[LONG]
+    long = body if is_whole else _chosen(body, sets, ranking, LONG, title)
+    return Summaries(
+        clip(joined(micro, _new(title, micro, MICRO)), MICRO),
+        _laid_out(short, SHORT, title if len(title) <= MICRO // 2 else ""),
+        _laid_out(long, LONG, title),
+    )
+
+
+def joined(sentences: Sequence[Sentence], title: str = "") -> str:
+    """Sentences as running text; what has no full stop gets a semicolon before the next."""
+    parts: list[str] = []
+    if title:
+        parts.append(title if not sentences else f"{title}." if ":" in title else f"{title}:")
+    for text, _ in sentences:
+        before = parts[-1] if parts else ""
+        if before and (before[-1].isalnum() or before[-1] in ")`\"'"):
+            parts[-1] = f"{before};"
+        parts.append(text)
+    return " ".join(parts)
+
+
+def _parts(sentences: Sequence[Sentence]) -> tuple[str, list[Sentence]]:
+    """The title, when the text begins with one, and the sentences that a summary may be made of."""
+    title = sentences[0].text.rstrip(":") if sentences[0].role == HEADING else ""
+    body = [s for s in sentences if s.role not in (HEADING, ROW)]
+    if not body:
+        rows = [s for s in sentences if s.role == ROW]
+        body = rows or [s for s in sentences[1:] if s.text != title]
+    return title, body
+
+
+def _ranking(
+    body: Sequence[Sentence], sets: Sequence[frozenset[str]], title: str, kind: str
+) -> tuple[list[int], list[int]]:
+    """The places of the sentences, best first; and those of them that are not far behind the best.
+
+    Steps are told from the first one on.
+    """
+    steps = sum(1 for s in body if s.role == STEP)
+    if steps * 2 > len(body) or (kind == "procedure" and steps > 1):
+        return list(range(len(body))), list(range(len(body)))
+    scores = centrality.scores([text for text, _ in body], sets, title)
+    if kind not in _WITHOUT_CUES:
+        for place, (text, _) in enumerate(body[:_CUED]):
+            if cue_of(text, is_opening=place == 0) == kind:
+                scores[place] += _CUE_BONUS
+                break
+    ranking = _settled(sorted(range(len(body)), key=lambda place: (-scores[place], place)), body, scores)
+    floor = (_STRONG if len(body) > centrality.LONG else _FAIR) * scores[ranking[0]]
+    return ranking, [place for place in ranking if scores[place] >= floor]
+
+
+def _settled(ranking: list[int], body: Sequence[Sentence], scores: Sequence[float]) -> list[int]:
+    """The ranking with one that fits in a line first, if there is one nearly as good as the best."""
+    best = ranking[0]
+    if len(body[best].text) <= MICRO:
+        return ranking
+    for place in ranking[1:8]:
+        if scores[place] < _GOOD_ENOUGH * scores[best]:
+            break
+        if len(body[place].text) <= MICRO:
+            return [place, *(p for p in ranking if p != place)]
+    return ranking
+
+
+def _chosen(
+    body: Sequence[Sentence], sets: Sequence[frozenset[str]], ranking: Sequence[int], limit: int, title: str
+) -> list[Sentence]:
+    """The best sentences that fit in `limit`, in the order of the text."""
+    chosen: list[int] = []
+    room = limit - (len(title) + 2 if len(title) < limit // 2 else 0)
+    for place in ranking[:_TRIED]:
+        cost = len(body[place].text) + 3
+        if chosen and (cost > room or cost < _WORTH):
+            continue
+        if body[place].role != STEP and _is_said(sets[place], [sets[other] for other in chosen]):
+            continue
+        chosen.append(place)
+        room -= cost
+        if len(chosen) == _SENTENCES[limit]:
+            break
+    return [body[place] for place in sorted(chosen)]
+
+
+def _is_said(terms_of: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
+    """Whether one of the others says nearly the same."""
+    return any(len(terms_of & other) > _SAME * min(len(terms_of), len(other)) for other in others)
+
+
+def _new(title: str, chosen: Sequence[Sentence], limit: int) -> str:
+    """The title, unless the chosen sentences say all of it or there is no room for both."""
+    if not title or not chosen or len(title) + 2 + len(joined(chosen)) > limit:
+        return ""
+    said = {term for sentence in chosen for term in terms(sentence.text)}
+    return "" if said.issuperset(terms(title)) else title
+
+
+def _laid_out(chosen: Sequence[Sentence], limit: int, title: str) -> str:
+    """Sentences as bullets when they are a list or, in a short summary, three or more; else as prose."""
+    listed = sum(1 for s in chosen if s.role in (ITEM, STEP, ROW))
+    if len(chosen) > 1 and (listed * 2 > len(chosen) or (limit == SHORT and len(chosen) >= 3)):
+        return within(limit, [f"- {text}" for text, _ in chosen])
+    return clip(joined(chosen, _new(title, chosen, limit)), limit)

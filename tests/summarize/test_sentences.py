@@ -1,0 +1,134 @@
+"""Text as sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.summarize.blocks import HEADING, ITEM, PROSE, ROW, STEP
+from memcli.summarize.sentences import Sentence, split
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use a cache, e.g. Redis, i.e. the one we have.",
+        "Version v1.2 of config.toml sets 3.5 s for api.example.com.",
+        "See Fig. 3 and No. 7, approx. 5 MB etc. in that order.",
+        "Ask J. Smith or Dr. Jones vs. the others.",
+        "It is 5 p.m. here.",
+        "Call `a.b.c()` and `x.y`.",
+    ],
+)
+def test_a_full_stop_within_a_sentence_does_not_end_it(text: str) -> None:
+    assert split(text) == [Sentence(text, PROSE)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("use pnpm. npm breaks the lockfile.", ["use pnpm.", "npm breaks the lockfile."]),
+        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ("Is it X? Yes.", ["Is it X?", "Yes."]),
+        ("它很快。它很好。", ["它很快。", "它很好。"]),
+        ("Wait... what? Yes.", ["Wait...", "what?", "Yes."]),
+        (
+            "A line that an editor has wrapped at seventy\ncharacters. Next.",
+            ["A line that an editor has wrapped at seventy characters.", "Next."],
+        ),
+        ("Short line\nAnother line", ["Short line", "Another line"]),
+        ("All of it is in a\n[small library](https://x.y) here.", ["All of it is in a small library here."]),
+    ],
+)
+def test_sentences_end_where_they_end(text: str, parts: list[str]) -> None:
+    assert [sentence.text for sentence in split(text)] == parts
+
+
+def test_markdown_is_read_by_its_marks() -> None:
+    text = """---
+title: Notes
+---
+# The *deploy*
+
+[![badge](a.svg)](b) <img src="x">
+<!-- hidden. -->
+Some **bold** and _quite italic_ prose
+with a [link](https://x.y/z). And `code_with_name` or `__init__` or *.py.
+
+- first item. It has two sentences
+  and goes on
+* [ ] second
+1. a step
+2) another
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> quoted
+
+Setext
+------
+
+To run it:
+
+```sh
+$ make run
+```
+
+```python
+this = "is left out"
+and_this = "too"
+and_that = "as it is far too long to be part of a sentence, and nobody would read it there anyway"
+```
+
+[ref]: https://x.y
+"""
+    assert split(text) == [
+        Sentence("The deploy", HEADING),
+        Sentence("Some bold and quite italic prose with a link.", PROSE),
+        Sentence("And `code_with_name` or `__init__` or *.py.", PROSE),
+        Sentence("first item. It has two sentences and goes on", ITEM),
+        Sentence("second", ITEM),
+        Sentence("a step", STEP),
+        Sentence("another", STEP),
+        Sentence("a | b", ROW),
+        Sentence("1 | 2", ROW),
+        Sentence("quoted", PROSE),
+        Sentence("Setext", HEADING),
+        Sentence("To run it: `make run`", PROSE),
+    ]
+
+
+def test_restructured_text_is_read_by_its_marks() -> None:
+    text = """Title
+=====
+
+.. image:: a.svg
+   :target: b
+
+It has ``code``, a `link <https://x.y>`_ and :class:`Thing`. Run::
+
+    make all
+    make more than fits in a line of a summary, since nobody would want to read all of this in such a place
+
+.. _ref: https://x.y
+
+More.
+"""
+    assert [sentence.text for sentence in split(text)] == [
+        "Title",
+        "It has `code`, a link and `Thing`.",
+        "Run::",
+        "More.",
+    ]
+
+
+def test_a_line_above_a_list_is_its_title() -> None:
+    assert split("Shopping list\n- milk\n- eggs")[0] == Sentence("Shopping list", HEADING)
+    assert split("I went out.\n- milk\n- eggs")[0] == Sentence("I went out.", PROSE)
+
+
+def test_no_more_than_the_limit() -> None:
+    assert len(split("One. " * 1000)) == 200
+    assert len(split("- a\n" * 1000, 5)) == 5
