@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.workspace import Workspace
 from memcli.clock import frozen_clock, system_clock
+from memcli.codec.canonical import encode
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import check_space
@@ -16,10 +17,15 @@ from memcli.model.recall import DEFAULT_BACKEND
 from memcli.ports import Index, Progress, Ranker, Source
 from memcli.ranking import RANKERS
 from memcli.settings import Settings, check_config, resolve
-from memcli.store.atomic import write_file
+from memcli.store.atomic import make_folder, read_json, write_file
 from memcli.store.file import FileStore
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from memcli.app.watch import Watch
 
 _T = TypeVar("_T")
 Warn = Callable[[str], None]
@@ -94,6 +100,37 @@ def file_source(workspace: Workspace, paths: Sequence[str]) -> Source:
     return FileSource(paths, find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root))
 
 
+def open_watch(
+    workspace: Workspace, paths: Sequence[str], globs: Sequence[str], *, with_git: bool, once: bool, stop: Event
+) -> Watch:
+    """A watch over the work tree that the working directory is in, going on from where the last one ended."""
+    from memcli.app.watch import Watch
+    from memcli.ingest.commits import CommitSource
+    from memcli.ingest.files import FileSource
+    from memcli.ingest.state import WatchState
+    from memcli.ingest.watch import Watcher
+
+    layout = Layout(workspace.root)
+    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    saved = layout.local(f"{workspace.space}.watch.json")
+    known = read_json(saved)
+    watcher = Watcher(
+        work_tree or layout.work_tree, paths=paths, globs=globs, with_git=with_git and work_tree is not None,
+        state=None if known is None else WatchState.from_json(known), stop=stop, warn=workspace.warn, once=once,
+    )  # fmt: skip
+    base = work_tree or layout.work_tree
+    make_folder(os.path.dirname(saved))
+    return Watch(
+        workspace=workspace,
+        work_tree=base,
+        lock=layout.local("watch.lock"),
+        batches=watcher.batches(),
+        file_source=lambda files: FileSource([os.path.join(base, f) for f in files], base, may_be_gone=True),
+        commit_source=lambda revisions: CommitSource(base, revisions),
+        save=lambda: write_file(saved, encode(watcher.state.to_json()), 0o600),
+    )
+
+
 def read_config(layout: Layout) -> dict[str, str]:
     """The configuration of the store. Raises UsageError when it is no TOML or names what it may not."""
     try:
@@ -126,7 +163,8 @@ def _named_root(named: str) -> str:
 
 
 def _index(layout: Layout, settings: Settings, warn: Warn, progress: Progress | None) -> Index:
-    
+    from memcli.index.cache import CachedIndex
+
     embedder = _choose(EMBEDDERS, settings.embedder or DEFAULT_EMBEDDER, "embedder")
     return CachedIndex(layout.cache(""), embedder, warn, progress)
 

@@ -10,7 +10,9 @@ from memcli.model.shapes import KINDS, RELATIONS, RELEVANCES
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
 paths = st.lists(words, min_size=1, max_size=4).map("/".join)
-times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ"))
+times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(
+    lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")
+)
 units = st.floats(0, 1, allow_nan=False)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts,

@@ -32,7 +32,17 @@ class Ingested:
         counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
         return {**counts, "skipped": dict(sorted(self.skipped.items())), "paths": self.paths}
 
+    def merge(self, other: Ingested) -> None:
+        """Adds the counts of another ingest."""
+        self.created += other.created
+        self.updated += other.updated
+        self.deduplicated += other.deduplicated
+        self.retired += other.retired
+        self.skipped.update(other.skipped)
+        self.paths += other.paths
+
     def add(self, outcome: Outcome) -> None:
+        """Counts one memory."""
         setattr(self, outcome.status, getattr(self, outcome.status) + 1)
         if outcome.status != "deduplicated":
             self.paths.append(outcome.path)

@@ -1,57 +1,140 @@
-"""Values for shell completion: spaces, paths, tags and ids, read from the files without parsing them.
+"""Values for shell completion: spaces, paths, tags, kinds and ids, found in the files without parsing them.
 
-A shell calls this at every press of the tab key, so it imports as little as it can and never fails.
+A shell asks at every press of the tab key, so this imports as little as it can and never fails.
 """
 
 from __future__ import annotations
 
 import os
-import re
+import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from memcli.store.layout import Layout, find_root
+from memcli.store.layout import FOLDER, Layout, check_root, find_root
 
-_MOST = 500
-# In a canonical file the fields of a memory stand at six spaces, and the items of a list at eight.
-_FIELD = r'^      "%s": "((?:[^"\\]|\\.)*)"'
-_TAGS = re.compile(r'^      "tags": \[\n((?:        "(?:[^"\\]|\\.)*",?\n)*)', re.MULTILINE)
-_ITEM = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
+_MANY = 100
+# In a canonical file the fields of a memory stand at six spaces, and a line never ends inside of a text.
+_FIELD = '\n      "%s": "'
+_FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
+_TAGS, _TAGS_END = b'\n      "tags": [\n', b"\n      ]"
+# A space file is no link, as for the store; and a pipe that bears its name must not make the shell wait.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def complete(arguments: Sequence[str]) -> None:
     """`__complete KIND [PREFIX [SPACE [ROOT]]]`: prints the values of KIND that begin with PREFIX, one a line."""
     kind, prefix, space, root = [*arguments, "", "", "", ""][:4]
-    try:
-        found = values(kind, space or os.environ.get("MEMCLI_SPACE", "main"), root or os.environ.get("MEMCLI_ROOT", ""))
-        matching = sorted({value for value in found if value.startswith(prefix) and value.isprintable()})
-        sys.stdout.write("".join(f"{value}\n" for value in matching[:_MOST]))
-    except Exception:  # noqa: BLE001 - a completion that fails must not disturb the line being typed
-        return
+    found: list[str] = []
+    # Whatever goes wrong, the line being typed must not be disturbed.
+    with suppress(Exception):
+        found = values(kind, prefix, space, root or os.environ.get("MEMCLI_ROOT", ""))
+    with suppress(Exception):
+        _print(sorted({*found, *_known_kinds(prefix)}) if kind == "kinds" else found)
 
 
-def values(kind: str, space: str, root: str) -> Iterable[str]:
-    """All values of `kind` (spaces, paths, tags, ids, refs) in the store."""
-    if root:
-        found: str | None = root if os.path.basename(root) == ".memory" else os.path.join(root, ".memory")
-    else:
-        found = find_root(os.getcwd(), os.path.expanduser("~"))
+def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
+    """What the store at `root`, or here, has of `kind` (spaces, paths, tags, kinds, ids, refs) beginning with `prefix`.
+
+    Raises OSError and MemcliError when it cannot be read.
+    """
+    found = check_root(_named(root)) if root else find_root(os.getcwd(), os.path.expanduser("~"))
     if found is None:
         return []
     layout = Layout(found)
     if kind == "spaces":
-        return [name.removesuffix(".json") for name in os.listdir(layout.spaces) if name.endswith(".json")]
-    with open(layout.space(space), encoding="utf-8") as file:
-        text = file.read()
+        names = (name for name in os.listdir(layout.spaces) if name.endswith(".json") and not name.startswith("."))
+        return _matching((name.removesuffix(".json") for name in names), prefix)
+    space = space or os.environ.get("MEMCLI_SPACE", "") or _configured(layout) or "main"
+    if os.path.basename(space) != space:
+        return []
+    data = _read(layout.space(space))
     if kind == "tags":
-        return [_plain(tag) for block in _TAGS.findall(text) for tag in _ITEM.findall(block)]
-    fields = {"paths": ["path"], "ids": ["id"], "refs": ["id", "path"], "kinds": ["kind"]}.get(kind, [])
-    return [_plain(value) for field in fields for value in re.findall(_FIELD % field, text, re.MULTILINE)]
+        return _matching(_tags(data), prefix)
+    if kind == "refs":
+        ids = _matching(_texts(data, "ids"), prefix)
+        paths = _matching(_texts(data, "paths"), prefix)
+        return _headings(paths, prefix) + (ids if prefix or len(ids) <= _MANY else [])
+    matching = _matching(_texts(data, kind), prefix) if kind in _FIELDS else []
+    return _headings(matching, prefix) if kind == "paths" else matching
 
 
-def _plain(value: str) -> str:
-    if "\\" not in value:
-        return value
-    import json
+def _print(lines: list[str]) -> None:
+    # Past Python's buffer, which would complain at the exit when the shell has stopped reading.
+    rest = memoryview("".join(f"{line}\n" for line in lines).encode())
+    while rest:
+        rest = rest[os.write(sys.stdout.fileno(), rest) :]
 
-    return str(json.loads(f'"{value}"'))
+
+def _known_kinds(prefix: str) -> list[str]:
+    from memcli.model.shapes import KINDS
+
+    return _matching(iter(KINDS), prefix)
+
+
+def _named(root: str) -> str:
+    path = os.path.abspath(root)
+    return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
+
+
+def _configured(layout: Layout) -> str:
+    try:
+        data = _read(layout.config)
+    except OSError:
+        return ""
+    if b"space" not in data:
+        return ""
+    import tomllib
+
+    return str(tomllib.loads(data.decode()).get("space", ""))
+
+
+def _read(path: str) -> bytes:
+    fd = os.open(path, _FLAGS)
+    with open(fd, "rb") as file:
+        return file.read() if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+
+
+def _matching(found: Iterator[str], prefix: str) -> list[str]:
+    return sorted({value for value in found if value and value.startswith(prefix) and value.isprintable()})
+
+
+def _headings(paths: list[str], prefix: str) -> list[str]:
+    if len(paths) <= _MANY:
+        return paths
+    ends = ((path, path.find("/", len(prefix)) + 1) for path in paths)
+    return sorted({path[:end] if end else path for path, end in ends})
+
+
+def _texts(data: bytes, kind: str) -> Iterator[str]:
+    mark = (_FIELD % _FIELDS[kind]).encode()
+    start = data.find(mark)
+    while start >= 0:
+        start += len(mark) - 1
+        end = data.find(b"\n", start)
+        yield _plain(data[start:end] if end >= 0 else data[start:])
+        start = data.find(mark, end) if end >= 0 else -1
+
+
+def _tags(data: bytes) -> Iterator[str]:
+    start = data.find(_TAGS)
+    while start >= 0:
+        start += len(_TAGS)
+        end = data.find(_TAGS_END, start)
+        for line in data[start:end].split(b"\n") if end >= 0 else []:
+            yield _plain(line)
+        start = data.find(_TAGS, end) if end >= 0 else -1
+
+
+def _plain(line: bytes) -> str:
+    """The text that the line holds; nothing when it is broken, as in a file that a merge has left undone."""
+    text = line.strip().removesuffix(b",")
+    try:
+        if b"\\" not in text:
+            return text[1:-1].decode() if text[:1] == text[-1:] == b'"' else ""
+        import json
+
+        return str(json.loads(text))
+    except ValueError:
+        return ""

@@ -170,7 +170,9 @@ def words(text: str) -> list[str]:
 
 def without_terms(text: str, common: frozenset[str]) -> str:
     """`text` without the words whose every term is in `common`; `text` itself when no word would be left."""
-    kept = _WORD.sub(lambda m: "" if (forms := _forms(m[0][:_MAX_WORD])) and common.issuperset(forms) else m[0], _fold(text))
+    kept = _WORD.sub(
+        lambda m: "" if (forms := _forms(m[0][:_MAX_WORD])) and common.issuperset(forms) else m[0], _fold(text)
+    )
     return " ".join(kept.split()) if _WORD.search(kept) else text
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 import time
 from contextlib import suppress
@@ -49,18 +48,6 @@ def make_folder(path: str, mode: int = 0o755) -> None:
         os.makedirs(path, mode, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
-
-
-def append_line(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Adds one line at the end of the file at `path`. Raises StoreError."""
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, mode)
-        try:
-            _write_all(fd, data.rstrip(b"\n") + b"\n")
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
 
 
 def remove_file(path: str) -> None:
@@ -130,9 +117,12 @@ def _hint(error: OSError) -> str:
     return "nothing was changed"
 
 
-def is_regular(path: str) -> bool:
-    """Whether `path` is a plain file, not a link to one."""
+def read_json(path: str) -> object:
+    """What the JSON file at `path` holds; None when it is not there or holds none."""
+    import json
+
     try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except OSError:
-        return False
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None

@@ -31,6 +31,9 @@ class Layout:
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
 
+    def local(self, name: str) -> str:
+        return os.path.join(self.root, "local", name)
+
     @property
     def spaces(self) -> str:
         return os.path.join(self.root, "spaces")

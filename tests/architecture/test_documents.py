@@ -35,16 +35,26 @@ def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) 
     """Runs each `$` line of the session in a new repository and compares what comes out."""
     (shown,) = SESSION.findall(README)
     (tmp_path / ".git").mkdir()
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx", "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z"}
+    environ = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "MEMCLI_EMBEDDER": "onnx",
+        "MEMCLI_FREEZE_CLOCK": "2026-01-05T10:00:00Z",
+    }
     told = ""
     for line in shown.splitlines():
         if line.startswith("$ "):
             program, *arguments = shlex.split(line[2:])
             assert program == "memcli"
             done = subprocess.run(
-                [sys.executable, "-P", "-m", "memcli", *arguments], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+                [sys.executable, "-P", "-m", "memcli", *arguments],
+                cwd=tmp_path,
+                env=environ,
+                capture_output=True,
+                text=True,
+                check=False,
             )
-            told += f"{line}\n{done.stdout}{done.stderr.replace(str(tmp_path), '~/shop')}"
+            told += f"{line}\n{done.stderr.replace(str(tmp_path), '~/shop')}{done.stdout}"
     if update_golden:
         (ROOT / "README.md").write_text(README.replace(shown, told))
         return

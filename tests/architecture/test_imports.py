@@ -38,7 +38,16 @@ def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["recall", "--help"], ["recall", "text"], ["list"], ["remember", "More."], ["pin", "notes/a"]]
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["recall", "--help"],
+        ["recall", "text"],
+        ["list"],
+        ["remember", "More."],
+        ["pin", "notes/a"],
+    ],
 )
 def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:
     workspace = open_at(tmp_path)

@@ -37,7 +37,13 @@ def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> Non
     assert run("remember", "-", "--path", "d", stdin="From a dash.").code == 0
     assert run("remember", "--object", '{"raw": "From an object.", "path": "e", "x_mine": [1]}').code == 0
     texts = [stored(run, path)["raw"] for path in "abcde"]
-    assert texts == ["From an argument.", "From a file.\nTwo lines.\n", "From a pipe.", "From a dash.", "From an object."]
+    assert texts == [
+        "From an argument.",
+        "From a file.\nTwo lines.\n",
+        "From a pipe.",
+        "From a dash.",
+        "From an object.",
+    ]
     assert stored(run, "e")["x_mine"] == [1]
 
 
@@ -50,7 +56,19 @@ def test_every_field_is_an_option(run: Run) -> None:
         "--meta": "group=S1", "--id": "mine:1", "--project": "demo",
     }  # fmt: skip
     options = [part for pair in fields.items() for part in pair]
-    remember(run, "Text.", "--path", "a/b", "--tag", "One Two", "--pin", "--enforce", *options, "--set", 'anchors=[{"file": "x.py"}]')
+    remember(
+        run,
+        "Text.",
+        "--path",
+        "a/b",
+        "--tag",
+        "One Two",
+        "--pin",
+        "--enforce",
+        *options,
+        "--set",
+        'anchors=[{"file": "x.py"}]',
+    )
     found = stored(run, "mine:1")
     assert found.pop("metadata") == {
         "group": "S1", "project": "demo", "space": "main",
@@ -202,7 +220,10 @@ def test_import_keeps_the_newer(run: Run) -> None:
     remember(run, "Mine.", "--path", "c")
     assert run("import", "old.json").out == "imported into space main: 1 unchanged, 1 kept\n"
     assert stored(run, "a")["raw"] == "New."
-    assert run("import", "old.json", "--mode", "replace").out == "imported into space main: 1 updated, 1 unchanged, 1 removed\n"
+    assert (
+        run("import", "old.json", "--mode", "replace").out
+        == "imported into space main: 1 updated, 1 unchanged, 1 removed\n"
+    )
     assert stored(run, "a")["raw"] == "Old."
     assert run("import", "old.json", "--space", "copy").code == 0
     assert json.loads(run("list", "--space", "copy", "--json").out)[0]["path"] == "a"
@@ -215,7 +236,10 @@ def test_spaces(run: Run, tmp_path: Path) -> None:
     assert [s["space"] for s in json.loads(run("space", "list", "--json").out)] == ["notes"]
     assert json.loads(run("space", "show", "notes", "--json").out)["metadata"] == {"team": "core"}
     (tmp_path / "policy.json").write_text('{"allow_delete": true, "ttl_days": 5}')
-    assert json.loads(run("space", "policy", "notes", "--file", "policy.json", "--json").out) == {"allow_delete": True, "ttl_days": 5}
+    assert json.loads(run("space", "policy", "notes", "--file", "policy.json", "--json").out) == {
+        "allow_delete": True,
+        "ttl_days": 5,
+    }
     assert run("space", "create", "notes", "--reset").out == "reset space notes\n"
     assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
     assert run("space", "delete", "notes").out == "deleted space notes (0 memories)\n"

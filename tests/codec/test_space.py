@@ -88,7 +88,7 @@ def damaged() -> dict[str, bytes]:
     return {
         "empty": b"",
         "truncated": good[:-40],
-        "conflict": good.replace(b'  "objects"', b"<<<<<<< ours\n  \"objects\"", 1),
+        "conflict": good.replace(b'  "objects"', b'<<<<<<< ours\n  "objects"', 1),
         "binary": b"\x00\xff\xfe" * 10,
         "list": b"[]\n",
         "other format": b'{"format": "x", "version": 1, "space": "main", "objects": []}',

@@ -13,7 +13,9 @@ from memcli.ranking import RANKERS
 from tests.conftest import NOW, memory, open_at
 
 MEMORIES = [
-    memory("pg", path="db/postgresql", kind="decision", raw="We chose PostgreSQL because of JSONB.", tags=("database",)),
+    memory(
+        "pg", path="db/postgresql", kind="decision", raw="We chose PostgreSQL because of JSONB.", tags=("database",)
+    ),
     memory("port", path="db/port", kind="config", raw="PostgreSQL listens on port 5432.", tags=("database", "network")),
     memory("push", path="git/force-push", kind="negative", raw="Never force-push to main.", relevance="high"),
     memory("token", path="auth/tokens", raw="Access tokens live fifteen minutes.", pinned=True),
@@ -21,7 +23,9 @@ MEMORIES = [
     memory("gone", path="db/oracle", raw="PostgreSQL replaced Oracle.", active=False),
     memory("later", path="db/next", raw="PostgreSQL 18 arrives.", valid_from="2026-06-01T00:00:00Z"),
     memory("past", path="db/last", raw="PostgreSQL 12 runs.", valid_until="2025-06-01T00:00:00Z"),
-    memory("diff", path="code/db.py", kind="diff", raw="def connect_postgresql(): ...", created_at="2025-12-01T00:00:00Z"),
+    memory(
+        "diff", path="code/db.py", kind="diff", raw="def connect_postgresql(): ...", created_at="2025-12-01T00:00:00Z"
+    ),
 ]
 
 
@@ -125,7 +129,9 @@ def test_a_space_of_one(tmp_path: Path, backend: str) -> None:
     assert ids(ask(workspace, backend)) == ["pg"]
 
 
-@pytest.mark.parametrize("topic", ['"', "*", "NEAR(a b)", "-x", "a AND OR", "raw:postgresql", "(", "\U0001f600", "the of", "'; --"])
+@pytest.mark.parametrize(
+    "topic", ['"', "*", "NEAR(a b)", "-x", "a AND OR", "raw:postgresql", "(", "\U0001f600", "the of", "'; --"]
+)
 def test_no_question_is_an_error(filled: Workspace, backend: str, topic: str) -> None:
     ask(filled, backend, topic)
 

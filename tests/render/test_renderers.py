@@ -20,7 +20,12 @@ HOSTILE = [
 
 def bundle(*texts: str, **options: object) -> Bundle:
     sections = tuple(
-        Section(memory(f"m{n}", raw=text, summary_micro=text[:50], summary_long=text, path=f"notes/{n}"), 1.0 - n / 10, {"words": 1.0}, "main")
+        Section(
+            memory(f"m{n}", raw=text, summary_micro=text[:50], summary_long=text, path=f"notes/{n}"),
+            1.0 - n / 10,
+            {"words": 1.0},
+            "main",
+        )
         for n, text in enumerate(texts)
     )
     query = Query(topic="a topic", now=NOW, **options)  # type: ignore[arg-type]

@@ -52,7 +52,10 @@ def command(session: Session) -> None:
 def _range(work_tree: str) -> str:
     """The last commits, or all of them where there are fewer."""
     counted = subprocess.run(
-        ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"], capture_output=True, text=True, check=False
+        ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     count = int(counted.stdout) if counted.returncode == 0 else 0
     return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD"

@@ -14,9 +14,7 @@ from memcli.cli.session import Session
 @verb
 def command(
     session: Session,
-    name: Annotated[
-        str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")] = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; `-` is standard output.")
     ] = None,

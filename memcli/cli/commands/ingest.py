@@ -15,7 +15,9 @@ from memcli.errors import UsageError
 def command(
     session: Session,
     files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]", help="Files and folders.")] = None,
-    git: Annotated[str | None, typer.Option("--git", metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")] = None,
+    git: Annotated[
+        str | None, typer.Option("--git", metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
+    ] = None,
     since: Annotated[str | None, typer.Option(metavar="REV", help="Commits after REV.")] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -30,7 +32,9 @@ def command(
     from memcli.wiring import commit_source, file_source
 
     if sum(map(bool, (files, git, since))) != 1:
-        raise UsageError("give files, --git RANGE or --since REV", "one of them: memcli ingest docs/, memcli ingest --git HEAD~5..")
+        raise UsageError(
+            "give files, --git RANGE or --since REV", "one of them: memcli ingest docs/, memcli ingest --git HEAD~5.."
+        )
     workspace = session.open(create=not dry_run)
     source = file_source(workspace, files) if files else commit_source(git or f"{since}..HEAD")
     done = ingest(workspace, source, dry_run)

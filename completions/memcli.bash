@@ -1,0 +1,231 @@
+# Completions of memcli for bash. Made by `memcli completions bash`: do not edit.
+
+# What a command takes: `commands`; `options`, each NAME or NAME=VALUE; `arguments`, each VALUE or, repeated, VALUE...
+# A VALUE is files, dirs, what `memcli __complete` has by this name, `,one,of,these`, or - for anything.
+_memcli_table() {
+  commands= options= arguments=
+  case $1 in
+  '')
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc ingest watch export import space index stats schema completions'
+    options='--version --help -h'
+    ;;
+  'init')
+    options='--project=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'demo')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'doctor')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'remember')
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'recall')
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --since=- --until=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --backend=,basic,fusion --explain --fail-empty --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'search')
+    options='--under=paths --limit=- -l=- --recency-bias=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'get')
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'list')
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --all -a --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='paths'
+    ;;
+  'tree')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='paths'
+    ;;
+  'browse')
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='paths'
+    ;;
+  'edit')
+    options='--set=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs'
+    ;;
+  'tag')
+    options='--add=tags -a=tags --remove=tags -r=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'pin')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'unpin')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'forget')
+    options='--recursive -r --purge --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'gc')
+    options='--ttl-days=- --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'ingest')
+    options='--git=- --since=- --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'watch')
+    options='--glob=- --git --no-git --once --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'export')
+    options='--out=files -o=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'import')
+    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files'
+    ;;
+  'space')
+    commands='create list show policy delete'
+    options='--help -h'
+    ;;
+  'space create')
+    options='--reset --meta=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'space list')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'space show')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'space policy')
+    options='--set=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'space delete')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'index')
+    commands='rebuild status'
+    options='--help -h'
+    ;;
+  'index rebuild')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'index status')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'stats')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'schema')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',space,object,policy,bundle,export'
+    ;;
+  'completions')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',bash,zsh,fish'
+    ;;
+  esac
+}
+
+# Cuts the line up to the cursor into `words`. COMP_WORDS is cut at `:` and `=` too, where no word of ours ends.
+_memcli_split() {
+  local line=${COMP_LINE:0:COMP_POINT} blank piece i
+  words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    blank=${line%%[![:space:]]*} line=${line#"${line%%[![:space:]]*}"} piece=${COMP_WORDS[i]}
+    ((i < COMP_CWORD)) || piece=$line
+    if [[ $i -gt 0 && -z $blank ]]; then words[${#words[@]} - 1]+=$piece; else words+=("$piece"); fi
+    line=${line#"$piece"}
+  done
+}
+
+# Sets `plain` to what the shell makes of the word $1, without running anything, and `quote` to what it leaves open.
+_memcli_plain() {
+  local rest=$1 char
+  plain= quote=
+  case $rest in \~ | \~/*) plain=$HOME rest=${rest:1} ;; esac
+  while [[ -n $rest ]]; do
+    char=${rest:0:1} rest=${rest:1}
+    case $quote$char in
+    \' | \") quote=$char ;;
+    "''" | '""') quote= ;;
+    \\ | '"\') if [[ -n $rest ]]; then plain+=${rest:0:1} rest=${rest:1}; else quote=\\; fi ;;
+    *) plain+=$char ;;
+    esac
+  done
+}
+
+# Offers those lines of $1 that begin with `plain`: what was `typed`, and the rest quoted as its place wants it.
+_memcli_offer() {
+  local value rest
+  while IFS= read -r value; do
+    [[ -n $value && $value == "$plain"* ]] || continue
+    rest=${value:${#plain}}
+    case $quote in
+    \') rest=${rest//\'/$apostrophe} ;;
+    \") rest=${rest//\\/\\\\} rest=${rest//\"/\\\"} rest=${rest//\$/\\\$} rest=${rest//\`/\\\`} ;;
+    *) [[ -z $rest ]] || printf -v rest %q "$rest" ;;
+    esac
+    COMPREPLY+=("$typed$rest")
+  done <<< "$1"
+  if [[ ${#COMPREPLY[@]} == 1 && $value$COMPREPLY == */ ]]; then compopt -o nospace 2> /dev/null; fi
+}
+
+_memcli_offer_value() {
+  case $1 in
+  -) ;;
+  files) compopt -o default 2> /dev/null ;;
+  dirs) compopt -o dirnames 2> /dev/null ;;
+  ,*) _memcli_offer "${1//,/$newline}" ;;
+  *) _memcli_offer "$(memcli __complete "$1" "$plain" "$space" "$root" 2> /dev/null < /dev/null)" ;;
+  esac
+}
+
+# Sets `value` to what the option $1 takes; fails when it takes nothing.
+_memcli_takes() {
+  [[ " $options " == *" $1="* ]] || return 1
+  value=" $options" value=${value#*" $1="} value=${value%% *}
+}
+
+_memcli() {
+  local IFS=$' \t\n' newline=$'\n' apostrophe="'\\''" typed=$2 commands options arguments words word plain quote value
+  local at= wanted= ended= space= root= count=0
+  COMPREPLY=()
+  _memcli_split
+  _memcli_table ''
+  for word in "${words[@]:1:${#words[@]} - 2}"; do
+    _memcli_plain "$word"
+    if [[ -n $wanted ]]; then plain=$wanted=$plain wanted=
+    elif [[ -n $ended ]]; then ((++count)); continue
+    elif [[ $word == -- ]]; then ended=1
+    elif [[ $word == -* ]] && _memcli_takes "$word"; then wanted=$word
+    elif [[ $word == -[!-]?* ]]; then plain=${plain:0:2}=${plain:2}
+    elif [[ $word == -* ]]; then :
+    elif [[ " $commands " == *" $plain "* ]]; then at+=${at:+ }$plain; _memcli_table "$at"
+    else ((++count))
+    fi
+    case $plain in --space=* | -s=*) space=${plain#*=} ;; --root=*) root=${plain#*=} ;; esac
+  done
+  word=${words[${#words[@]} - 1]}
+  if [[ -z $wanted$ended && $word == --*=* ]]; then wanted=${word%%=*} word=${word#*=}; fi
+  _memcli_plain "$word"
+  if [[ $quote == \\ ]]; then typed=${typed%\\}; fi
+  if [[ -n $wanted ]]; then _memcli_takes "$wanted" && _memcli_offer_value "$value"
+  elif [[ -z $ended && $word == -* ]]; then
+    value=
+    for word in $options; do value+=${word%%=*}$newline; done
+    _memcli_offer "$value"
+  elif [[ -n $commands ]]; then ((count)) || _memcli_offer "${commands// /$newline}"
+  else
+    for word in $arguments; do
+      if [[ $((count--)) == 0 || $word == *... ]]; then _memcli_offer_value "${word%...}"; break; fi
+    done
+  fi
+}
+
+complete -F _memcli memcli

@@ -1,0 +1,211 @@
+"""Git: the one place that runs it, so that nothing a repository configures is ever run with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
+from memcli.model.names import show
+
+_BLOCK = 1 << 17
+_TIMEOUT = 120.0
+_MAX_COMPLAINT = 4096
+
+_SAFE: Sequence[str] = (
+    "--no-pager", "--no-replace-objects",
+    "-c", "core.fsmonitor=false",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.pager=cat",
+    "-c", "core.quotePath=false",
+    "-c", "diff.external=",
+    "-c", "log.showSignature=false",
+)  # fmt: skip
+# What a hook or an outer git sets (GIT_DIR, GIT_INDEX_FILE, ...) would point us at another repository.
+_KEPT_VARIABLES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
+                             "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH"])  # fmt: skip
+_SET_VARIABLES: Mapping[str, str] = {
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # A partial clone would fetch what it lacks, and its configuration names the program that fetches.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+_UNKNOWN_REVISION = ("unknown revision", "bad revision", "ambiguous argument", "invalid revision range", "bad object",
+                     "needed a single revision", "not a commit")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails."""
+
+    root: str
+
+    def run(self, *arguments: str) -> str:
+        """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
+        code, output, complaint = _run(self.root, arguments)
+        if code:
+            raise self._failure(complaint)
+        return os.fsdecode(output)
+
+    def stream(self, *arguments: str) -> Iterator[bytes]:
+        """What git prints, in blocks as they come; ending the iteration early ends git."""
+        with _start(self.root, arguments) as process:
+            assert process.stdout
+            assert process.stderr
+            complaints = _Complaints(process.stderr)
+            is_read = False
+            try:
+                while block := process.stdout.read(_BLOCK):
+                    yield block
+                is_read = True
+            finally:
+                if not is_read:
+                    process.kill()
+                complaints.join()
+            if process.wait():
+                raise self._failure(complaints.text)
+
+    def head(self) -> str:
+        """The full hash of the current commit; empty when there are no commits yet."""
+        code, output, complaint = _run(self.root, ("rev-parse", "--verify", "--quiet", "HEAD^{commit}"))
+        if code and complaint:
+            raise self._failure(complaint)
+        return output.decode().strip()
+
+    def has_commit(self, commit: str) -> bool:
+        """Whether the object is still here: after a rebase and a gc it may be gone."""
+        return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
+
+    def count(self, revisions: str) -> int:
+        """How many commits the range holds, merges included."""
+        return int(self.run("rev-list", "--count", "--end-of-options", check_revisions(revisions), "--"))
+
+    def git_dir(self) -> str:
+        """Where this work tree keeps its HEAD."""
+        return self.run("rev-parse", "--absolute-git-dir").removesuffix("\n")
+
+    def shallow(self) -> frozenset[str]:
+        """The commits whose parents a shallow clone lacks, so that their diffs show the whole tree."""
+        try:
+            with open(os.path.join(common_dir(self.git_dir()), "shallow"), encoding="ascii") as file:
+                return frozenset(file.read().split())
+        except (OSError, UnicodeDecodeError):
+            return frozenset()
+
+    def _failure(self, complaint: str) -> MemcliError:
+        error = _explain(complaint, self.root)
+        if isinstance(error, NotFoundError) and _is_about_revision(complaint) and not self.head():
+            return NotFoundError(f"no commits yet in {show(self.root)}", "make a commit first, or ingest files")
+        return error
+
+
+def find_repository(start: str) -> Repository:
+    """The repository whose work tree holds the directory `start`. Raises NotFoundError, ProviderError."""
+    if not os.path.isdir(start):
+        raise NotFoundError(f"no such directory: {show(start)}", "name a directory inside a git work tree")
+    code, output, complaint = _run(start, ("rev-parse", "--show-toplevel"))
+    if code:
+        raise _explain(complaint, start)
+    return Repository(os.fsdecode(output).removesuffix("\n"))
+
+
+def common_dir(git_dir: str) -> str:
+    """Where a linked work tree shares refs and objects with its main one; else `git_dir` itself."""
+    try:
+        with open(os.path.join(git_dir, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            return os.path.normpath(os.path.join(git_dir, file.read().strip()))
+    except OSError:
+        return git_dir
+
+
+def check_revisions(text: str) -> str:
+    """`text`, when it can be a range and no option of git's. Raises UsageError."""
+    if not text or text.startswith("-") or not text.isprintable():
+        raise UsageError(f"not a range of commits: {show(text)}", "use a range such as HEAD~5.. or v1.0..v1.1")
+    return text
+
+
+def _run(directory: str, arguments: Sequence[str]) -> tuple[int, bytes, str]:
+    with _start(directory, arguments) as process:
+        try:
+            output, complaint = process.communicate(timeout=_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise ProviderError(
+                f"git {arguments[0]} did not answer within {_TIMEOUT:.0f} seconds", "try it again, or run `git fsck`"
+            ) from None
+        return process.returncode, output, complaint[-_MAX_COMPLAINT:].decode(errors="replace")
+
+
+def _start(directory: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            ["git", *_SAFE, "-C", directory, *arguments],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
+        )  # fmt: skip
+    except FileNotFoundError:
+        raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None
+    except (OSError, ValueError) as error:
+        raise ProviderError(f"git cannot be started: {error}", "check the git on your PATH") from None
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if _is_kept(name)}
+    return {**kept, **_SET_VARIABLES}
+
+
+def _is_kept(name: str) -> bool:
+    return not name.startswith("GIT_") or name in _KEPT_VARIABLES
+
+
+class _Complaints(threading.Thread):
+    """The end of what git says on stderr, read beside its output so that neither pipe ever fills up."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self._stream = stream
+        self._bytes = b""
+        self.start()
+
+    def run(self) -> None:
+        while block := self._stream.read1(_BLOCK):  # type: ignore[attr-defined]
+            self._bytes = (self._bytes + block)[-_MAX_COMPLAINT:]
+
+    @property
+    def text(self) -> str:
+        return self._bytes.decode(errors="replace")
+
+
+def _is_about_revision(complaint: str) -> bool:
+    return any(sign in complaint.lower() for sign in _UNKNOWN_REVISION)
+
+
+def _explain(complaint: str, directory: str) -> MemcliError:
+    said = complaint.lower()
+    where = show(directory)
+    if "dubious ownership" in said:
+        return ProviderError(
+            f"git does not trust {where}: it belongs to another user",
+            "if you trust it, run `git config --global --add safe.directory DIRECTORY`",
+        )
+    if "not a git repository" in said:
+        return NotFoundError(f"not in a git repository: {where}", "run `git init`, or ingest files instead")
+    if "must be run in a work tree" in said:
+        return NotFoundError(f"a bare repository has no work tree: {where}", "run it in a clone")
+    if _is_about_revision(complaint):
+        return NotFoundError(f"git knows no such commit or range: {_last_line(complaint)}", "look with `git log`")
+    return ProviderError(f"git failed: {_last_line(complaint)}", "run `git status` there to see what is wrong")
+
+
+def _last_line(complaint: str) -> str:
+    """The line that names the fault, fit for a terminal: it may quote what the repository says."""
+    lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
+    text = lines[-1].split(": ", 1)[-1] if lines else "it did not say why"
+    return "".join(c if c.isprintable() else "?" for c in text)[:160]

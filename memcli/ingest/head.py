@@ -1,0 +1,57 @@
+"""Head: the current commit of a work tree, and a cheap way to see that it may have moved."""
+
+from __future__ import annotations
+
+import os
+
+from memcli.errors import MemcliError
+from memcli.ingest.git import Repository, common_dir
+from memcli.ingest.text import UnfitError, read_bytes
+
+Mark = tuple[object, ...]
+
+
+class Head:
+    """The current commit, followed without a process for as long as nothing about it changes."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._own = repository.git_dir()
+        self._common = common_dir(self._own)
+
+    def mark(self) -> Mark:
+        """Differs from an earlier mark when the current commit may be another; costs a read and a few stats."""
+        try:
+            head = read_bytes(os.path.join(self._own, "HEAD"), follow=True)
+        except UnfitError as unfit:
+            return (unfit.reason,)
+        named = os.fsdecode(head.strip().removeprefix(b"ref: "))
+        places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
+                  (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
+        return head, *(_stat(os.path.join(*place)) for place in places)
+
+    def since(self, old: str | None) -> tuple[str | None, str | None, str]:
+        """The commit now, the range from `old` to it (None when there is nothing new in it), and a warning or nothing.
+
+        `old` is empty when there was no commit yet, and None when none was asked for: then there is no range.
+        """
+        try:
+            new = self._repository.head()
+            if not new or old is None or new == old:
+                return new or old or "", None, ""
+            if not old:
+                return new, new, ""
+            if not self._repository.has_commit(old):
+                return new, None, f"commit {old[:10]} is gone: run `memcli ingest --git HEAD` for what came since"
+            span = f"{old}..{new}"
+            return new, span if self._repository.count(span) else None, ""
+        except MemcliError as error:
+            return old, None, error.message
+
+
+def _stat(file: str) -> tuple[int, int, int] | None:
+    try:
+        facts = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino

@@ -1,0 +1,82 @@
+"""Labels: the path, kind and tags that a file's name alone gives a memory of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from hashlib import blake2b
+
+from memcli.model.names import MAX_PATH, safe_path, slug
+
+_MAX_TAGS = 5
+_DULL = frozenset(["src", "lib", "pkg", "index", "main", "init", "mod", "code", "internal", "source", "sources"])
+_ADR_FOLDERS = frozenset(["adr", "adrs", "decisions", "decision-records", "decision-log"])
+_NUMBERED = re.compile(r"(adr[-_ ]?)?\d{1,5}[-_ ]")
+_LOG = re.compile(r"(changelog|changes|history|news|releases?|release[-_]?notes)(\.\w+)?\Z")
+_PROSE = frozenset([".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org"])
+_CONFIG = frozenset([".toml", ".ini", ".cfg", ".conf", ".yaml", ".yml", ".json", ".jsonc", ".json5", ".properties",
+                     ".editorconfig", ".tf", ".tfvars", ".hcl", ".plist"])  # fmt: skip
+_CONFIG_NAMES = frozenset(["dockerfile", "makefile", "justfile", "procfile", "vagrantfile", "jenkinsfile",
+                           ".gitattributes", ".gitignore", ".dockerignore", ".npmrc", ".nvmrc", ".env.example",
+                           ".env.sample", ".env.template", "codeowners"])  # fmt: skip
+_LANGUAGES: Mapping[str, str] = {
+    ".py": "python", ".pyi": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript",
+    ".jsx": "javascript", ".ts": "typescript", ".tsx": "typescript", ".rs": "rust", ".go": "go", ".java": "java",
+    ".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".rb": "ruby", ".php": "php", ".c": "c", ".h": "c",
+    ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hpp": "cpp", ".cs": "csharp", ".swift": "swift", ".m": "objc",
+    ".sh": "shell", ".bash": "shell", ".zsh": "shell", ".fish": "shell", ".ps1": "powershell", ".sql": "sql",
+    ".lua": "lua", ".pl": "perl", ".r": "r", ".jl": "julia", ".ex": "elixir", ".exs": "elixir", ".erl": "erlang",
+    ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".dart": "dart", ".zig": "zig", ".nim": "nim",
+    ".html": "html", ".css": "css", ".scss": "css", ".vue": "vue", ".svelte": "svelte", ".proto": "protobuf",
+}  # fmt: skip
+
+
+def readable(file: str) -> str:
+    """A file's name as text on one line: bytes that are no UTF-8 and control characters become U+FFFD."""
+    text = os.fsencode(file).decode("utf-8", errors="replace")
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def memory_path(file: str, prefix: str = "", leaf: str = "") -> str:
+    """The memory's path, `prefix/file/leaf`; different files never share one, however odd their names are."""
+    name = readable(file)
+    wanted = "/".join(part for part in (prefix, name, leaf) if part)
+    if name == file and len(wanted) <= MAX_PATH and safe_path(wanted) == wanted:
+        return wanted
+    # Cleaning may make two names equal, so the digest of the bytes keeps them apart.
+    mark = blake2b(os.fsencode(file), digest_size=4).hexdigest()
+    tail = f"/{leaf}~{mark}" if leaf else f"~{mark}"
+    room = MAX_PATH - len(tail) - len(prefix) - 1
+    cleaned = safe_path(name)[-room:]
+    return safe_path(f"{prefix}/{cleaned}") + tail
+
+
+def kind_of(file: str) -> str | None:
+    """The kind that the name makes sure of; None where only the text could tell."""
+    *folders, name = readable(file).lower().split("/")
+    suffix = os.path.splitext(name)[1]
+    if (suffix in _PROSE or suffix == ".txt") and (_is_adr(folders, name) or name.startswith("adr-")):
+        return "decision"
+    if _LOG.match(name):
+        return "log"
+    if suffix in _PROSE or name.split(".")[0] in ("readme", "contributing"):
+        return "guide"
+    if suffix in _LANGUAGES:
+        return "code"
+    if suffix in _CONFIG or name in _CONFIG_NAMES:
+        return "config"
+    return None
+
+
+def tags_of(file: str) -> list[str]:
+    """A few tags: the nearest folders, the name, the language."""
+    *folders, name = readable(file).split("/")
+    stem, suffix = os.path.splitext(name)
+    words = [*folders[-3:], stem, _LANGUAGES.get(suffix.lower(), "")]
+    tags = dict.fromkeys(tag for tag in map(slug, words) if len(tag) > 1 and tag not in _DULL)
+    return list(tags)[:_MAX_TAGS]
+
+
+def _is_adr(folders: list[str], name: str) -> bool:
+    return bool(_ADR_FOLDERS.intersection(folders)) and _NUMBERED.match(name) is not None

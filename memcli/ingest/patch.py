@@ -1,0 +1,234 @@
+"""Patch: the output of `git log --raw -p`, read as it streams, as commits and what each did to each file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"
+"""A commit begins with NUL at the beginning of a line, and a second such NUL ends its message: no
+message, file name or line of a diff can forge one, since git prints those without NUL or behind a
+quote, a space or a sign."""
+
+_LINK, _SUBMODULE = "120000", "160000"
+_MAX_MESSAGE = 16_384
+_SYMBOL_REACH = 1 << 18
+_MAX_SYMBOLS = 20
+# Not in hunks: their lines begin with a space, a sign or @.
+_BOUNDARY = re.compile(rb"\n(?=\x00|diff --git )")
+_CONTEXT = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@ ?([^\n]{0,400})", re.MULTILINE)
+_NUMBERS = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@", re.MULTILINE)
+_NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
+_DEFINITION = re.compile(
+    rb"(?:^[-+]|\A)[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|"
+    rb"abstract|final|sealed|data|unsafe|extern)[ \t]+){0,5}"
+    rb"(?:def|class|function|fn|func|struct|enum|trait|interface|impl|module|record|object|protocol|macro_rules!)"
+    rb"[ \t]+(?:\([^)\n]{0,80}\)[ \t]*)?([A-Za-z_$][\w$]{0,79})",
+    re.MULTILINE,
+)
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+_STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped"}
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit. Times are as git prints them."""
+
+    hash: str
+    parents: tuple[str, ...]
+    author: str
+    authored: str
+    committed: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What one commit did to one file. Names keep bytes that are no UTF-8 as surrogates."""
+
+    status: str
+    file: str
+    was: str
+    modes: tuple[str, str]
+    is_same_content: bool
+    is_binary: bool
+    hunks: bytes
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is a pointer to another repository, before or after."""
+        return _SUBMODULE in self.modes
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link, before or after."""
+        return _LINK in self.modes
+
+    @property
+    def added(self) -> int:
+        """How many lines came."""
+        return self.hunks.count(b"\n+")
+
+    @property
+    def removed(self) -> int:
+        """How many lines went."""
+        return self.hunks.count(b"\n-")
+
+    def symbols(self) -> list[str]:
+        """The functions and classes touched: those that hunks stand in, and those that changed lines define."""
+        names: dict[str, None] = {}
+        reach = self.hunks[:_SYMBOL_REACH]
+        for match in _CONTEXT.finditer(reach):
+            if context := match[1].strip():
+                defined = _DEFINITION.match(context)
+                names[_text(defined[1] if defined else context[:80])] = None
+        for match in _DEFINITION.finditer(reach):
+            names[_text(match[1])] = None
+        return list(names)[:_MAX_SYMBOLS]
+
+    def lines(self, limit: int, width: int) -> tuple[list[str], int]:
+        """The hunks without line numbers, at most `limit` characters of them, and how many lines that leaves out."""
+        if not self.hunks:
+            return [], 0
+        kept: list[str] = []
+        size = 0
+        # The lines that can be kept lie in this reach, unless long ones are cut: then there are fewer.
+        reach = limit + 16 * width
+        window = _text(_NO_NEWLINE.sub(b"", _NUMBERS.sub(b"@@", self.hunks[:reach]))).split("\n")
+        if len(self.hunks) > reach and len(window[-1]) <= width:
+            window.pop()
+        for line in window:
+            text = line.rstrip() if len(line) <= width else line[:width] + " ..."
+            size += len(text) + 1
+            if size > limit:
+                break
+            kept.append(text)
+        total = self.hunks.count(b"\n") + 1 - self.hunks.count(b"\n\\ ")
+        return kept, max(0, total - len(kept))
+
+
+def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDiff]]]:
+    """Each commit with its diffs, which must be taken before the next commit is asked for."""
+    sections = _Sections(blocks)
+    while (head := sections.take(b"\0")) is not None:
+        # A message may have lines that look like the beginning of a diff.
+        while (more := sections.take(b"diff --git ")) is not None:
+            head = head if len(head) > _MAX_MESSAGE else head + b"\n" + more
+        table = sections.take(b"\0") or b""
+        commit = _parse_commit(head)
+        diffs = _read_diffs(sections, _parse_table(table))
+        yield commit, diffs
+        for _ in diffs:
+            pass
+
+
+class _Sections:
+    """The output, cut where a commit, its table of files, or the diff of a file begins; one section is in memory."""
+
+    def __init__(self, blocks: Iterable[bytes]) -> None:
+        self._sections = _split(blocks)
+        self._next = next(self._sections, None)
+
+    def take(self, beginning: bytes) -> bytes | None:
+        """The next section, when it begins so; else None, and it stays the next."""
+        section = self._next
+        if section is None or not section.startswith(beginning):
+            return None
+        self._next = next(self._sections, None)
+        return section
+
+
+def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    rest = b""
+    for block in blocks:
+        searched = max(0, len(rest) - 16)
+        rest += block
+        start = 0
+        for match in _BOUNDARY.finditer(rest, searched):
+            yield rest[start : match.start()]
+            start = match.end()
+        rest = rest[start:]
+    if rest:
+        yield rest
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the table that git prints before the diffs of a commit."""
+
+    status: str
+    modes: tuple[str, str]
+    is_same_content: bool
+    names: Sequence[str]
+
+    def diff(self, section: bytes) -> FileDiff:
+        head, found, body = section.partition(b"\n@@ ")
+        return FileDiff(
+            status=self.status,
+            file=self.names[-1],
+            was=self.names[0],
+            modes=self.modes,
+            is_same_content=self.is_same_content,
+            is_binary=not found and (b"\nBinary files " in head or b"\nGIT binary patch" in head),
+            hunks=b"@@ " + body.removesuffix(b"\n") if found else b"",
+        )
+
+
+def _read_diffs(sections: _Sections, rows: Sequence[_Row]) -> Iterator[FileDiff]:
+    for row in rows:
+        section = sections.take(b"diff --git ")
+        if section is None:
+            return
+        # A file that turned into a link is one row but two diffs: the old gone, the new come.
+        if row.status == "retyped":
+            sections.take(b"diff --git ")
+        yield row.diff(section)
+    while sections.take(b"diff --git ") is not None:
+        pass
+
+
+def _parse_commit(section: bytes) -> Commit:
+    head, _, message = section.partition(b"\n")
+    fields = head.split(b"\0")
+    return Commit(
+        hash=_text(fields[1]),
+        parents=tuple(_text(fields[2]).split()),
+        author=_text(fields[3]),
+        authored=_text(fields[4]),
+        committed=_text(fields[5]),
+        message=_text(message[:_MAX_MESSAGE]),
+    )
+
+
+def _parse_table(section: bytes) -> list[_Row]:
+    return [_parse_row(line) for line in section.split(b"\n") if line.startswith(b":")]
+
+
+def _parse_row(line: bytes) -> _Row:
+    facts, *names = line.split(b"\t")
+    old_mode, new_mode, old_blob, new_blob, status = facts[1:].decode("ascii").split(" ")
+    return _Row(
+        status=_STATUS.get(status[0], "modified"),
+        modes=(old_mode, new_mode),
+        is_same_content=old_blob == new_blob,
+        names=[os.fsdecode(_unquote(name)) for name in names],
+    )
+
+
+def _unquote(name: bytes) -> bytes:
+    """Undoes git's C-style quoting of names with quotes, backslashes or control characters."""
+    if not name.startswith(b'"'):
+        return name
+    return _ESCAPE.sub(_unescape, name[1:-1])
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPED.get(code, code)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", errors="replace").replace("\0", "")

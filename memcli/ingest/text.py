@@ -1,0 +1,78 @@
+"""Text: a file's content, read so that no file, however odd, can hang, flood or mislead the reader."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+MAX_BYTES = 1 << 20
+_BINARY_REACH = 8192
+# O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+class UnfitError(Exception):
+    """Why a file is not read: vanished, unreadable, link, special, huge, binary, encoding, empty."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def read_text(file: str) -> str:
+    """The text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
+    data = read_bytes(file)
+    if b"\0" in data[:_BINARY_REACH]:
+        raise UnfitError("binary")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnfitError("encoding") from None
+    if not text.strip():
+        raise UnfitError("empty")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(file: str, *, follow: bool = False) -> bytes:
+    """The content of a regular file of at most MAX_BYTES. Raises UnfitError."""
+    try:
+        descriptor = os.open(file, _FLAGS if follow else _FLAGS | _NO_FOLLOW)
+    except OSError as error:
+        raise UnfitError(_reason(error)) from None
+    try:
+        # On the open descriptor: between a check by name and the open, the name may come to mean another file.
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise UnfitError("special")
+        if facts.st_size > MAX_BYTES:
+            raise UnfitError("huge")
+        data = _read(descriptor)
+    except OSError as error:
+        raise UnfitError(_reason(error)) from None
+    finally:
+        os.close(descriptor)
+    if len(data) > MAX_BYTES:
+        raise UnfitError("huge")
+    return data
+
+
+def _read(descriptor: int) -> bytes:
+    """At most one byte more than allowed: files in /proc tell no size, and a log may grow while it is read."""
+    blocks = []
+    room = MAX_BYTES + 1
+    while room and (block := os.read(descriptor, room)):
+        blocks.append(block)
+        room -= len(block)
+    return b"".join(blocks)
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return "vanished"
+    if error.errno == errno.ELOOP:
+        return "link"
+    if error.errno in (errno.ENXIO, errno.ENODEV):
+        return "special"
+    return "unreadable"

@@ -1,0 +1,1 @@
+"""The full-screen browser. Only `memcli browse` imports it, since Textual is an extra."""

@@ -1,0 +1,142 @@
+"""The browser: the app around the desk. It watches the store, changes the space, helps and quits."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.worker import WorkerFailed
+
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError
+from memcli.tui import catalogue
+from memcli.tui.catalogue import Scope
+from memcli.tui.changes import EditFields
+from memcli.tui.desk import Desk
+from memcli.tui.help import Help
+from memcli.tui.spaces import ChooseSpace
+from memcli.tui.status import Status
+from memcli.tui.view import View
+from memcli.tui.voice import Voice
+
+
+class Browser(App[None]):
+    """Looks at a space of `workspace`, at the part of it in `scope`. Raises NotFoundError when that names nothing."""
+
+    TITLE = "memcli"
+    ENABLE_COMMAND_PALETTE = False
+    POLL_SECONDS = 2.0
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-wide")]  # noqa: RUF012 - so typed by Textual
+    CSS = """
+    Desk.-narrow #panes { layout: vertical; }
+    Desk.-narrow Rows, Desk.-narrow Detail { width: 100%; max-width: 100%; height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "space", "space"),
+        Binding("r", "reload", "reload", show=False),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("q", "quit", "quit"),
+    ]
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        scope: Scope | None = None,
+        edit_fields: EditFields | None = None,
+        voice: Voice | None = None,
+    ) -> None:
+        super().__init__()
+        scope = scope or Scope()
+        self._voice = voice or Voice()
+        workspace = replace(workspace, warn=self._voice.warn)
+        self.failure: Exception | None = None
+        self.desk = Desk(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, edit_fields)
+        self._seen = self.desk.view.catalogue.fingerprint
+
+    def get_default_screen(self) -> Desk:
+        """The screen to begin with."""
+        return self.desk
+
+    def on_mount(self) -> None:
+        """Hears what the workspace says, from any thread, and watches for what other processes change."""
+        desk = self.desk
+        self._voice.listen(
+            lambda text: self.call_later(desk.warn, text),
+            lambda text: self.call_later(desk.query_one(Status).hear, text),
+        )
+        self.set_interval(self.POLL_SECONDS, self._poll)
+
+    def action_help(self) -> None:
+        """Shows every key."""
+        self.push_screen(Help())
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C, when it has nothing to copy."""
+        self.exit()
+
+    def action_space(self) -> None:
+        """Asks for another space."""
+        try:
+            names = self.desk.workspace.store.spaces()
+        except MemcliError as error:
+            self.desk.fail(error)
+            return
+        if not names:
+            self.desk.say("there is no space in this store yet")
+            return
+        self.push_screen(ChooseSpace(names, self.desk.workspace.space), self._open_space)
+
+    def action_reload(self) -> None:
+        """Reads the space anew."""
+        self._reload("reloaded")
+
+    def _open_space(self, name: str | None) -> None:
+        if name is None or name == self.desk.workspace.space:
+            return
+        workspace = replace(self.desk.workspace, space=name)
+        try:
+            view = View(catalogue.read(workspace, Scope()), Scope())
+        except (MemcliError, OSError) as error:
+            self.desk.fail(error)
+            return
+        self._seen = view.catalogue.fingerprint
+        self.desk.open(workspace, view)
+
+    def _poll(self) -> None:
+        if self.desk.changing.locked():
+            return
+        try:
+            now = catalogue.fingerprint(self.desk.workspace)
+        except MemcliError as error:
+            now = error.message
+        # A space that cannot be read is told of once, not every two seconds.
+        if now not in (self._seen, self.desk.view.catalogue.fingerprint):
+            self._seen = now
+            self._reload("changed by another process: reloaded")
+
+    @work(exclusive=True, group="read")
+    async def _reload(self, done: str) -> None:
+        workspace, scope = self.desk.workspace, self.desk.view.scope
+        try:
+            fresh = await asyncio.to_thread(catalogue.read, workspace, scope)
+        except (MemcliError, OSError) as error:
+            self.desk.fail(error)
+            return
+        if workspace is self.desk.workspace:
+            self._seen = fresh.fingerprint
+            self.desk.view.read(fresh)
+            self.desk.refill()
+            self.desk.say(done)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A bug ends the browser as it ends any command: the caller tells of it in one line."""
+        if self.is_headless:
+            super()._handle_exception(error)
+        elif self.failure is None:
+            cause = error.error if isinstance(error, WorkerFailed) else error
+            self.failure = cause if isinstance(cause, Exception) else error
+            self.exit(return_code=1)

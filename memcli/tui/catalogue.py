@@ -1,0 +1,120 @@
+"""The catalogue: one reading of a space, and the part of it that is browsed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from memcli.app.lookup import list_memories
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Memory
+from memcli.model.space import Space, is_under
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is browsed: all at and below `path`, of one of `kinds`, with all of `tags`."""
+
+    path: str = ""
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def holds(self, memory: Memory) -> bool:
+        """Whether `memory` is part of it."""
+        return (
+            is_under(memory.path, self.path)
+            and (not self.kinds or memory.kind in self.kinds)
+            and all(tag in memory.tags for tag in self.tags)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A link as seen from one of its two ends: `other` is the id of the far one."""
+
+    relation: str
+    other: str
+    incoming: bool = False
+
+
+class Catalogue:
+    """The memories of a space in order of path, and the words that they are found by."""
+
+    def __init__(self, space: Space, fingerprint: str, scope: Scope) -> None:
+        self.space = space.name
+        self.fingerprint = fingerprint
+        self.memories = sorted((m for m in space.objects if scope.holds(m)), key=lambda m: (m.path, m.id))
+        self._objects = space.objects
+        self._by_id = {m.id: m for m in space.objects}
+
+    def find(self, name: str) -> Memory | None:
+        """The memory with the id `name`, in the scope or out of it."""
+        return self._by_id.get(name)
+
+    def matching(self, words: Sequence[str], everything: bool) -> list[Memory]:
+        """The memories that have each of the (casefolded) words; with `everything` also those out of recall."""
+        texts = self._texts if words else [""] * len(self.memories)
+        return [
+            m for m, text in zip(self.memories, texts, strict=True)
+            if (everything or is_current(m)) and all(word in text for word in words)
+        ]  # fmt: skip
+
+    def ties(self, memory: Memory) -> list[Tie]:
+        """The links of a memory, each once: those it holds, then those that lead to it."""
+        own = _ties(memory)
+        own += [Tie("superseded by", memory.superseded_by)] if memory.superseded_by else []
+        told = Tie("supersedes", memory.superseded_by or "", incoming=True)
+        incoming = [tie for tie in self._incoming.get(memory.id, ()) if tie != told]
+        return list(dict.fromkeys([*own, *incoming]))
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [
+            "\n".join((m.path, m.kind, m.id, *(f"#{tag}" for tag in m.tags), m.summary_micro, m.raw)).casefold()
+            for m in self.memories
+        ]
+
+    @cached_property
+    def _incoming(self) -> dict[str, list[Tie]]:
+        found: dict[str, list[Tie]] = {}
+        for memory in self._objects:
+            for tie in _ties(memory):
+                found.setdefault(tie.other, []).append(Tie(tie.relation, memory.id, incoming=True))
+        return found
+
+
+def is_current(memory: Memory) -> bool:
+    """Whether recall knows the memory: not forgotten, not superseded."""
+    return memory.active and memory.superseded_by is None
+
+
+def read(workspace: Workspace, scope: Scope) -> Catalogue:
+    """The space as it is now. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        return Catalogue(snapshot.load(), snapshot.fingerprint, scope)
+    finally:
+        snapshot.close()
+
+
+def read_first(workspace: Workspace, scope: Scope) -> Catalogue:
+    """As `read`. Raises NotFoundError when the path of the scope names nothing."""
+    catalogue = read(workspace, scope)
+    if not catalogue.memories:
+        list_memories(workspace, scope.path)
+    return catalogue
+
+
+def fingerprint(workspace: Workspace) -> str:
+    """What the catalogue's fingerprint would be if it were read now; costs no reading. Raises StoreError."""
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        return snapshot.fingerprint
+    finally:
+        snapshot.close()
+
+
+def _ties(memory: Memory) -> list[Tie]:
+    links = [link for link in memory.links if isinstance(link, dict) and "relation" in link and "to" in link]
+    return [Tie(str(link["relation"]), str(link["to"])) for link in links]

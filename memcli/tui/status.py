@@ -1,0 +1,118 @@
+"""The line above the keys: how much is shown, and for a while what was just done."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from memcli.errors import MemcliError
+from memcli.render.clean import clean_line
+from memcli.tui.portrait import plural
+from memcli.tui.view import View
+
+_SECONDS = 6.0
+
+
+class Status(Static):
+    """One line of text."""
+
+    DEFAULT_CSS = """
+    Status { height: 1; padding: 0 2; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__("", markup=False)
+        self._usual = ""
+        self._timer: Timer | None = None
+        self._works = False
+
+    def settle(self, text: str) -> None:
+        """What the line says when there is no news."""
+        self._usual = text
+        if self._timer is None and not self._works:
+            self._put(text)
+
+    def say(self, text: str) -> None:
+        """News: shown for some seconds."""
+        self.rest()
+        self._timer = self.set_timer(_SECONDS, self.rest)
+        self._put(text)
+
+    def work(self, text: str) -> None:
+        """Work has begun: shown until `rest`."""
+        self.rest()
+        self._works = True
+        self._put(text)
+
+    def hear(self, text: str) -> None:
+        """How the work goes on; of work that has ended nothing is shown."""
+        if self._works:
+            self._put(text)
+
+    def rest(self) -> None:
+        """No news and no work any more."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer, self._works = None, False
+        self._put(self._usual)
+
+    @property
+    def text(self) -> str:
+        """What the line says."""
+        return str(self.content)
+
+    def _put(self, text: str) -> None:
+        self.update(Content(clean_line(text)))
+
+
+def explain(error: MemcliError | OSError) -> str:
+    """What was wrong, and what to do about it."""
+    lines = [error.message, error.hint] if isinstance(error, MemcliError) else [error.strerror or str(error)]
+    return "\n".join(clean_line(line) for line in lines if line)
+
+
+def title(view: View) -> str:
+    """What is browsed: space, path, kinds and tags."""
+    if view.answer is not None:
+        return "answers"
+    scope = view.scope
+    kinds = f"kind {' or '.join(scope.kinds)}" if scope.kinds else ""
+    parts = [
+        view.catalogue.space,
+        scope.path and f"{scope.path.strip('/')}/",
+        kinds,
+        *(f"#{tag}" for tag in scope.tags),
+    ]
+    return clean_line(" · ".join(part for part in parts if part))
+
+
+def summary(view: View) -> str:
+    """How much is shown of what there is."""
+    memories = view.catalogue.memories
+    total = len(memories) - view.left_out
+    if view.answer is not None:
+        if view.answer.reason:
+            return "nothing matches; these are pinned" if view.found else "nothing matches"
+        answers = sum(bool(section.why) for section in view.answer.sections)
+        pinned = f", after {view.found - answers:,} pinned" if view.found > answers else ""
+        more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
+        return f"{answers:,} found, best first{pinned}{more}; Esc goes back to the tree"
+    if view.words.strip():
+        return f"{view.found:,} of {plural(total)}; Enter asks, Esc clears"
+    pinned = sum(m.pinned for m in memories)
+    left_out = f"; {view.left_out:,} forgotten or superseded left out, a shows them" if view.left_out else ""
+    return f"{plural(total)}, {pinned:,} pinned{left_out}"
+
+
+def nothing(view: View) -> str:
+    """What is said where there is no row."""
+    if view.answer is not None:
+        return "Nothing in this space answers that.\n\nEsc goes back to the tree."
+    if view.words.strip():
+        return "No memory has all of these words.\n\nEnter asks them as a question, Esc clears the filter."
+    if view.left_out:
+        return "All that there is here is forgotten or superseded.\n\na shows it."
+    if view.scope.kinds or view.scope.tags:
+        return "No memory fits what was asked for on the command line."
+    return 'Nothing is remembered here yet.\n\nWrite something down:\nmemcli remember "We chose ..."'

@@ -1,0 +1,127 @@
+"""The view: what the left side shows, as a tree that passes the filter or as the ranked answer to a question."""
+
+from __future__ import annotations
+
+from memcli.model.memory import Memory
+from memcli.model.recall import Bundle, Query, Section
+from memcli.model.tree import Node, tree
+from memcli.tui.catalogue import Catalogue, Scope, is_current
+from memcli.tui.tree import Folds, Row, outline
+
+_OPEN_AT_FIRST = 200
+"""A tree of more memories starts closed."""
+_MOST_ANSWERS = 50
+
+
+class View:
+    """A catalogue, and how it is looked at: filter, answer, folds."""
+
+    def __init__(self, catalogue: Catalogue, scope: Scope) -> None:
+        self.scope = scope
+        self.everything = False
+        self.words = ""
+        self.answer: Bundle | None = None
+        self._folds = Folds(is_open=len(catalogue.memories) <= _OPEN_AT_FIRST)
+        self._filtered_folds = Folds()
+        self._trail: list[str] = []
+        self.read(catalogue)
+
+    def read(self, catalogue: Catalogue) -> None:
+        """Looks at a later reading in the same way."""
+        self.catalogue = catalogue
+        self._find()
+
+    def filter(self, words: str) -> None:
+        """Shows the memories with all of these words; an answer goes away."""
+        self.answer = None
+        self.words = words
+        self._filtered_folds = Folds()
+        self._find()
+
+    def query(self, topic: str, now: str) -> Query:
+        """The question `topic`, to what is browsed."""
+        return Query(
+            topic=topic,
+            now=now,
+            limit=_MOST_ANSWERS,
+            under=self.scope.path,
+            kinds=self.scope.kinds,
+            tags=self.scope.tags,
+        )
+
+    def reveal(self, memory: Memory) -> None:
+        """Makes a row of `memory`: opens what is above it, and drops what hides it."""
+        if not is_current(memory):
+            self.show_everything(True)
+        if memory.id not in {m.id for m in (self._found if self.answer is None else [m for _, m in self._answered()])}:
+            self.filter("")
+        self.folds.reveal(memory.path)
+
+    def follow(self, memory: Memory, n: int) -> Memory | None:
+        """Where the n-th link of `memory` leads; None when that is no part of what is browsed."""
+        ties = self.catalogue.ties(memory)
+        target = self.catalogue.find(ties[n - 1].other) if n <= len(ties) else None
+        if target is None or not self.scope.holds(target):
+            return None
+        self._trail.append(memory.id)
+        return target
+
+    def back(self) -> Memory | None:
+        """Where the last link was followed from."""
+        return self.catalogue.find(self._trail.pop()) if self._trail else None
+
+    def show_everything(self, everything: bool) -> None:
+        """Shows, or leaves out, what is forgotten or superseded."""
+        self.everything = everything
+        self._find()
+
+    @property
+    def folds(self) -> Folds:
+        """The folds of the tree that is shown."""
+        return self._filtered_folds if self.words.strip() else self._folds
+
+    @property
+    def found(self) -> int:
+        """How many memories are shown, or would be if all headings were open."""
+        return len(self._found) if self.answer is None else len(self._answered())
+
+    @property
+    def left_out(self) -> int:
+        """How many memories are not shown because they are forgotten or superseded."""
+        return 0 if self.everything else sum(not is_current(m) for m in self.catalogue.memories)
+
+    def rows(self) -> list[Row]:
+        """The lines to show."""
+        if self.answer is None:
+            return outline(self._tree, self.folds.shows)
+        return [
+            Row(
+                m.path,
+                m.path,
+                Node(m.heading, m),
+                lead=f"{n:>2} ",
+                note=f"{section.score:.2f}" if section.why else "pinned",
+            )
+            for n, (section, m) in enumerate(self._answered(), 1)
+        ]
+
+    @property
+    def best(self) -> str | None:
+        """The path of the first memory of the answer that matches, rather than being pinned alone."""
+        answered = self._answered()
+        return next((m.path for section, m in answered if section.why), answered[0][1].path if answered else None)
+
+    def section(self, memory: Memory) -> Section | None:
+        """How the answer came by `memory`, when it is part of one."""
+        sections = self.answer.sections if self.answer else ()
+        return next((s for s in sections if s.memory.id == memory.id), None)
+
+    def _answered(self) -> list[tuple[Section, Memory]]:
+        """The memories of the answer as they are now; those that are gone since are left out."""
+        sections = self.answer.sections if self.answer else ()
+        current = ((s, self.catalogue.find(s.memory.id)) for s in sections)
+        return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
+
+    def _find(self) -> None:
+        self._found = self.catalogue.matching(self.words.casefold().split(), self.everything)
+        self._tree = tree(self._found)

@@ -1,0 +1,464 @@
+"""Completions: the files are what comes out, know every option, and work in the shells that are here."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.completion import SHELLS, Command, command_tree
+from memcli.cli.main import VERBS, load_command
+from memcli.cli.values import complete, values
+from memcli.codec.space import encode_space
+from memcli.model.shapes import KINDS
+from memcli.model.space import Space
+from memcli.ranking import RANKERS
+from memcli.render import RENDERERS
+from tests.conftest import ROOT, Run, memory, open_at
+
+FILES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
+ODD = """auth/it's "odd" $HOME `x`; #&"""
+TREE = command_tree()
+
+Ask = Callable[..., list[str]]
+
+
+def file_of(shell: str) -> Path:
+    return ROOT / "completions" / FILES[shell]
+
+
+def need(shell: str) -> str:
+    found = shutil.which(shell)
+    if found is None:
+        pytest.skip(f"no {shell} here")
+    return found
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A work tree with two spaces, entered, and a program `memcli` on PATH."""
+    workspace = open_at(tmp_path)
+    main = (
+        memory("one", path="auth/tokens", tags=("auth", "security")),
+        memory("two", path="auth/my path", tags=("säure",)),
+        memory("odd", path=ODD, kind="recipe"),
+        memory("three", path="notes/größe", id="D1:2"),
+        memory("four", path="user@host/x=y:z", id="D1:10"),
+    )
+    work = memory("five", path="plans/next", tags=("job",))
+    workspace.store.update("main", lambda space: replace(space, objects=main))
+    workspace.store.update("work", lambda space: replace(space, objects=(work,)))
+    (tmp_path / "my dir").mkdir()
+    (tmp_path / "a file").touch()
+    program = tmp_path / "bin" / "memcli"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memcli "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# The files
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_file_is_what_comes_out(shell: str, update_golden: bool) -> None:
+    made = SHELLS[shell]()
+    if update_golden:
+        file_of(shell).parent.mkdir(exist_ok=True)
+        file_of(shell).write_bytes(made.encode())
+    again = "pytest tests/cli/test_completion.py --update-golden"
+    assert file_of(shell).read_bytes().decode() == made, f"{file_of(shell)} is out of date: run `{again}`"
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_what_comes_out_hangs_on_nothing_else(tmp_path: Path, seed: str) -> None:
+    code = "from memcli.cli.completion import SHELLS; print(*(make() for make in SHELLS.values()), sep='', end='')"
+    environ = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT), "COLUMNS": "40", "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, check=True)
+    assert done.stdout.decode() == "".join(make() for make in SHELLS.values())
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_command_prints_it(run: Run, shell: str) -> None:
+    assert run("completions", shell).out == SHELLS[shell]()
+
+
+def test_every_verb_is_in_the_tree_with_every_option() -> None:
+    found = {command.path: command for command in TREE}
+    assert [name for name, _ in found[()].commands] == list(VERBS)
+    for verb in VERBS:
+        given = load_command(verb)
+        for path, command in [((verb,), given), *(((verb, n), c) for n, c in getattr(given, "commands", {}).items())]:
+            options = [p for p in command.params if p.param_type_name == "option"]
+            wanted = {name for p in options for name in (*p.opts, *p.secondary_opts)}
+            assert {name for o in found[path].options for name in o.names} == wanted | {"--help", "-h"}
+            assert len(found[path].arguments) == sum(p.param_type_name == "argument" for p in command.params)
+
+
+def part(shell: str, command: Command) -> str:
+    """What the script says of the command."""
+    script = file_of(shell).read_text(encoding="utf-8")
+    path = command.path
+    if shell == "bash":
+        return script.split(f"  '{' '.join(path)}')\n")[1].split(";;")[0].replace("'", " ").replace("=", " ") + " "
+    if shell == "zsh":
+        return script.split(f"\n{'-'.join(('_memcli', *path))}() {{\n")[1].split("\n}\n")[0]
+    start = f"complete -c memcli -n '{' '.join(('__memcli_at', *path))}' "
+    return "\n".join(line.removeprefix(start) for line in script.splitlines() if line.startswith(start)) + "\n"
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("command", TREE, ids=lambda c: " ".join(("memcli", *c.path)))
+def test_every_option_is_in_the_script(shell: str, command: Command) -> None:
+    text = part(shell, command)
+    marks = {"bash": " {} ", "zsh": "){}", "fish": "{} "}
+    for option in command.options:
+        for name in option.names:
+            shown = re.sub("^-", "-s ", name).replace("-s -", "-l ") if shell == "fish" else name
+            mark = marks[shell] if shell != "zsh" or not option.is_repeated else "*{}"
+            assert mark.format(shown) in f" {text}".replace("\n", " \n")
+    for name, _ in command.commands:
+        assert {"bash": f" {name} ", "zsh": f"    '{name}:", "fish": f"-a {name} -d"}[shell] in text
+
+
+def test_words_are_those_that_there_are() -> None:
+    recall = next(command for command in TREE if command.path == ("recall",))
+    words = {name: o.value.words for o in recall.options if o.value for name in o.names}
+    assert words["--backend"] == tuple(sorted(RANKERS))
+    assert words["--format"] == tuple(RENDERERS)
+    assert words["--scope"] == ("project", "global", "session")
+
+
+# The values
+
+
+def test_values(store: Path) -> None:
+    def ask(kind: str, prefix: str = "", space: str = "") -> list[str]:
+        return values(kind, prefix, space, str(store))
+
+    assert ask("spaces") == ["main", "work"]
+    assert ask("spaces", "w") == ["work"]
+    assert ask("paths", "auth/") == [ODD, "auth/my path", "auth/tokens"]
+    assert ask("paths", space="work") == ["plans/next"]
+    assert ask("tags") == ["auth", "security", "säure"]
+    assert ask("kinds") == ["fact", "recipe"]
+    assert ask("ids", "D1:") == ["D1:10", "D1:2"]
+    assert ask("refs", "n") == ["notes/größe"]
+    assert ask("refs", "mem_") == ["mem_odd", "mem_one", "mem_two"]
+    assert ask("nonsense") == []
+    assert ask("paths", space="none/../main") == []
+
+
+def test_many_paths_are_offered_by_segment(tmp_path: Path) -> None:
+    store = open_at(tmp_path).store
+    many = [memory(f"{n:03}", path=f"area{n % 3}/topic {n:03}") for n in range(150)]
+    store.update("main", lambda space: replace(space, objects=(*many, memory("x", path="single"))))
+
+    def ask(kind: str, prefix: str) -> list[str]:
+        return values(kind, prefix, "main", str(tmp_path))
+
+    assert ask("paths", "") == ask("refs", "") == ["area0/", "area1/", "area2/", "single"]
+    assert ask("paths", "area1/topic 00") == ["area1/topic 001", "area1/topic 004", "area1/topic 007"]
+    assert len(ask("refs", "mem_")) == 151
+
+
+def test_the_space_comes_from_the_environment_or_the_configuration(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (store / ".memory" / "config.toml").write_text('space = "work"\n')
+    complete(["paths"])
+    assert capfd.readouterr().out == "plans/next\n"
+    monkeypatch.setenv("MEMCLI_SPACE", "main")
+    complete(["paths", "notes"])
+    assert capfd.readouterr().out == "notes/größe\n"
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("MEMCLI_ROOT", str(store))
+    complete(["paths", "", "work"])
+    assert capfd.readouterr().out == "plans/next\n"
+
+
+def _garbage(store: Path) -> None:
+    path = store / ".memory" / "spaces" / "main.json"
+    path.write_bytes(bytes(range(256)) * 99 + b'\n      "path": "\xff"\n      "id": "')
+
+
+def _unreadable(store: Path) -> None:
+    path = store / ".memory" / "spaces" / "main.json"
+    path.unlink()
+    path.mkdir()
+
+
+def _link(store: Path) -> None:
+    path = store / ".memory" / "spaces" / "main.json"
+    (store / "elsewhere").write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(store / "elsewhere")
+
+
+def _linked_store(store: Path) -> None:
+    (store / ".memory").rename(store / "elsewhere")
+    (store / ".memory").symlink_to(store / "elsewhere")
+
+
+def _pipe(store: Path) -> None:
+    path = store / ".memory" / "spaces" / "main.json"
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _bad_config(store: Path) -> None:
+    (store / ".memory" / "config.toml").write_text('space = "')
+
+
+def _no_store(store: Path) -> None:
+    shutil.rmtree(store / ".memory")
+
+
+@pytest.mark.parametrize("damage", [_garbage, _unreadable, _link, _linked_store, _pipe, _bad_config, _no_store])
+@pytest.mark.parametrize("root", ["", "."])
+def test_what_is_broken_is_silent(
+    store: Path, damage: Callable[[Path], None], root: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    damage(store)
+    for kind in ("paths", "refs", "ids"):
+        complete([kind, "", "", root])
+        assert capfd.readouterr() == ("", "")
+    complete(["kinds", "de", "", root])
+    assert capfd.readouterr() == ("decision\n", "")
+
+
+def test_a_file_cut_short_gives_what_is_whole_in_it(store: Path) -> None:
+    path = store / ".memory" / "spaces" / "main.json"
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"@host")].replace(b"auth/my", b"\\u12"))
+    assert values("paths", "", "", "") == [ODD, "auth/tokens", "notes/größe"]
+
+
+def test_texts_are_taken_from_json_as_they_are_meant(tmp_path: Path) -> None:
+    objects = tuple(memory(str(n), path=path) for n, path in enumerate(['a/"b"', "a\\b", "a/\tb", "a/\u2028b"]))
+    root = tmp_path / ".memory"
+    (root / "spaces").mkdir(parents=True)
+    data = encode_space(replace(Space("main"), objects=objects))
+    (root / "spaces" / "main.json").write_bytes(data.replace(b"\n", b"\r\n"))
+    assert values("paths", "", "main", str(root)) == ['a/"b"', "a\\b"]
+
+
+def test_asking_loads_almost_nothing_and_survives_closed_pipes(store: Path) -> None:
+    probe = """
+import sys
+sys.argv = ["memcli", "__complete", *sys.argv[1:]]
+from memcli.__main__ import main
+main()
+heavy = {"typer", "rich", "numpy", "onnxruntime", "tokenizers", "pydantic", "textual", "watchdog", "orjson"}
+assert not heavy & {name.partition(".")[0] for name in sys.modules}, sys.modules
+"""
+    for arguments in (["paths"], ["kinds"], ["refs", "x", "none"], ["nonsense"], [], ["spaces", "", "", "/nowhere"]):
+        done = subprocess.run([sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+    for target in (">&-", "| true"):
+        line = ["sh", "-c", f"memcli __complete kinds {target}"]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# Real shells
+
+
+@pytest.fixture
+def bash(store: Path) -> Ask:
+    """Calls the function as bash does, with the line cut as bash cuts it, under options that users may have set."""
+    program = need("bash")
+    code = """
+set -u
+shopt -s failglob
+IFS=:
+. "$1"
+COMP_LINE=$2 COMP_POINT=${#2} COMP_CWORD=$(($# - 4)) COMP_WORDS=("${@:4}")
+_memcli memcli "$3" x
+((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+    def ask(line: str) -> list[str]:
+        cut = re.findall(r"""["'][^"']*["']?|[:=]+|(?:\\.|[^\s:=\\"'])+\\?|\\$""", line)
+        words = [*cut, ""] if line.endswith(" ") and not re.search(r"""["'][^"']*$""", cut[-1]) else cut
+        last = words[-1].lstrip("\"':=")
+        done = subprocess.run(
+            [program, "--norc", "-c", code, "bash", str(file_of("bash")), line, last, *words],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout.splitlines()
+
+    return ask
+
+
+def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
+    assert bash("memcli ") == list(VERBS)
+    assert bash("memcli rec") == ["recall"]
+    assert bash("memcli space ") == ["create", "list", "show", "policy", "delete"]
+    assert bash("memcli recall --f") == ["--format", "--fail-empty", "--freeze-clock"]
+    assert bash("memcli space policy main --se") == ["--set"]
+    assert bash("memcli recall --format ") == ["json", "md", "prompt", "table"]
+    assert bash("memcli import x --mode r") == ["replace"]
+    assert bash("memcli completions ") == ["bash", "zsh", "fish"]
+    assert set(KINDS) < set(bash("memcli list --kind "))
+    for words in ("nonsense ", "recall some", "recall --limit ", "completions bash ", "space list x"):
+        assert bash(f"memcli {words}") == []
+
+
+def test_bash_completes_values(bash: Ask) -> None:
+    assert bash("memcli space show ") == ["main", "work"]
+    assert bash("memcli list -s w") == ["work"]
+    assert bash("memcli list --space=") == ["main", "work"]
+    assert bash("memcli list --space=w") == ["work"]
+    assert bash("memcli tag auth/tokens --add s") == ["security", "säure"]
+    assert bash("memcli recall text --under n") == ["notes/größe"]
+    assert bash("memcli remember --supersedes mem_o") == ["mem_odd", "mem_one"]
+    assert bash("memcli get mem_one no") == ["notes/größe"]
+    assert bash("memcli list notes ") == []
+    assert bash("memcli list -- no") == ["notes/größe"]
+
+
+def test_bash_completes_what_is_cut_or_quoted(bash: Ask) -> None:
+    assert bash("memcli get D1:") == ["10", "2"]
+    assert bash("memcli get D1:1") == ["10"]
+    assert bash("memcli get user@host/x=y") == ["y:z"]
+    assert bash("memcli get auth/my") == [r"auth/my\ path"]
+    assert bash(r"memcli get auth/my\ p") == [r"auth/my\ path"]
+    assert bash("memcli get auth/my\\") == [r"auth/my\ path"]
+    assert bash('memcli get "auth/my p') == ["auth/my path"]
+    assert bash("memcli get auth/i") == [r"auth/it\'s\ \"odd\"\ \$HOME\ \`x\`\;\ #\&"]
+    assert bash('memcli get "auth/i') == [r"auth/it's \"odd\" \$HOME \`x\`; #&"]
+    assert bash("memcli get 'auth/i") == [r"""auth/it'\''s "odd" $HOME `x`; #&"""]
+    for typed in ("$(touch ran)", "`touch ran`", '"$(touch ran)'):
+        assert bash(f"memcli get {typed}") == bash(f"memcli list --root {typed} ") == []
+    assert not Path("ran").exists()
+
+
+def test_bash_passes_space_and_root_on(bash: Ask, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for typed in ("-s work", "--space work", "--space=work", "-swork", "--space 'work'"):
+        assert bash(f"memcli list {typed} --tag ") == ["job"]
+    assert bash("memcli list --root nowhere --tag ") == []
+    shutil.move(store / ".memory", store / "my dir" / ".memory")
+    assert bash("memcli list --tag ") == []
+    for typed in ('"my dir"', r"my\ dir", "'my dir'"):
+        assert bash(f"memcli list --root {typed} -s work --tag ") == ["job"]
+    monkeypatch.setenv("HOME", str(store / "my dir"))
+    assert bash("memcli list --root ~/ -s work --tag ") == ["job"]
+
+
+def test_bash_says_nothing_of_a_broken_store(bash: Ask, store: Path) -> None:
+    _garbage(store)
+    assert bash("memcli get ") == bash("memcli list --tag ") == []
+    _no_store(store)
+    assert bash("memcli get ") == bash("memcli list --space ") == []
+
+
+STARTS = {
+    "bash": "PS1='ready> '\n. {script}\nbind -x '\"\\C-t\": printf %s \"$READLINE_LINE\" > out; exit'\n",
+    "zsh": (
+        "PS1='ready> '\nautoload -Uz compinit && compinit -u -D\n. {script}\n"
+        "show() {{ print -rn -- \"$BUFFER\" > out; exit }}\nzle -N show\nbindkey '^T' show\n"
+    ),
+}
+TYPED = {
+    "memcli rec\t": "memcli recall ",
+    "memcli space show w\t": "memcli space show work ",
+    "memcli list --space=w\t": "memcli list --space=work ",
+    "memcli list -s work --tag \t": "memcli list -s work --tag job ",
+    "memcli list --root my\t": "memcli list --root my\\ dir/",
+    "memcli export -o a\t": "memcli export -o a\\ file ",
+    "memcli get auth/my\t": "memcli get auth/my\\ path ",
+    'memcli get "auth/my p\t': 'memcli get "auth/my path" ',
+    "memcli get D1:1\t": "memcli get D1:10 ",
+    "memcli recall --expl\t": "memcli recall --explain ",
+    "memcli recall text\t": "memcli recall text",
+}
+
+
+@pytest.mark.parametrize("shell", STARTS)
+@pytest.mark.parametrize("typed", TYPED)
+def test_the_tab_key(store: Path, shell: str, typed: str) -> None:
+    assert press(shell, store, typed) == TYPED[typed]
+
+
+def press(shell: str, folder: Path, typed: str) -> str:
+    """What stands on the line of a real shell after these keys; Ctrl-T makes it tell."""
+    pty = pytest.importorskip("pty")
+    program = need(shell)
+    (folder / ".zshrc").write_text(STARTS[shell].format(script=f"'{file_of(shell)}'"))
+    options = ["--noprofile", "--rcfile", ".zshrc", "-i"] if shell == "bash" else ["-o", "NO_GLOBAL_RCS", "-i"]
+    master, slave = pty.openpty()
+    environ = {**os.environ, "ZDOTDIR": str(folder), "TERM": "vt100", "INPUTRC": os.devnull}
+    with subprocess.Popen(
+        [program, *options], stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environ, start_new_session=True
+    ) as process:
+        os.close(slave)
+        try:
+            shown = _read(master, b"ready> ")
+            os.write(master, typed.encode() + b"\x14")
+            shown += _read(master, None)
+        finally:
+            process.kill()
+            os.close(master)
+    out = folder / "out"
+    assert out.exists(), shown.decode(errors="replace")
+    return out.read_text(encoding="utf-8")
+
+
+def _read(terminal: int, until: bytes | None) -> bytes:
+    """What the terminal shows until then, or until the program has ended."""
+    shown, end = b"", time.monotonic() + 20
+    while time.monotonic() < end and (until is None or until not in shown):
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 4096)
+            except OSError:
+                break
+    return shown
+
+
+@pytest.fixture
+def fish(store: Path) -> Ask:
+    program = need("fish")
+
+    def ask(line: str) -> list[str]:
+        code = [program, "--no-config", "-c", f"source '{file_of('fish')}'; complete -C $argv[1]", line]
+        done = subprocess.run(code, capture_output=True, text=True, check=False)
+        assert done.stderr == ""
+        return [found.partition("\t")[0] for found in done.stdout.splitlines()]
+
+    return ask
+
+
+def test_fish_completes(fish: Ask) -> None:
+    assert sorted(fish("memcli ")) == sorted(VERBS)
+    assert fish("memcli rec") == ["recall"]
+    assert sorted(fish("memcli space ")) == ["create", "delete", "list", "policy", "show"]
+    assert sorted(fish("memcli recall --f")) == ["--fail-empty", "--format", "--freeze-clock"]
+    assert sorted(fish("memcli recall --format ")) == ["json", "md", "prompt", "table"]
+    assert fish("memcli space show w") == ["work"]
+    assert fish("memcli list --space=w") == ["--space=work"]
+    assert fish("memcli get D1:1") == ["D1:10"]
+    assert fish("memcli get auth/my") == ["auth/my path"]
+    assert fish('memcli get "auth/my p') == ["auth/my path"]
+    assert fish(r"memcli get auth/my\ p") == ["auth/my path"]
+    assert fish("memcli export -o a") == ["a file"]
+    assert fish("memcli list --root my") == ["my dir/"]
+    for typed in ("-s work", "--space work", "--space=work", "-swork"):
+        assert fish(f"memcli list {typed} --tag ") == ["job"]
+    for line in ("memcli recall text ", "memcli recall --limit ", "memcli list --root nowhere "):
+        assert fish(line) == []

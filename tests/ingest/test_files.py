@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import NotFoundError
+from memcli.ingest.files import FileSource
+from memcli.ingest.text import MAX_BYTES
+from memcli.model.names import check_path
+from memcli.model.shapes import MEMORY_FIELDS, check_fields
+from tests.ingest.conftest import Repo
+
+
+def read(source: FileSource) -> list[dict]:
+    found = [dict(candidate) for candidate in source.candidates()]
+    for fields in found:
+        check_fields(fields, MEMORY_FIELDS)
+        assert check_path(fields["path"]) == fields["path"]
+    assert len({fields["path"] for fields in found}) == len(found)
+    return found
+
+
+def source_of(repo: Repo, *names: str, **options: bool) -> FileSource:
+    return FileSource([str(repo.root / name) for name in names], str(repo.root), **options)
+
+
+def test_a_file(repo: Repo):
+    repo.write("docs/adr/0001-use-postgres.md", "# Use PostgreSQL\r\n\r\nWe decided.\r\n")
+    assert read(source_of(repo, "docs/adr/0001-use-postgres.md")) == [
+        {
+            "path": "docs/adr/0001-use-postgres.md",
+            "kind": "decision",
+            "raw": "# Use PostgreSQL\n\nWe decided.\n",
+            "tags": ["docs", "adr", "0001-use-postgres"],
+            "metadata": {"source": "docs/adr/0001-use-postgres.md"},
+            "provenance": {"source": "observed", "files": ["docs/adr/0001-use-postgres.md"]},
+        }
+    ]
+
+
+def test_a_folder_sorted_without_what_is_ignored_or_noise(repo: Repo):
+    for name in ("b.txt", "a/z.py", "a/build/x.txt", "a.txt", "c/.gitignore", "c/keep.log", "c/x.log", ".env", ".envrc",
+                 ".memory/main.json", "node_modules/m.js", "yarn.lock", "x.txt~", "secrets/key", "nested/.git/HEAD",
+                 "nested/code.py"):  # fmt: skip
+        repo.write(name, "text\n")
+    repo.write(".gitignore", "build/\n*.log\n")
+    repo.write("c/.gitignore", "!keep.log\n")
+    repo.write(".secretsignore", "secrets/\n")
+    source = source_of(repo, "")
+    assert [f["path"] for f in read(source)] == [
+        ".envrc", ".gitignore", ".secretsignore", "a.txt", "b.txt", "a/z.py", "c/.gitignore", "c/keep.log",
+    ]  # fmt: skip
+    assert source.skipped == {"ignored": 5, "vendored": 1, "lock": 1, "repository": 1}
+
+
+def test_noise_and_generated_files_come_when_named(repo: Repo):
+    repo.write("vendor/yarn.lock", "x\n")
+    repo.write("api.go", "// Code generated. DO NOT EDIT.\n")
+    assert len(read(source_of(repo, "vendor/yarn.lock", "api.go"))) == 2
+    source = source_of(repo, ".")
+    assert read(source) == []
+    assert source.skipped == {"vendored": 1, "generated": 1}
+
+
+@pytest.mark.parametrize("name", [".env", "sub/.env.local", ".git/config", ".memory/a.json", "x.log", "private/a.txt"])
+def test_ignored_files_never_come_even_when_named(repo: Repo, name: str):
+    repo.write(".gitignore", "*.log\n")
+    repo.write(".secretsignore", "private\n")
+    repo.write(name, "KEY=swordfish\n")
+    source = source_of(repo, name, os.path.dirname(name))
+    assert name not in {f["path"] for f in read(source)}
+    assert source.skipped["ignored"] >= 1
+
+
+def test_files_that_are_no_text_are_counted(repo: Repo):
+    repo.write("bom.txt", b"\xef\xbb\xbfbom\n")
+    repo.write("binary.dat", b"text" * 100 + b"\0")
+    repo.write("late-nul.txt", b"t" * 9_000 + b"\0")
+    repo.write("latin.txt", b"caf\xe9\n")
+    repo.write("utf16.txt", "text".encode("utf-16"))
+    repo.write("blank.txt", " \n\n")
+    repo.write("huge.txt", b"x" * (MAX_BYTES + 1))
+    repo.write("just-fits.txt", b"x" * MAX_BYTES)
+    (repo.root / "link.txt").symlink_to("bom.txt")
+    (repo.root / "loop").symlink_to("loop")
+    (repo.root / "folder-link").symlink_to(".")
+    os.mkfifo(repo.root / "fifo")
+    source = source_of(repo, ".")
+    found = {f["path"]: f["raw"] for f in read(source)}
+    assert found.keys() == {"bom.txt", "late-nul.txt", "just-fits.txt"}
+    assert found["bom.txt"] == "bom\n"
+    assert source.skipped == {"binary": 2, "encoding": 1, "empty": 1, "huge": 1, "link": 3, "special": 1}
+
+
+def test_odd_files_that_are_named_do_not_hang(repo: Repo):
+    os.mkfifo(repo.root / "fifo")
+    (repo.root / "loop").symlink_to("loop")
+    source = FileSource([str(repo.root / "fifo"), str(repo.root / "loop"), "/dev/zero"], str(repo.root))
+    assert read(source) == []
+    assert source.skipped == {"special": 2, "link": 1}
+
+
+def test_a_link_does_not_lead_out_of_the_work_tree(repo: Repo, tmp_path: Path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "passwd").write_text("root\n")
+    (repo.root / "docs").symlink_to(tmp_path / "outside")
+    source = source_of(repo, "docs/passwd", "docs", "")
+    assert read(source) == []
+    assert source.skipped == {"link": 3}
+
+
+def test_a_work_tree_may_be_reached_by_a_link(repo: Repo, tmp_path: Path):
+    repo.write("a.txt", "a\n")
+    (tmp_path / "way").symlink_to(repo.root)
+    assert [f["path"] for f in read(FileSource([str(tmp_path / "way" / "a.txt")], str(tmp_path / "way")))] == ["a.txt"]
+
+
+def test_outside_the_work_tree_the_name_alone_counts(repo: Repo, tmp_path: Path):
+    (tmp_path / "notes" / "deep").mkdir(parents=True)
+    (tmp_path / "notes" / "todo.txt").write_text("todo\n")
+    (tmp_path / "notes" / "deep" / "x.txt").write_text("x\n")
+    source = FileSource([str(tmp_path / "notes" / "todo.txt"), str(tmp_path / "notes")], str(repo.root))
+    assert [f["path"] for f in read(source)] == ["todo.txt", "notes/todo.txt", "notes/deep/x.txt"]
+
+
+def test_relative_paths_count_from_here(repo: Repo, monkeypatch: pytest.MonkeyPatch):
+    repo.write("sub/a.txt", "a\n")
+    monkeypatch.chdir(repo.root / "sub")
+    assert [f["path"] for f in read(FileSource(["a.txt", "../sub/./a.txt"], str(repo.root)))] == ["sub/a.txt"]
+
+
+def test_a_missing_file(repo: Repo):
+    with pytest.raises(NotFoundError, match=r"no-such\.txt"):
+        FileSource(["no-such.txt"], str(repo.root))
+    source = source_of(repo, "no-such.txt", may_be_gone=True)
+    assert read(source) == []
+    assert source.skipped == {"vanished": 1}
+
+
+def test_a_file_that_vanishes_on_the_way(repo: Repo):
+    for name in ("a.txt", "b.txt", "c.txt"):
+        repo.write(name, "x\n")
+    source = source_of(repo, "a.txt", "b.txt", "c.txt")
+    candidates = source.candidates()
+    next(candidates)
+    (repo.root / "b.txt").unlink()
+    assert [f["path"] for f in candidates] == ["c.txt"]
+    assert source.skipped == {"vanished": 1}
+
+
+def test_hostile_names(repo: Repo):
+    names = [
+        b"new\nline",
+        b"tab\tname",
+        b"latin-\xe9",
+        b"latin-\xe8",
+        b" space ",
+        b"-dash",
+        b"a\\b",
+        b'"',
+        b"con",
+        b"x" * 255,
+    ]
+    for name in names:
+        repo.write(b"d/" + name, "x\n")
+    assert len(read(source_of(repo, "d"))) == len(names)
+
+
+@pytest.fixture
+def deep(repo: Repo) -> Iterator[str]:
+    """A folder deeper than Python's own stack, removed by a program that can, as pytest could not."""
+    folder = str(repo.root / "d")
+    os.mkdir(folder)
+    for _ in range(1500):
+        folder += "/d"
+        os.mkdir(folder)
+    yield folder
+    subprocess.run(["rm", "-rf", str(repo.root / "d")], check=True)
+
+
+def test_a_deep_tree(repo: Repo, deep: str):
+    Path(deep, "a.txt").write_text("x\n")
+    for name in ("d", f"{deep}/a.txt"):
+        (found,) = read(source_of(repo, name))
+        assert found["metadata"]["source"].endswith("/d/a.txt")
+        assert len(found["path"]) <= 240
+
+
+def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / "a.log").write_text("x\n")
+    (tmp_path / "a.txt").write_text("x\n")
+    assert [f["path"] for f in read(FileSource([str(tmp_path)], str(tmp_path)))] == [".gitignore", "a.txt"]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.ingest.labels import kind_of, memory_path, tags_of
+from memcli.ingest.noise import noise
+from memcli.model.names import check_path, check_tag
+
+# The bytes of a file's path as a POSIX system allows them, as Python gives them.
+segments = st.binary(min_size=1, max_size=60).filter(
+    lambda b: b"/" not in b and b"\0" not in b and b not in (b".", b"..")
+)
+files = st.lists(segments, min_size=1, max_size=8).map(lambda parts: os.fsdecode(b"/".join(parts)))
+
+
+@given(files)
+def test_any_file_name_gives_a_valid_path_and_valid_tags(file: str):
+    for path in (memory_path(file), memory_path(file, "code", "0123456789")):
+        assert check_path(path) == path
+    assert [check_tag(tag) for tag in tags_of(file)] == tags_of(file)
+
+
+@given(st.lists(files, min_size=2, max_size=8, unique=True))
+def test_different_files_have_different_paths(names: list[str]):
+    assert len({memory_path(name, "code", "0123456789") for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("docs/adr/0001-use-postgres.md", "decision"), ("doc/decisions/12_x.md", "decision"), ("adr-7-x.md", "decision"),
+        ("docs/adr/README.md", "guide"), ("CHANGELOG.md", "log"), ("HISTORY.rst", "log"), ("NEWS", "log"),
+        ("README", "guide"), ("docs/how.md", "guide"), ("src/a.py", "code"), ("a.RS", "code"), ("pyproject.toml", "config"),
+        ("Dockerfile", "config"), (".env.example", "config"), ("notes.txt", None), ("LICENSE", None), ("data.csv", None),
+    ],
+)  # fmt: skip
+def test_kinds(file: str, kind: str | None):
+    assert kind_of(file) == kind
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("Cargo.lock", "lock"), ("web/package-lock.json", "lock"), ("node_modules/a/b.js", "vendored"),
+        ("go/vendor/x.go", "vendored"), ("static/app.min.js", "generated"), ("api_pb2.py", "generated"),
+        ("dist/a.js", "generated"), ("src/a.py", ""), ("vendors.py", ""), ("distance.py", ""), ("lock.py", ""),
+    ],
+)  # fmt: skip
+def test_noise(file: str, reason: str):
+    assert noise(file) == reason

@@ -1,0 +1,588 @@
+"""The browser, driven as a user drives it: with keys, on a store of its own."""
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from memcli.app.lookup import load
+from memcli.app.workspace import Workspace
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.memory import Json, Memory
+from memcli.tui.app import Browser
+from memcli.tui.catalogue import Scope
+from memcli.tui.desk import Desk
+from memcli.tui.detail import Detail
+from memcli.tui.filter import Filter
+from memcli.tui.help import Help
+from memcli.tui.rows import Rows, fit
+from memcli.tui.status import Status
+from memcli.wiring import make_store, open_workspace
+
+T = "2026-01-01T00:00:00Z"
+Play = Callable[[Pilot[None], Desk], Awaitable[None]]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    make_store({"root": str(tmp_path)}, {})
+    environ = {"MEMCLI_EMBEDDER": "hashed", "MEMCLI_FREEZE_CLOCK": T}
+    return open_workspace({"root": str(tmp_path)}, environ)
+
+
+def memory(path: str, **fields: object) -> Memory:
+    made = Memory(
+        id=f"mem_{path.replace('/', '_')}", path=path, kind="fact", raw=f"Text of {path}.", created_at=T, updated_at=T
+    )
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def put(workspace: Workspace, *memories: Memory) -> None:
+    workspace.store.update(workspace.space, lambda space: space.put(memories, T))
+
+
+def stored(workspace: Workspace, path: str) -> Memory:
+    return load(workspace).find(path)
+
+
+def play(browser: Browser, scene: Play, size: tuple[int, int] = (100, 30)) -> None:
+    async def run() -> None:
+        async with browser.run_test(size=size) as pilot:
+            await quiet(pilot)
+            await scene(pilot, browser.desk)
+
+    asyncio.run(run())
+
+
+async def quiet(pilot: Pilot[None]) -> None:
+    """Waits until what was sent has gone through: from app to widget, from widget to desk, from desk to widget.
+
+    Textual's own `pilot.pause()` measures how busy the process is, which takes long and errs on a busy machine.
+    """
+    for _ in range(4):
+        await pilot.pause(0)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await quiet(pilot)
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Waits for what works in the background too."""
+    await pilot.app.workers.wait_for_complete()
+    await quiet(pilot)
+
+
+async def enter(pilot: Pilot[None], text: str) -> None:
+    """Puts `text` where the cursor is, in one go."""
+    pilot.app.post_message(events.Paste(text))
+    await quiet(pilot)
+
+
+def screen(desk: Desk) -> list[str]:
+    """The screen as text."""
+    return ["".join(segment.text for segment in line) for line in desk._compositor.render_strips()]
+
+
+def names(desk: Desk) -> list[str]:
+    return [row.name for row in desk.query_one(Rows).rows]
+
+
+def detail(desk: Desk) -> str:
+    return desk.query_one(Detail).text
+
+
+def status(desk: Desk) -> str:
+    return desk.query_one(Status).text
+
+
+def few(workspace: Workspace) -> Browser:
+    put(
+        workspace,
+        memory("auth/tokens", kind="decision", raw="Refresh tokens rotate.", tags=("security",), pinned=True),
+        memory(
+            "auth/passwords", raw="Hash with argon2id.", links=({"to": "mem_ops_deploy", "relation": "relates_to"},)
+        ),
+        memory("ops/deploy", kind="procedure", raw="Run make deploy."),
+    )
+    return Browser(workspace)
+
+
+# Reading
+
+
+def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert names(desk) == ["auth", "passwords", "tokens", "ops", "deploy"]
+        assert "Hash with argon2id." in detail(desk)
+        assert status(desk) == "3 memories, 1 pinned"
+        assert any(line.startswith("│*     tokens") and "decision" in line for line in screen(desk))
+        await press(pilot, "down")
+        for part in (
+            "auth/tokens",
+            "mem_auth_tokens",
+            "decision",
+            "pinned",
+            "#security",
+            "rotate",
+            "version 1",
+            "2026-01-01",
+        ):
+            assert part in detail(desk)
+
+    play(few(workspace), scene)
+
+
+def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "up")
+        assert detail(desk).startswith("auth/\n2 memories: fact 1, decision 1")
+        await press(pilot, "left")
+        assert names(desk) == ["auth", "ops", "deploy"]
+        await press(pilot, "enter", "down", "down", "left")
+        assert names(desk) == ["auth", "passwords", "tokens", "ops", "deploy"]
+        assert desk.query_one(Rows).current.path == "auth"  # type: ignore[union-attr]
+        await press(pilot, "x")
+        assert names(desk) == ["auth", "ops"]
+        await press(pilot, "p", "t", "f", "y")
+        assert desk.app.screen is desk, "keys of a memory mean nothing on a heading"
+
+    play(few(workspace), scene)
+
+
+def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert "1  -> relates to  ops/deploy" in detail(desk)
+        await press(pilot, "slash", *"argon", "down", "1")
+        assert desk.memory is not None
+        assert desk.memory.path == "ops/deploy"
+        assert "1  <- relates to  auth/passwords" in detail(desk)
+        assert desk.query_one(Filter).value == ""
+        await press(pilot, "b")
+        assert desk.memory.path == "auth/passwords"
+        await press(pilot, "7")
+        assert status(desk) == "link 7 leads out of what is browsed"
+
+    play(few(workspace), scene)
+
+
+def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await pilot.click(Rows, offset=(10, 3))
+        assert desk.memory is not None
+        assert desk.memory.path == "auth/tokens"
+        await pilot.click(Rows, offset=(10, 1))
+        assert names(desk) == ["auth", "ops", "deploy"]
+        await press(pilot, "enter", "down")
+        line = next(n for n, text in enumerate(screen(desk)) if "relates to" in text)
+        column = screen(desk)[line].index("ops/deploy")
+        await pilot.click(offset=(column + 2, line))
+        assert desk.memory.path == "ops/deploy"
+
+    play(few(workspace), scene)
+
+
+def test_help_opens_and_closes(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "question_mark")
+        assert isinstance(pilot.app.screen, Help)
+        text = "\n".join("".join(s.text for s in line) for line in pilot.app.screen._compositor.render_strips())
+        assert "pin or unpin" in text
+        await press(pilot, "escape")
+        assert pilot.app.screen is desk
+
+    play(few(workspace), scene, size=(100, 50))
+
+
+def test_q_and_control_c_quit(workspace: Workspace) -> None:
+    for key in ("q", "ctrl+c"):
+        browser = few(workspace)
+
+        async def scene(pilot: Pilot[None], desk: Desk, key: str = key) -> None:
+            await press(pilot, key)
+
+        play(browser, scene)
+        assert browser.return_code == 0
+
+
+# Finding
+
+
+def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "slash")
+        await press(pilot, *"rotate")
+        assert names(desk) == ["auth", "tokens"]
+        assert status(desk).startswith("1 of 3 memories")
+        await press(pilot, "space")
+        await enter(pilot, "zzz")
+        assert names(desk) == []
+        assert any("No memory has all of these words" in line for line in screen(desk))
+        await press(pilot, "escape")
+        assert len(names(desk)) == 5
+        assert desk.query_one(Filter).value == ""
+        assert desk.query_one(Rows).has_focus
+
+    play(few(workspace), scene)
+
+
+def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "slash")
+        await enter(pilot, "deploy make")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert names(desk) == ["auth/tokens", "ops/deploy"], "what is pinned comes first"
+        assert any(line.startswith("╭─ answers") for line in screen(desk))
+        assert status(desk) == "1 found, best first, after 1 pinned; Esc goes back to the tree"
+        assert "score " in detail(desk), "the cursor is on the best that matches"
+        await press(pilot, "escape")
+        assert "deploy" in names(desk)
+        assert desk.memory is not None
+        assert desk.memory.path == "ops/deploy"
+
+    play(few(workspace), scene)
+
+
+def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        for topic in ("rotate", "argon"):
+            await press(pilot, "slash")
+            await enter(pilot, topic)
+            await press(pilot, "enter")
+            await settle(pilot)
+            assert desk.view.answer is not None
+            assert desk.view.answer.query.topic == topic
+            await press(pilot, "escape")
+
+    play(few(workspace), scene)
+
+
+def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "slash")
+        await enter(pilot, "xylophone")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert names(desk) == []
+        assert any("Nothing in this space answers that." in line for line in screen(desk))
+
+    put(workspace, memory("a/b", raw="Something else."))
+    play(Browser(workspace), scene)
+
+
+def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert any("Nothing is remembered here yet." in line for line in screen(desk))
+        await press(
+            pilot, "down", "up", "end", "enter", "left", "right", "p", "t", "f", "e", "u", "y", "x", "a", "1", "b"
+        )
+        await press(pilot, "slash")
+        await enter(pilot, "word")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert names(desk) == []
+        await press(pilot, "escape", "s")
+        assert status(desk) == "there is no space in this store yet"
+
+    play(Browser(workspace), scene)
+
+
+def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert names(desk) == ["auth", "tokens"]
+        assert any(line.startswith("╭─ main · auth/ · kind decision · #security") for line in screen(desk))
+
+    few(workspace)
+    play(Browser(workspace, Scope("auth", ("decision",), ("security",))), scene, (140, 30))
+    with pytest.raises(NotFoundError, match="nothing at 'nope'"):
+        Browser(workspace, Scope("nope"))
+
+
+def test_another_space_can_be_opened(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "slash")
+        await enter(pilot, "rotate")
+        await press(pilot, "escape", "s")
+        await press(pilot, "down", "enter")
+        assert desk.workspace.space == "other"
+        assert names(desk) == ["x", "y"]
+
+    put(replace(workspace, space="other"), memory("x/y"))
+    play(few(workspace), scene)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (58, 20), (20, 8)])
+def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "down", "question_mark", "escape", "t", "escape", "f", "escape")
+        lines = screen(desk)
+        assert len(lines) == size[1]
+        assert all(len(line) == size[0] for line in lines)
+
+    play(few(workspace), scene, size)
+
+
+def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert "/ filter  p pin  t tags  e edit  f forget  y copy  s space  ? help  q quit" in screen(desk)[-1]
+
+    few(workspace)
+    play(Browser(workspace, edit_fields=lambda m: {}), scene, (80, 24))
+
+
+# Changing
+
+
+def test_pin_is_written(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "p")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").pinned
+        assert status(desk) == "pinned auth/passwords"
+        assert "pinned" in detail(desk)
+        await press(pilot, "p")
+        await settle(pilot)
+        assert not stored(workspace, "auth/passwords").pinned
+
+    play(few(workspace), scene)
+
+
+def test_two_quick_pins_cancel_each_other_out(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        desk.action_pin()
+        desk.action_pin()
+        await settle(pilot)
+        assert not stored(workspace, "auth/passwords").pinned
+
+    play(few(workspace), scene)
+
+
+def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "f", "n")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").active
+        await press(pilot, "f", "y")
+        await settle(pilot)
+        assert not stored(workspace, "auth/passwords").active
+        assert names(desk) == ["auth", "tokens", "ops", "deploy"]
+        assert status(desk) == "forgot auth/passwords; u brings it back"
+        await press(pilot, "u")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").active
+        assert desk.memory is not None
+        assert desk.memory.path == "auth/passwords"
+
+    play(few(workspace), scene)
+
+
+def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert status(desk) == "1 memory, 0 pinned; 1 forgotten or superseded left out, a shows them"
+        await press(pilot, "a")
+        assert any(line.startswith("│-     old") for line in screen(desk))
+        await press(pilot, "home", "down", "down", "u")
+        await settle(pilot)
+        assert stored(workspace, "a/old").active
+
+    put(workspace, memory("a/new"), memory("a/old", active=False))
+    play(Browser(workspace), scene)
+
+
+def test_tags_are_edited(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "down", "t")
+        await enter(pilot, " !!!")
+        await press(pilot, "enter")
+        assert pilot.app.screen is not desk, "a word that can be no tag keeps the dialog open"
+        await press(pilot, "ctrl+u", *"crypto", "enter")
+        await settle(pilot)
+        assert stored(workspace, "auth/tokens").tags == ("crypto",)
+        assert status(desk) == "tags of auth/tokens: +crypto -security"
+
+    play(few(workspace), scene)
+
+
+def test_edit_is_done_by_what_the_caller_passes_in(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import nullcontext
+
+    def edit_fields(memory: Memory) -> dict[str, Json]:
+        if memory.path == "auth/tokens":
+            raise UsageError("no $EDITOR", "set EDITOR")
+        return {"raw": "Edited.", "path": "auth/renamed"}
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "e")
+        assert status(desk) == "this terminal cannot make room for an editor"
+        monkeypatch.setattr(pilot.app, "suspend", nullcontext)
+        await press(pilot, "e")
+        await settle(pilot)
+        assert stored(workspace, "auth/renamed").version == 2
+        assert detail(desk).startswith("auth/renamed")
+        await press(pilot, "down", "e")
+        assert [n.message for n in pilot.app._notifications] == ["no $EDITOR\nset EDITOR"]
+
+    few(workspace)
+    play(Browser(workspace, edit_fields=edit_fields), scene)
+
+
+def test_copy_takes_the_id(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "y")
+        assert pilot.app.clipboard == "mem_auth_passwords"
+
+    play(few(workspace), scene)
+
+
+def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "down")
+        put(workspace, memory("aaa/first"))
+        await press(pilot, "r")
+        await settle(pilot)
+        assert names(desk)[:2] == ["aaa", "first"]
+        assert desk.memory is not None
+        assert desk.memory.path == "auth/tokens", "the cursor stays on its memory"
+        put(workspace, memory("bbb/second"))
+        await pilot.pause(0.2)
+        await settle(pilot)
+        assert "second" in names(desk)
+        assert status(desk) == "changed by another process: reloaded"
+
+    browser = few(workspace)
+    browser.POLL_SECONDS = 0.05
+    play(browser, scene)
+
+
+def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        path = os.path.join(workspace.root, "spaces", "main.json")
+        os.truncate(path, 100)
+        await pilot.pause(0.3)
+        await settle(pilot)
+        assert len(pilot.app._notifications) == 1
+        assert len(names(desk)) == 5
+        await press(pilot, "p")
+        await settle(pilot)
+        assert len(pilot.app._notifications) == 2
+        assert pilot.app.is_running
+
+    browser = few(workspace)
+    browser.POLL_SECONDS = 0.05
+    play(browser, scene)
+
+
+# Bad input
+
+HOSTILE = "[red]x[/] [/nope] [@click=app.quit]q[/] \x1b[2J\x1b]0;title\x07\u202egnp.exe\u200b \x9b31m end"
+
+
+def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "x", "x", "home")
+        details = ""
+        for _ in names(desk):
+            details += detail(desk)
+            shown = "\n".join(screen(desk)) + detail(desk)
+            assert not [c for c in "\x1b\x9b\x07\u202e\u200b" if c in shown]
+            await press(pilot, "down")
+        assert "[red]x[/] [/nope] [@click=app.quit]q[/]" in details
+        await press(pilot, "home", "down", "down", "down", "down")
+        assert desk.memory is not None
+        for key in ("t", "escape", "f", "y"):
+            await press(pilot, key)
+        await settle(pilot)
+        await press(pilot, "u", "slash")
+        await enter(pilot, "[red]")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert pilot.app.is_running
+
+    hostile = memory(
+        f"a/{HOSTILE}", id=f"mem_{HOSTILE}", kind=HOSTILE, raw=HOSTILE, summary_micro=HOSTILE, tags=(HOSTILE, "[bold]"),
+        metadata={HOSTILE: HOSTILE, "hash": HOSTILE * 3}, links=({"to": HOSTILE, "relation": HOSTILE}, 7), triggers=(HOSTILE,),
+        context=({"text": HOSTILE, "role": HOSTILE}, 5), content={"a": HOSTILE}, valid_from=T,
+    )  # fmt: skip
+    put(workspace, hostile, memory("\u202e/\u200b", raw=""))
+    play(Browser(workspace), scene)
+
+
+def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert "more characters: `memcli get` prints them" in detail(desk)
+        await press(pilot, "tab", "end", "home")
+
+    put(workspace, memory("a/b", raw="word " * 100_000))
+    play(Browser(workspace), scene)
+
+
+def test_a_thousand_memories(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        assert names(desk) == [f"group{n}" for n in range(10)], "a large tree starts closed"
+        await press(pilot, "x")
+        assert len(names(desk)) == 1010
+        await press(pilot, "end")
+        assert desk.memory is not None
+        assert desk.memory.path == "group9/999"
+        assert any("999" in line for line in screen(desk)[:-8])
+        await press(pilot, "slash")
+        await enter(pilot, "number-500")
+        assert names(desk) == ["group0", "500"]
+
+    put(workspace, *(memory(f"group{n % 10}/{n:03}", raw=f"number-{n}") for n in range(1000)))
+    play(Browser(workspace), scene)
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [("abc", 5, "abc  "), ("abcdef", 4, "abc…"), ("日本語", 4, "日… "), ("日本語", 5, "日本…"), ("abc", 0, "")],
+)
+def test_names_are_cut_to_columns(text: str, width: int, shown: str) -> None:
+    assert fit(text, width) == shown
+
+
+def test_names_can_be_cut_at_the_beginning() -> None:
+    assert fit("auth/tokens/rotation", 9, keep_end=True) == "…rotation"
+
+
+# The command
+
+
+def test_piped_it_prints_what_list_prints(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memcli.cli.main import main
+
+    few(workspace)
+    root = ["--root", str(tmp_path)]
+    for options in ([], ["auth"], ["--kind", "fact"], ["--json", "--tag", "security"], ["--json"]):
+        assert main(["list", *options, *root]) == 0
+        listed = capsys.readouterr().out
+        assert main(["browse", *options, *root]) == 0
+        assert capsys.readouterr().out == listed
+    assert json.loads(listed)
+    assert main(["browse", "nope", *root]) == NotFoundError.exit_code
+
+
+def test_without_textual_it_says_what_to_install(
+    workspace: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    from memcli.cli.commands import browse
+    from memcli.cli.main import main
+
+    monkeypatch.setattr(browse, "_has_screen", lambda: True)
+    monkeypatch.delitem(sys.modules, "memcli.tui.app")
+    monkeypatch.setitem(sys.modules, "textual", None)
+    assert main(["browse", "--root", str(tmp_path)]) == UsageError.exit_code
+    assert capsys.readouterr().err == 'memcli: browse needs the extra `tui` (pip install "memcli[tui]")\n'
