@@ -114,6 +114,9 @@ class SpaceView(Protocol):
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         """The memories themselves, read from the store. Raises CorruptError."""
 
+    def close(self) -> None:
+        """Lets go of the index."""
+
 
 class Index(Protocol):
     """Keeps what recall needs beside the store. Never trusted over it: every view is checked against the snapshot."""

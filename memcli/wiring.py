@@ -107,6 +107,7 @@ def open_watch(
     from memcli.app.watch import Watch
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
+    from memcli.ingest.labels import readable
     from memcli.ingest.state import WatchState
     from memcli.ingest.watch import Watcher
 
@@ -127,6 +128,7 @@ def open_watch(
         batches=watcher.batches(),
         file_source=lambda files: FileSource([os.path.join(base, f) for f in files], base, may_be_gone=True),
         commit_source=lambda revisions: CommitSource(base, revisions),
+        name_of=readable,
         save=lambda: write_file(saved, encode(watcher.state.to_json()), 0o600),
     )
 

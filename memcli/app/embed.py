@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json
 
 
 def embed_space(workspace: Workspace) -> None:
     """Makes the vectors that are missing."""
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        workspace.index.view(snapshot).dense([workspace.space])
-    finally:
-        snapshot.close()
+    with opened(workspace) as (_, view):
+        view.dense([workspace.space])
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:
     """What the index holds of the space, once it is up to date."""
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        view = workspace.index.view(snapshot)
+    with opened(workspace) as (snapshot, view):
         return {"space": snapshot.space, "objects": view.size, "pinned": len(view.pinned())}
-    finally:
-        snapshot.close()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.ports import Snapshot, SpaceView
 
 
 def load(workspace: Workspace, space: str | None = None) -> Space:
@@ -15,6 +17,20 @@ def load(workspace: Workspace, space: str | None = None) -> Space:
     snapshot = workspace.store.open(space or workspace.space)
     try:
         return snapshot.load()
+    finally:
+        snapshot.close()
+
+
+@contextmanager
+def opened(workspace: Workspace) -> Iterator[tuple[Snapshot, SpaceView]]:
+    """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        view = workspace.index.view(snapshot)
+        try:
+            yield snapshot, view
+        finally:
+            view.close()
     finally:
         snapshot.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.model.recall import (
     ALL_FILTERED,
@@ -17,22 +18,19 @@ from memcli.model.recall import (
     Ranking,
     Rows,
     Section,
+    in_order,
 )
 from memcli.ports import Ranker, Snapshot, SpaceView
 
 
 def recall(workspace: Workspace, queries: Iterable[Query]) -> Iterable[Bundle]:
     """Answers each query in turn, having loaded everything once. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(workspace.space)
-    try:
+    with opened(workspace) as (snapshot, view):
         if not snapshot.fingerprint:
             workspace.warn(f"space {workspace.space!r} is empty: nothing has been remembered in it")
-        view = workspace.index.view(snapshot)
         ranker = workspace.ranker(workspace.backend or view.policy.backend or "")
         for query in queries:
             yield answer(query, snapshot, view, ranker)
-    finally:
-        snapshot.close()
 
 
 def answer(query: Query, snapshot: Snapshot, view: SpaceView, ranker: Ranker) -> Bundle:
@@ -65,14 +63,14 @@ def order(hits: Sequence[Hit], pinned_only: Sequence[Hit], limit: int) -> list[H
     """
     first = [hit for hit in hits if is_first(hit.entry)]
     rest = [hit for hit in hits if not is_first(hit.entry)]
-    first.sort(key=lambda hit: (not hit.entry.pinned, hit.order))
+    first = sorted(in_order(first), key=lambda hit: not hit.entry.pinned)
     pins = sum(1 for hit in first if hit.entry.pinned)
-    first[pins:pins] = sorted(pinned_only, key=lambda hit: hit.order)
+    first[pins:pins] = in_order(pinned_only)
     places = max(limit - len(rest), -(-limit // 2)) if rest else limit
     if len(first) <= places:
         return [*first, *rest][:limit]
     # Those that found no place in front still compete by their score, if they match at all.
-    late = sorted([*(hit for hit in first[places:] if hit.why), *rest], key=lambda hit: hit.order)
+    late = in_order([*(hit for hit in first[places:] if hit.why), *rest])
     return [*first[:places], *late][:limit]
 
 
@@ -94,4 +92,4 @@ def _all(query: Query, view: SpaceView) -> Ranking:
     rows = view.visible(query)
     entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
     hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
-    return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))
+    return Ranking(tuple(in_order(hits)))

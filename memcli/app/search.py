@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between
 from memcli.errors import NotFoundError
@@ -38,9 +39,7 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
     """
     now = workspace.clock()
     query = Query(topic=text, now=now, under=under)
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        view = workspace.index.view(snapshot)
+    with opened(workspace) as (_, view):
         rows = view.visible(query)
         if under and not len(rows):
             raise NotFoundError(
@@ -62,8 +61,6 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
             Found(m, score, round(similar.get(row, 0.0), 4), snippet(m, text))
             for m, (score, _, _, row) in zip(memories, best, strict=False)
         ]
-    finally:
-        snapshot.close()
 
 
 def snippet(memory: Memory, question: str) -> str:

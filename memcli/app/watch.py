@@ -24,7 +24,8 @@ class Changes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A watch that is ready to run. `lock` is the file that keeps a second one off the same store."""
+    """A watch that is ready to run. `lock` is the file that keeps a second one off the same store; `name_of` gives the
+    name that a memory knows a file by."""
 
     workspace: Workspace
     work_tree: str
@@ -32,6 +33,7 @@ class Watch:
     batches: Iterator[Changes]
     file_source: Callable[[Sequence[str]], Source]
     commit_source: Callable[[str], Source]
+    name_of: Callable[[str], str]
     save: Callable[[], None]
 
     def run(self) -> Iterator[Ingested]:
@@ -49,5 +51,7 @@ class Watch:
         sources += [self.commit_source(changes.commits)] if changes.commits else []
         for source in sources:
             done.merge(ingest(self.workspace, source))
-        done.retired = retire(self.workspace, changes.removed) if changes.removed else 0
+        done.retired = (
+            retire(self.workspace, [self.name_of(file) for file in changes.removed]) if changes.removed else 0
+        )
         return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -12,7 +13,10 @@ from memcli.model.memory import Json, Memory
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 
 _TUPLES = ("tags", "links", "triggers", "chunks", "context", "anchors")
-_TIMES = tuple(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
+_NORMAL_TIME = re.compile(
+    r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z"
+)  # what needs no look
+_TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
 _TYPES: Mapping[str, tuple[type, ...]] = {
     name: {
         "string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,),
@@ -56,11 +60,21 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
             (known if name == "content" else extra)[name] = value
         elif type(value) in types:
             known[name] = tuple(value) if name in _TUPLES else value
+            if name in _TIMES and not _NORMAL_TIME.match(value):
+                known[name] = _stored_time(value, name, where)
         else:
             raise CorruptError(
                 f"{where}: {name} has a wrong type", "mend the file; `memcli schema object` says what it takes"
             )
     return Memory(**known, extra=extra)
+
+
+def _stored_time(value: str, name: str, where: str) -> str:
+    """A time that somebody wrote by hand, in the one form that compares as text."""
+    try:
+        return normalize_time(value)
+    except UsageError as error:
+        raise CorruptError(f"{where}: {name} is {error.message}", error.hint) from None
 
 
 def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:

@@ -19,7 +19,7 @@ COMMON_SHARE = 0.1
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
 
 _PER_STATEMENT = 500
-_EMBED_BATCH = 256
+_EMBED_BATCH = 64
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
 _ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker"
 
@@ -121,6 +121,9 @@ class IndexedSpace:
             name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
             for name, found in members.items()
         }
+
+    def close(self) -> None:
+        self._db.close()
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         places = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memcli.model.memory import Memory
@@ -112,10 +112,13 @@ class Hit:
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def order(self) -> tuple[float, str, str]:
-        """Sorts by rounded score, so that the last bits of a float decide nothing; then newest, then id."""
-        return (-round(self.score, 4), _descending(self.entry.updated_at), self.entry.id)
+
+def in_order(hits: Iterable[Hit]) -> list[Hit]:
+    """By score, best first; then newest; then id. Scores are rounded: the last bits of a float decide nothing."""
+    ordered = sorted(hits, key=lambda hit: hit.entry.id)
+    ordered.sort(key=lambda hit: hit.entry.updated_at, reverse=True)
+    ordered.sort(key=lambda hit: -round(hit.score, 4))
+    return ordered
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +169,3 @@ class Bundle:
 
 def _count(n: int) -> str:
     return "1 memory" if n == 1 else f"{n} memories"
-
-
-def _descending(moment: str) -> str:
-    """A key that sorts times (digits and punctuation) newest first."""
-    return "".join(chr(0x7F - ord(c)) for c in moment if ord(c) < 0x7F)

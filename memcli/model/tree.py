@@ -23,6 +23,9 @@ def tree(memories: Iterable[Memory]) -> Node:
     for memory in sorted(memories, key=lambda m: m.path.split("/")):
         node = root
         for segment in memory.path.split("/"):
-            node = node.children.setdefault(segment, Node(segment))
+            child = node.children.get(segment)
+            if child is None:
+                child = node.children[segment] = Node(segment)
+            node = child
         node.memory = memory
     return root

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memcli.model.analysis import query_terms
-from memcli.model.recall import FIELDS, Entry, Hit, Query, Ranking
+from memcli.model.recall import FIELDS, Entry, Hit, Query, Ranking, in_order
 from memcli.ports import SpaceView
 
 RELEVANCE: Mapping[str, float] = {"high": 3.0, "medium": 2.0, "low": 1.0}
@@ -23,7 +23,7 @@ class BasicRanker:
         visible = view.visible(query)
         entries = view.entries([row for row in stats.counts if row in visible])
         hits = [_score(entry, stats.counts[row], query) for row, entry in entries.items()]
-        return Ranking(tuple(sorted(hits, key=lambda hit: hit.order)))
+        return Ranking(tuple(in_order(hits)))
 
 
 def _score(entry: Entry, counts: Mapping[str, tuple[int, ...]], query: Query) -> Hit:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.clock import days_between
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, TermStats
+from memcli.model.recall import Entry, Hit, Query, Ranking, TermStats, in_order
 from memcli.ports import SpaceView
 from memcli.ranking.context import add_context
 from memcli.ranking.floor import coverage, has_stranger, is_enough
@@ -69,8 +69,8 @@ class FusionRanker:
 def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
     """The rows in order, without the tail that is far below the best."""
     hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
-    hits.sort(key=lambda hit: hit.order)
-    return tuple(hit for hit in hits if hit.score >= TAIL_SHARE * hits[0].score)
+    least = TAIL_SHARE * max(hit.score for hit in hits)
+    return tuple(in_order(hit for hit in hits if hit.score >= least))
 
 
 def _meaning(topic: str, stats: TermStats, view: SpaceView) -> tuple[dict[int, float] | None, dict[int, float] | None]:

@@ -25,7 +25,8 @@ _TAB = 4
 _ELSEWHERE = frozenset(
     (
         "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
-        "pinned", "created_at", "updated_at", "content", "chunks", "context", "links", "active", "superseded_by", "version",
+        "pinned", "created_at", "updated_at", "content", "chunks", "context", "links", "active", "superseded_by",
+        "version",
     )
 )  # fmt: skip
 _HEAD = "bold"

@@ -215,7 +215,7 @@ class Rows(ScrollView, can_focus=True):
 
 
 def fit(text: str, width: int, keep_end: bool = False) -> str:
-    """`text` in exactly `width` columns; `…` stands for what is cut off, at the end or (`keep_end`) at the beginning."""
+    """`text` in exactly `width` columns; `…` stands for what is cut off at the end, or at the beginning."""
     if cell_len(text) <= width or not width:
         return set_cell_size(text, width)
     if not keep_end:

@@ -68,5 +68,5 @@ def _edit_fields(memory: Memory) -> Mapping[str, Json]:
 
 
 def _has_screen() -> bool:
-    """Whether a person is at a terminal that can be drawn on: Textual reads the first stream, and draws on the third."""
+    """Whether a person is at a terminal that can be drawn on; Textual reads standard input, draws on standard error."""
     return os.environ.get("TERM") != "dumb" and all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr))
