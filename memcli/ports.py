@@ -105,11 +105,20 @@ class SpaceView(Protocol):
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
 
-    def dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
-        """For each text the cosine of every row with it, by its best chunk; None when there is no embedder."""
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
+        """For each text the cosine of every row with it, by its best chunk.
+
+        None when there is no embedder, it fails, or it takes longer than `within` seconds.
+        """
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         """These groups (a session, a commit) with all their rows."""
+
+    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        """What every row is about: the terms of its path, its tags, its source and its summary, as four tuples."""
+
+    def links(self) -> list[tuple[int, int, str, float]]:
+        """The links between rows, in no order: from, to, relation, weight (0..1)."""
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         """The memories themselves, read from the store. Raises CorruptError."""

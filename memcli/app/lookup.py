@@ -22,9 +22,9 @@ def load(workspace: Workspace, space: str | None = None) -> Space:
 
 
 @contextmanager
-def opened(workspace: Workspace) -> Iterator[tuple[Snapshot, SpaceView]]:
+def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Snapshot, SpaceView]]:
     """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(workspace.space)
+    snapshot = workspace.store.open(space or workspace.space)
     try:
         view = workspace.index.view(snapshot)
         try:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
+from memcli.app.budget import fit
 from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
+from memcli.model.memory import Memory
 from memcli.model.recall import (
     ALL_FILTERED,
     BELOW_FLOOR,
@@ -16,44 +20,101 @@ from memcli.model.recall import (
     Hit,
     Query,
     Ranking,
-    Rows,
     Section,
     in_order,
 )
-from memcli.ports import Ranker, Snapshot, SpaceView
+from memcli.ports import Ranker, Renderer, SpaceView
 
 
-def recall(workspace: Workspace, queries: Iterable[Query]) -> Iterable[Bundle]:
-    """Answers each query in turn, having loaded everything once. Raises CorruptError, StoreError."""
-    with opened(workspace) as (snapshot, view):
-        if not snapshot.fingerprint:
-            workspace.warn(f"space {workspace.space!r} is empty: nothing has been remembered in it")
-        ranker = workspace.ranker(workspace.backend or view.policy.backend or "")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A space that is asked: the name that its memories go by in the bundle, the view, and the ranker."""
+
+    name: str
+    view: SpaceView
+    ranker: Ranker
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one place says to a query. `pinned` are memories that are shown though they do not match."""
+
+    place: Place
+    ranking: Ranking
+    pinned: tuple[Hit, ...]
+    visible: int
+
+
+def recall(
+    workspace: Workspace,
+    queries: Iterable[Query],
+    *,
+    spaces: Sequence[str] | None = None,
+    with_global: bool = True,
+    render: Renderer | None = None,
+) -> Iterator[Bundle]:
+    """Answers each query in turn, having loaded everything once.
+
+    Asks the workspace's space, or all of `spaces`, and the user-wide store beside them. `render` is needed for
+    queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
+    """
+    with ExitStack() as stack:
+        places = [_open(workspace, name, name, stack) for name in spaces or [workspace.space]]
+        if with_global and workspace.elsewhere is not None:
+            other = workspace.elsewhere
+            places += [_open(other, name, f"global/{name}", stack) for name in other.store.spaces()]
+        label = workspace.space if spaces is None else "*"
         for query in queries:
-            yield answer(query, snapshot, view, ranker)
+            bundle = answer(query, places, label)
+            yield bundle if query.budget is None or render is None else fit(bundle, render, query.budget)
 
 
-def answer(query: Query, snapshot: Snapshot, view: SpaceView, ranker: Ranker) -> Bundle:
-    """One bundle: what the ranker found, in the order of SPEC 6.2, read from the snapshot."""
-    visible = view.visible(query)
-    ranking = ranker.rank(query, view) if query.topic.strip() else _all(query, view)
-    hits = [hit for hit in ranking.hits if query.min_score is None or hit.score >= query.min_score]
-    matched = {hit.entry.row for hit in hits}
-    pinned = [e for e in view.entries(view.pinned()).values() if e.row in visible]
-    chosen = order(hits, [Hit(e, 0.0, {}) for e in pinned if e.row not in matched], query.limit)
-    memories = view.fetch([hit.entry.row for hit in chosen])
-    sections = tuple(
-        Section(memory, round(hit.score, 4), {k: round(v, 4) for k, v in hit.why.items()}, snapshot.space)
-        for hit, memory in zip(chosen, memories, strict=True)
-    )
+def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
+    """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store."""
+    found = [_ask(query, place) for place in places]
+    home = {id(hit): f.place for f in found for hit in (*f.ranking.hits, *f.pinned)}
+    hits = [hit for f in found for hit in f.ranking.hits]
+    chosen = order(hits, [hit for f in found for hit in f.pinned], query.limit)
+    size = sum(place.view.size for place in places)
     return Bundle(
-        space=snapshot.space,
+        space=label,
         query=query,
-        sections=sections,
-        reason=None if hits else _reason(view, visible, ranking),
-        matched=len(matched | {e.row for e in pinned}),
-        size=view.size,
+        sections=tuple(_sections(chosen, home)),
+        reason=None if hits else _reason(size, found),
+        matched=len(hits) + sum(len(f.pinned) for f in found),
+        size=size,
+        degraded=any(f.ranking.is_degraded for f in found),
+        evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
     )
+
+
+def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
+    snapshot, view = stack.enter_context(opened(workspace, space))
+    if not snapshot.fingerprint:
+        workspace.warn(f"space {space!r} is empty: nothing has been remembered in it")
+    return Place(name, view, workspace.ranker(workspace.backend or view.policy.backend or ""))
+
+
+def _ask(query: Query, place: Place) -> Found:
+    visible = place.view.visible(query)
+    ranking = place.ranker.rank(query, place.view) if query.topic.strip() else _all(query, place.view)
+    if query.min_score is not None:
+        ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
+    matched = {hit.entry.row for hit in ranking.hits}
+    pinned = place.view.entries(place.view.pinned()).values()
+    shown = tuple(Hit(e, 0.0, {}) for e in pinned if e.row in visible and e.row not in matched)
+    return Found(place, ranking, shown, len(visible))
+
+
+def _sections(chosen: Sequence[Hit], home: Mapping[int, Place]) -> Iterator[Section]:
+    memories: dict[int, Memory] = {}
+    for place in {id(home[id(hit)]): home[id(hit)] for hit in chosen}.values():
+        own = [hit for hit in chosen if home[id(hit)] is place]
+        read = place.view.fetch([hit.entry.row for hit in own])
+        memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
+    for hit in chosen:
+        why = {name: round(value, 4) for name, value in hit.why.items()}
+        yield Section(memories[id(hit)], round(hit.score, 4), why, home[id(hit)].name)
 
 
 def order(hits: Sequence[Hit], pinned_only: Sequence[Hit], limit: int) -> list[Hit]:
@@ -79,12 +140,12 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def _reason(view: SpaceView, visible: Rows, ranking: Ranking) -> str:
-    if not view.size:
+def _reason(size: int, found: Sequence[Found]) -> str:
+    if not size:
         return EMPTY_SPACE
-    if not len(visible):
+    if not sum(f.visible for f in found):
         return ALL_FILTERED
-    return BELOW_FLOOR if ranking.is_below_floor or ranking.hits else NO_MATCH
+    return BELOW_FLOOR if any(f.ranking.evidence or f.ranking.hits for f in found) else NO_MATCH
 
 
 def _all(query: Query, view: SpaceView) -> Ranking:

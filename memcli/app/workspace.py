@@ -25,6 +25,7 @@ class Workspace:
     root: str
     project: str = ""
     backend: str | None = None
+    load_elsewhere: Callable[[], Workspace | None] = lambda: None
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 
@@ -37,3 +38,8 @@ class Workspace:
     def summarizer(self) -> Summarizer:
         """The semantic layer."""
         return self.load_summarizer()
+
+    @property
+    def elsewhere(self) -> Workspace | None:
+        """The user-wide store, where there is one."""
+        return self.load_elsewhere()

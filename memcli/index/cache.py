@@ -15,7 +15,7 @@ from memcli.codec.memory import memory_from_json
 from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError
 from memcli.index.database import IN_MEMORY, connect
-from memcli.index.documents import chunk_texts, columns, field_texts
+from memcli.index.documents import chunk_texts, columns, field_texts, links
 from memcli.index.vectors import VectorFile, text_key
 from memcli.index.view import IndexedSpace
 from memcli.model.memory import Memory
@@ -48,7 +48,7 @@ class CachedIndex:
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
         connection = self._fresh(snapshot)
-        return IndexedSpace(connection, snapshot, self._semantic, self._progress)
+        return IndexedSpace(connection, snapshot, self._semantic, self._warn, self._progress)
 
     def rebuild(self, space: str) -> None:
         with suppress(FileNotFoundError):
@@ -121,7 +121,7 @@ def _update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     for row in gone:
         lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", row).fetchone()[0]
         totals = [total - length for total, length in zip(totals, json.loads(lengths), strict=True)]
-    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row"):
+    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row", "link WHERE row"):
         connection.executemany(f"DELETE FROM {table} = ?", gone)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
     for digest, data, start in new:
@@ -148,6 +148,7 @@ def _insert(connection: sqlite3.Connection, memory: Memory, digest: bytes, start
     connection.executemany(
         "INSERT INTO chunk VALUES (?, ?, ?)", [(row, n, text_key(text)) for n, text in enumerate(chunk_texts(memory))]
     )
+    connection.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", [(row, *link) for link in links(memory)])
     return lengths
 
 

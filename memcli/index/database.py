@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"2/{ANALYSIS_VERSION}"
+VERSION = f"3/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -35,6 +35,7 @@ CREATE TABLE memory (
     position TEXT NOT NULL,
     terms INTEGER NOT NULL,
     speaker TEXT NOT NULL,
+    source TEXT NOT NULL,
     hidden INTEGER NOT NULL,
     valid_from TEXT NOT NULL,
     valid_until TEXT NOT NULL
@@ -46,6 +47,8 @@ CREATE INDEX memory_group ON memory (grp) WHERE grp <> '';
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
 CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;
+CREATE TABLE link (row INTEGER NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL, weight REAL NOT NULL);
+CREATE INDEX link_row ON link (row);
 CREATE VIRTUAL TABLE term USING fts5 (
     path, tags, summary, raw, content, tokenize = "ascii tokenchars '_'"
 );
@@ -75,7 +78,7 @@ class _OtherVersionError(Exception):
 
 
 def _open(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:

@@ -28,6 +28,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "grp": _text(memory.metadata.get("group")),
         "position": f"{memory.created_at} {natural_order(memory.id)}",
         "speaker": _text(memory.metadata.get("speaker")),
+        "source": " ".join(terms(_text(memory.metadata.get("source")))),
         "hidden": not memory.active or memory.superseded_by is not None,
         "valid_from": memory.valid_from or "",
         "valid_until": memory.valid_until or "",
@@ -49,6 +50,16 @@ def chunk_texts(memory: Memory) -> list[str]:
     first, *rest = split(text) or [memory.path]
     title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
     return [first, *(f"{title}\n{piece}" for piece in rest)]
+
+
+def links(memory: Memory) -> list[tuple[str, str, float]]:
+    """The id, the relation and the weight (0..1; 1 when it names none) of what the memory links to."""
+    found = []
+    for link in memory.links:
+        weight = link.get("weight")
+        known = float(weight) if isinstance(weight, int | float) else 1.0
+        found.append((_text(link.get("to")), _text(link.get("relation")), min(1.0, max(0.0, known))))
+    return found
 
 
 def json_texts(value: Json) -> Iterator[str]:

@@ -113,7 +113,7 @@ def _connect(path: str) -> sqlite3.Connection:
     if path != IN_MEMORY and os.path.islink(path):
         raise OSError(f"{path} is a symbolic link")
     for attempt in (1, 2):
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
             for statement in _SCHEMA:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from memcli.codec.space import policy_from_json
+from memcli.errors import ProviderError
+from memcli.index.deadline import run_within
 from memcli.index.documents import chunk_texts
 from memcli.index.vectors import VectorFile, text_key
 from memcli.model.memory import Memory
@@ -30,8 +32,14 @@ class IndexedSpace:
     """A view of one snapshot. See `ports.SpaceView` for the promises."""
 
     def __init__(
-        self, connection: sqlite3.Connection, snapshot: Snapshot, semantic: Semantic, progress: Progress | None
+        self,
+        connection: sqlite3.Connection,
+        snapshot: Snapshot,
+        semantic: Semantic,
+        warn: Callable[[str], None],
+        progress: Progress | None,
     ) -> None:
+        self._warn = warn
         self._db = connection
         self._snapshot = snapshot
         self._semantic = semantic
@@ -95,7 +103,14 @@ class IndexedSpace:
             lengths=lengths,
         )
 
-    def dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
+        try:
+            return self._dense(texts) if within is None else run_within(within, lambda: self._dense(texts))
+        except ProviderError as error:
+            self._warn(f"{error.message}; answering by words alone")
+            return None
+
+    def _dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
         semantic = self._semantic()
         if semantic is None:
             return None
@@ -124,6 +139,19 @@ class IndexedSpace:
 
     def close(self) -> None:
         self._db.close()
+
+    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        # A text that is its own summary is not kept as one.
+        found = self._db.execute(
+            "SELECT memory.row, term.path, term.tags, source, iif(summary = '', raw, summary)"
+            " FROM memory JOIN term ON term.rowid = memory.row"
+        )
+        return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
+
+    def links(self) -> list[tuple[int, int, str, float]]:
+        return self._db.execute(
+            "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
+        ).fetchall()
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         places = {

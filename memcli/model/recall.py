@@ -15,13 +15,18 @@ EMPTY_SPACE = "empty_space"
 ALL_FILTERED = "all_filtered"
 BELOW_FLOOR = "below_floor"
 
+LEVELS = ("micro", "short", "long", "raw")
+"""How fully a memory may appear in a bundle, from the least on."""
+
 FIELDS = ("path", "tags", "summary", "raw", "content")
 """The fields that words are looked for in, in the order of every tuple of counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """One question to a space. `now` decides recency; `at`, when given, what was valid then."""
+    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline` is how many
+    seconds the search for meaning may take.
+    """
 
     topic: str
     now: str
@@ -44,6 +49,7 @@ class Query:
     backend: str = DEFAULT_BACKEND
     weights: Mapping[str, float] = field(default_factory=dict)
     recency_bias: float | None = None
+    deadline: float | None = None
     explain: bool = False
 
 
@@ -122,21 +128,49 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The rows that answer, best first. `is_below_floor`: there were some, but not enough spoke for any of them."""
+class Evidence:
+    """What speaks for a space, and how much must: the best share of the question's words, the best cosine (None when
+    there is no embedder), and the floors of the cosine alone and of the two together.
+    """
 
-    hits: tuple[Hit, ...]
-    is_below_floor: bool = False
+    words: float
+    cosine: float | None
+    cosine_floor: float
+    sum_floor: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether one of the floors is reached."""
+        cosine = self.cosine or 0.0
+        return cosine >= self.cosine_floor or self.words + cosine >= self.sum_floor
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The rows that answer, best first: none when the evidence is not enough. `is_degraded`: by words alone."""
+
+    hits: tuple[Hit, ...] = ()
+    evidence: Evidence | None = None
+    is_degraded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One recalled memory. `space` is where it came from."""
+    """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear."""
 
     memory: Memory
     score: float
     why: Mapping[str, float]
     space: str
+    level: str | None = None
+
+    def text(self, include_raw: bool = False) -> str:
+        """What a bundle says of the memory: by its level, or else the abstract, or the whole text when asked for."""
+        memory = self.memory
+        texts = (memory.summary_micro, memory.summary_short, memory.summary_long, memory.raw)
+        level = LEVELS.index(self.level) if self.level else LEVELS.index("raw" if include_raw else "long")
+        fuller = [text for text in texts[: level + 1] if text]
+        return fuller[-1] if fuller else memory.raw[:200]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +184,7 @@ class Bundle:
     matched: int = 0
     size: int = 0
     degraded: bool = False
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
 
     @property
     def withheld(self) -> int:

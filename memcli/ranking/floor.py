@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from memcli.model.analysis import terms
-from memcli.model.recall import TermStats
+from memcli.model.recall import Evidence, TermStats
 from memcli.ranking.lexical import idf
 from memcli.ranking.mentions import is_calendar_word
 
@@ -28,6 +28,7 @@ WORDS_FLOOR = 0.35
 # The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower.
 _COSINE_OF_ONE = 0.12
 _COSINE_PER_LOG = 0.048
+_NEVER = 2.0  # above any cosine
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 
 
@@ -40,14 +41,14 @@ def coverage(stats: TermStats) -> dict[int, float]:
     return {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
 
 
-def is_enough(words: float, cosine: float | None, size: int, has_stranger: bool) -> bool:
-    """Whether the best coverage and the best cosine (None: no embedder) of a space of `size` make an answer."""
+def judge(words: float, cosine: float | None, size: int, has_stranger: bool) -> Evidence:
+    """The best coverage and the best cosine (None: no embedder) of a space of `size`, with the floors for them."""
     if cosine is None:
-        return words >= WORDS_FLOOR
+        return Evidence(words, None, _NEVER, WORDS_FLOOR)
     scale = min(1.0, (_COSINE_OF_ONE + _COSINE_PER_LOG * math.log(max(size, 1))) / COSINE_FLOOR)
     if has_stranger:
-        return words + cosine >= STRANGER_FLOOR * scale
-    return cosine >= COSINE_FLOOR * scale or words + cosine >= EVIDENCE_FLOOR * scale
+        return Evidence(words, cosine, _NEVER, STRANGER_FLOOR * scale)
+    return Evidence(words, cosine, COSINE_FLOOR * scale, EVIDENCE_FLOOR * scale)
 
 
 def has_stranger(question: str, frequencies: Mapping[str, int]) -> bool:

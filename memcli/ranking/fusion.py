@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from memcli.clock import days_between
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Hit, Query, Ranking, TermStats, in_order
+from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, TermStats, in_order
 from memcli.ports import SpaceView
 from memcli.ranking.context import add_context
-from memcli.ranking.floor import coverage, has_stranger, is_enough
+from memcli.ranking.floor import coverage, has_stranger, judge
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import style_of
@@ -46,13 +46,15 @@ class FusionRanker:
 
     def rank(self, query: Query, view: SpaceView) -> Ranking:
         stats = view.lexical(query_terms(query.topic), LEXICAL_CANDIDATES)
-        whole, cosines = _meaning(query.topic, stats, view)
+        whole, cosines = _meaning(query, stats, view)
         visible = view.visible(query)
         rows = sorted(row for row in {*stats.counts, *_nearest(cosines or {})} if row in visible)
+        is_degraded = cosines is None
         if not rows:
-            return Ranking(())
-        if not _is_answered(query.topic, stats, whole, rows):
-            return Ranking((), is_below_floor=True)
+            return Ranking(is_degraded=is_degraded)
+        evidence = _evidence(query.topic, stats, whole, rows)
+        if not evidence.is_enough:
+            return Ranking((), evidence, is_degraded)
         entries = view.entries(rows)
         groups = view.groups(_leading_groups(_own(entries, stats, cosines), entries))
         # A file of a commit that answers is found though nothing in the file itself does.
@@ -63,7 +65,7 @@ class FusionRanker:
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
             why.update(_priors(entries[row], query))
-        return Ranking(_hits(parts, entries))
+        return Ranking(_hits(parts, entries), evidence, is_degraded)
 
 
 def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
@@ -73,21 +75,24 @@ def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]
     return tuple(in_order(hit for hit in hits if hit.score >= least))
 
 
-def _meaning(topic: str, stats: TermStats, view: SpaceView) -> tuple[dict[int, float] | None, dict[int, float] | None]:
+def _meaning(
+    query: Query, stats: TermStats, view: SpaceView
+) -> tuple[dict[int, float] | None, dict[int, float] | None]:
     """The cosines with the whole topic, and those to rank by: mostly without the words that are common in the space."""
-    distinctive = _distinctive(topic, stats)
-    found = view.dense([topic] if distinctive == topic else [topic, distinctive])
+    distinctive = _distinctive(query.topic, stats)
+    texts = [query.topic] if distinctive == query.topic else [query.topic, distinctive]
+    found = view.dense(texts, query.deadline)
     if found is None:
         return None, None
     whole, bare = found[0], found[-1]
     return whole, {row: (1 - WHOLE_SHARE) * bare[row] + WHOLE_SHARE * whole[row] for row in whole}
 
 
-def _is_answered(topic: str, stats: TermStats, whole: Mapping[int, float] | None, rows: Sequence[int]) -> bool:
+def _evidence(topic: str, stats: TermStats, whole: Mapping[int, float] | None, rows: Sequence[int]) -> Evidence:
     covered = coverage(stats)
     words = max((covered.get(row, 0.0) for row in rows), default=0.0)
     cosine = None if whole is None else max(whole.get(row, 0.0) for row in rows)
-    return is_enough(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
+    return judge(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
 
 
 def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:

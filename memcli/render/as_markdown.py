@@ -35,7 +35,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         f"`{memory.id}` · {_escape(clean_line(' · '.join(facts)))}",
         "",
     ]
-    text = memory.raw if bundle.query.include_raw and memory.raw else memory.summary_long or memory.raw
+    text = section.text(bundle.query.include_raw)
     lines += [f"> {line}".rstrip() for line in clean(text).strip().splitlines()]
     if bundle.query.include_metadata:
         lines += ["", f"metadata: `{clean_line(encode_line(dict(memory.metadata)).decode()).replace('`', chr(39))}`"]

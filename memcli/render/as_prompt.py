@@ -6,7 +6,6 @@ import hashlib
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
-from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean, clean_line
 
@@ -42,19 +41,13 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
         *(["pinned"] if memory.pinned else []),
     ]
     lines = [f"{n}. [{clean_line(memory.id)}] {' · '.join(marks)}"]
-    lines += [_INDENT + line for line in clean(_text(memory, bundle.query.include_raw)).strip().splitlines()]
+    lines += [_INDENT + line for line in clean(section.text(bundle.query.include_raw)).strip().splitlines()]
     if bundle.query.include_metadata:
         lines.append(f"{_INDENT}metadata: {clean_line(encode_line(dict(memory.metadata)).decode())}")
     if bundle.query.explain:
         why = ", ".join(f"{name} {value:g}" for name, value in section.why.items())
         lines.append(f"{_INDENT}score {section.score:g}: {why}" if why else f"{_INDENT}score {section.score:g}: pinned")
     return "\n".join(lines)
-
-
-def _text(memory: Memory, include_raw: bool) -> str:
-    if include_raw and memory.raw:
-        return memory.raw
-    return memory.summary_long or memory.summary_short or memory.summary_micro or memory.raw
 
 
 def _closing(bundle: Bundle) -> str:

@@ -14,7 +14,8 @@ def render(bundle: Bundle) -> str:
     rows = []
     for n, section in enumerate(bundle.sections, 1):
         memory = section.memory
-        text = clean_line(memory.raw if bundle.query.include_raw and memory.raw else memory.summary_micro)
+        fully = bundle.query.include_raw or section.level
+        text = clean_line(section.text(bundle.query.include_raw) if fully else memory.summary_micro)
         rows.append(
             [str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], "*" if memory.pinned else "", text]
         )

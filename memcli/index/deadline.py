@@ -1,0 +1,31 @@
+"""Work that may take so long and no longer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
+    """What `work` returns, or None when it takes longer: then it goes on unheard and ends with the process.
+
+    Raises what `work` raises in time.
+    """
+    results: list[_T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:  # noqa: BLE001 - handed on to the caller, if it still listens
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if errors:
+        raise errors[0]
+    return results[0] if results else None
