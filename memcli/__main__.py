@@ -4,15 +4,25 @@ import sys
 
 
 def main() -> None:
-    """Runs the command line. Completions of values go past it: a shell asks for them at every key."""
+    """Runs the command line. Completions of values, and plain calls of the hot commands, go past Typer."""
     if sys.argv[1:2] == ["__complete"]:
         from memcli.cli.values import complete
 
         complete(sys.argv[2:])
         return
-    from memcli.cli.main import run
+    from memcli.cli.boundary import prepare_streams
 
-    run()
+    prepare_streams()
+    code = None
+    if sys.argv[1:2] in (["recall"], ["remember"]):
+        from memcli.cli.hot import run
+
+        code = run(sys.argv[1:])
+    if code is None:
+        from memcli.cli.main import main as run_all
+
+        code = run_all(sys.argv[1:])
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
@@ -44,7 +45,11 @@ def open_workspace(
     With `create` a store is made in a git work tree that has none.
     Raises NotFoundError when there is no store, StoreError, UsageError.
     """
-    root = locate(options, environ) or (_create(warn) if create else None)
+    if options.get("store") == "global":
+        root: str | None = global_root(environ)
+        make_root(str(root))
+    else:
+        root = locate(options, environ) or (_create(warn) if create else None)
     if root is None:
         raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
     layout = Layout(root)
@@ -60,9 +65,34 @@ def open_workspace(
         root=root,
         project=settings.project,
         backend=settings.backend,
+        load_elsewhere=cache(lambda: _elsewhere(root, options, environ, warn, progress)),
         warn=warn,
         progress=progress,
     )
+
+
+def global_root(environ: Mapping[str, str]) -> str:
+    """The root of the user-wide store: `MEMCLI_GLOBAL`, or in the platform's folder for a user's data."""
+    if named := environ.get("MEMCLI_GLOBAL"):
+        return _named_root(named)
+    system = sys.platform
+    if system == "linux":  # what platformdirs says, without the milliseconds to import it at every recall
+        home = environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
+        return os.path.join(home, "memcli", FOLDER)
+    import platformdirs
+
+    return os.path.join(platformdirs.user_data_dir("memcli", appauthor=False), FOLDER)
+
+
+def _elsewhere(
+    root: str, options: Mapping[str, str | None], environ: Mapping[str, str], warn: Warn, progress: Progress | None
+) -> Workspace | None:
+    """The user-wide store, when there is one and it is not the store at `root` itself."""
+    other = global_root(environ)
+    if other == root or not os.path.isdir(other) or os.path.islink(other):
+        return None
+    kept = {name: options.get(name) for name in ("freeze_clock", "backend")}
+    return open_workspace({**kept, "root": other}, environ, warn=warn, progress=progress)
 
 
 def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:

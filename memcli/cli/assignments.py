@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import split_pairs
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -31,3 +30,14 @@ def _value(name: str, value: str, shape: Shape) -> Json:
         if not shape.get("type"):  # any JSON: a bare word is text
             return value
         raise
+
+
+def split_pairs(pairs: list[str] | None, option: str) -> dict[str, str]:
+    """`name=value` arguments as a mapping. Raises UsageError for what has no `=`."""
+    found = {}
+    for pair in pairs or []:
+        name, sign, value = pair.partition("=")
+        if not sign or not name:
+            raise UsageError(f"{option} {pair!r} is not name=value", f"write {option} name=value")
+        found[name.strip()] = value
+    return found

@@ -54,6 +54,7 @@ _BY_NAME: Mapping[str, Value] = {
     "name": Value("spaces"),  # the argument of `memcli space`
 }
 _FREE = (
+    "TOKENS", "MS", "NAME=X",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "ID", "NAME", "RANGE", "REV",
     "FIELD=VALUE", "FIELD=JSON", "NAME=VALUE", "RELATION:ID",
 )  # fmt: skip

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
-import sys
 from collections.abc import Sequence
 from keyword import iskeyword
 from typing import Any
@@ -13,9 +11,9 @@ import typer
 from typer.core import TyperGroup
 
 from memcli import __version__
+from memcli.cli.boundary import guarded
 from memcli.cli.options import HELP
-from memcli.cli.output import report
-from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.errors import UsageError
 
 # One line a verb: its module is `commands/<verb>.py`, which has a `command` or, for a group, an `app`.
 COMMANDS: dict[str, dict[str, str]] = {
@@ -64,9 +62,6 @@ EPILOG = """\
 
 `memcli COMMAND --help` tells more. Every command knows -s/--space, --root,
 --json, -q and --freeze-clock."""
-
-_INTERRUPTED = 130
-_BROKEN_PIPE = 141
 
 
 class Verbs(TyperGroup):
@@ -135,58 +130,9 @@ def build() -> Any:
 
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. Never raises for what a user did."""
-    json = "--json" in args
-    try:
+
+    def work() -> int:
         result = build().main(args=list(args), prog_name="memcli", standalone_mode=False)
-        sys.stdout.flush()
         return result if isinstance(result, int) else 0
-    except MemcliError as error:
-        report(error, json)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (`| head`): point stdout at nothing, so that the interpreter's last flush is silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
-    except Exception as error:  # noqa: BLE001 - the last boundary: nothing may reach the user as a traceback
-        return _unexpected(error, json)
 
-
-def _unexpected(error: Exception, json: bool) -> int:
-    """Usage errors of Typer, whose classes are private to it; and bugs, which are one line too."""
-    if type(error).__name__ == "Abort":
-        return _INTERRUPTED
-    if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message())  # type: ignore[attr-defined]
-        return UsageError.exit_code
-    if hasattr(error, "format_message"):
-        usage = UsageError(error.format_message().rstrip("."), _help_of(error))
-        report(usage, json)
-        return usage.exit_code
-    if os.environ.get("MEMCLI_DEBUG"):
-        raise error
-    if isinstance(error, OSError):
-        failed = StoreError(
-            f"{error.strerror or error}: {error.filename or 'no file named'}", "check permissions and space"
-        )
-        report(failed, json)
-        return failed.exit_code
-    report(
-        MemcliError(f"internal error: {type(error).__name__}: {error}", "MEMCLI_DEBUG=1 shows where; please report it"),
-        json,
-    )
-    return MemcliError.exit_code
-
-
-def _help_of(error: Any) -> str:
-    context = getattr(error, "ctx", None)
-    return f"see `{context.command_path} --help`" if context is not None else "see `memcli --help`"
-
-
-def run() -> None:
-    """The console script."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
-    sys.exit(main(sys.argv[1:]))
+    return guarded(work, json="--json" in args)

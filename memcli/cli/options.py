@@ -10,7 +10,6 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from memcli.cli.session import Session
-from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 """Settings that every command has."""
@@ -61,17 +60,6 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
     del run.__wrapped__  # inspect must see the signature above, not the function's
     return run
-
-
-def split_pairs(pairs: list[str] | None, option: str) -> dict[str, str]:
-    """`name=value` arguments as a mapping. Raises UsageError for what has no `=`."""
-    found = {}
-    for pair in pairs or []:
-        name, sign, value = pair.partition("=")
-        if not sign or not name:
-            raise UsageError(f"{option} {pair!r} is not name=value", f"write {option} name=value")
-        found[name.strip()] = value
-    return found
 
 
 def group(name: str, text: str) -> typer.Typer:

@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from threading import Lock
 from typing import Any
 
 from memcli.codec.canonical import decode, encode_line
@@ -43,6 +44,7 @@ class CachedIndex:
         self._embedder: Embedder | None = None
         self._vectors: VectorFile | None = None
         self._embedder_loaded = False
+        self._lock = Lock()
         self._warn = warn
         self._progress = progress
 
@@ -71,9 +73,13 @@ class CachedIndex:
 
     def _semantic(self) -> tuple[Embedder, VectorFile] | None:
         """The embedder with its vectors, loaded when first asked for; None when there is none."""
+        with self._lock:  # a search that missed its deadline may still be loading
+            return self._loaded()
+
+    def _loaded(self) -> tuple[Embedder, VectorFile] | None:
         if not self._embedder_loaded:
-            self._embedder_loaded = True
             self._embedder = self._load_embedder()
+            self._embedder_loaded = True
         if self._embedder is None:
             return None
         if self._vectors is None:

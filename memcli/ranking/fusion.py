@@ -116,7 +116,8 @@ def _own(
     kinds = {row: entry.kind for row, entry in entries.items()}
     words = bm25f(_among(stats, kinds), kinds)
     high = max(words.values(), default=0.0) or 1.0
-    near, far = (max(cosines.values(), default=0.0), min(cosines.values(), default=0.0)) if cosines else (0.0, 0.0)
+    near = max((cosines or {}).values(), default=0.0)
+    far = min(0.0, min((cosines or {}).values(), default=0.0))
     parts = {}
     for row, entry in entries.items():
         lexical = style_of(entry.kind).lexical if cosines else 1.0

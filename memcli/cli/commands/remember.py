@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from memcli.cli.options import split_pairs, verb
+from memcli.cli.options import verb
 from memcli.cli.session import Session
-from memcli.cli.text import read_text
-from memcli.errors import MemcliError, UsageError
-from memcli.model.memory import Json
 
 _Text = Annotated[str | None, typer.Option(metavar="TEXT")]
 _Time = Annotated[str | None, typer.Option(metavar="TIME")]
 _Unit = Annotated[float | None, typer.Option(metavar="0..1")]
-_TEXT_LIMIT = 64 << 20
 
 
 @verb
@@ -81,79 +77,9 @@ def command(
 
     Example: memcli remember "Never force-push main" --kind negative --pin
     """
-    fields: dict[str, Json] = {
-        "kind": kind, "path": path, "path_hint": path_hint, "project": project, "tags": tag, "pinned": pin or None,
-        "relevance": relevance, "summary_micro": summary_micro, "summary_short": summary_short,
-        "summary_long": summary_long, "importance": importance, "confidence": confidence, "trust": trust,
-        "scope": scope, "created_at": created_at, "valid_from": valid_from, "valid_until": valid_until,
-        "triggers": trigger, "enforce": enforce or None, "id": identifier, "metadata": split_pairs(meta, "--meta") or None,
-        "provenance": {k: v for k, v in (("source", source), ("reason", reason), ("commit", commit)) if v} or None,
-        "links": [_link(text) for text in link or []] or None,
-    }  # fmt: skip
-    given = {name: value for name, value in fields.items() if value is not None} | _assignments(set_)
-    if batch is not None:
-        _batch(session, batch, given, keep_going, semantic)
-        return
-    given = _whole(object_, text, file) | given
-    from memcli.app.embed import embed_space
-    from memcli.app.remember import prepare, remember
+    from memcli.cli.remembering import store_memory
 
-    with_store = session.open(create=True, semantic=semantic)
-    outcome = remember(with_store, [prepare(with_store, given)], supersedes)[0]
-    if embed:
-        embed_space(with_store)
-    session.output.confirm(outcome.to_json(), f"{outcome.status} {outcome.id} {outcome.path}")
-
-
-def _whole(object_: str | None, text: str | None, file: str | None) -> dict[str, Json]:
-    from memcli.codec.canonical import decode_object
-
-    if object_ is None:
-        return {"raw": read_text(text, file, _TEXT_LIMIT)}
-    whole = decode_object(read_text(None, "-", _TEXT_LIMIT) if object_ == "-" else object_, "--object")
-    if text is not None or file is not None:
-        whole["raw"] = read_text(text, file, _TEXT_LIMIT)
-    return whole
-
-
-def _batch(session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None) -> None:
-    from memcli.app.remember import prepare, remember
-    from memcli.codec.canonical import decode_object
-
-    workspace = session.open(create=True, semantic=semantic)
-    candidates = []
-    failed: list[dict[str, Any]] = []
-    for number, line in enumerate(read_text(None, source).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            candidates.append(prepare(workspace, {**common, **decode_object(line, "it")}))
-        except MemcliError as error:
-            if not keep_going:
-                raise type(error)(
-                    f"line {number}: {error.message}; nothing was stored", error.hint or "--keep-going stores the rest"
-                ) from None
-            failed.append({"line": number, "error": error.message})
-            session.output.note(f"line {number}: {error.message}")
-    outcomes = remember(workspace, candidates)
-    counts = {status: sum(o.status == status for o in outcomes) for status in ("created", "updated", "deduplicated")}
-    text = ", ".join(f"{n} {status}" for status, n in counts.items())
-    session.output.confirm(
-        {**counts, "space": workspace.space, "failed": failed, "memories": [o.to_json() for o in outcomes]},
-        f"{text}{f', {len(failed)} failed' if failed else ''}",
-    )
-    if failed:
-        raise typer.Exit(UsageError.exit_code)
-
-
-def _assignments(pairs: list[str] | None) -> dict[str, Json]:
-    from memcli.cli.assignments import assignments
-
-    return assignments(pairs)
-
-
-def _link(text: str) -> dict[str, Json]:
-    relation, _, to = text.partition(":")
-    if not to:
-        raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
-    return {"relation": relation, "to": to}
+    # The parameters have the same names on both sides, so that one can go past Typer (see `hot.py`).
+    code = store_memory(**{name: value for name, value in locals().items() if name != "store_memory"})
+    if code:
+        raise typer.Exit(code)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.assignments import assignments
-from memcli.cli.options import group, split_pairs, verb
+from memcli.cli.assignments import assignments, split_pairs
+from memcli.cli.options import group, verb
 from memcli.cli.session import Session
 from memcli.cli.text import read_text
 from memcli.errors import UsageError

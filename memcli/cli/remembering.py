@@ -1,0 +1,124 @@
+"""What `memcli remember` does, apart from how its options are declared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memcli.app.remember import prepare, remember
+from memcli.cli.assignments import assignments, split_pairs
+from memcli.cli.session import Session
+from memcli.cli.text import read_text
+from memcli.codec.canonical import decode_object
+from memcli.errors import MemcliError, UsageError
+from memcli.model.memory import Json
+
+_TEXT_LIMIT = 64 << 20
+
+
+def store_memory(
+    session: Session,
+    *,
+    text: str | None = None,
+    file: str | None = None,
+    object_: str | None = None,
+    batch: str | None = None,
+    keep_going: bool = False,
+    kind: str | None = None,
+    path: str | None = None,
+    path_hint: str | None = None,
+    project: str | None = None,
+    tag: list[str] | None = None,
+    pin: bool = False,
+    relevance: str | None = None,
+    summary_micro: str | None = None,
+    summary_short: str | None = None,
+    summary_long: str | None = None,
+    importance: float | None = None,
+    confidence: float | None = None,
+    trust: float | None = None,
+    scope: str | None = None,
+    created_at: str | None = None,
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+    source: str | None = None,
+    reason: str | None = None,
+    commit: str | None = None,
+    trigger: list[str] | None = None,
+    enforce: bool = False,
+    link: list[str] | None = None,
+    meta: list[str] | None = None,
+    set_: list[str] | None = None,
+    identifier: str | None = None,
+    supersedes: str | None = None,
+    semantic: str | None = None,
+    embed: bool = False,
+) -> int:
+    """Stores one memory, or a batch; returns the exit code. Raises UsageError and what remember raises."""
+    fields: dict[str, Json] = {
+        "kind": kind, "path": path, "path_hint": path_hint, "project": project, "tags": tag, "pinned": pin or None,
+        "relevance": relevance, "summary_micro": summary_micro, "summary_short": summary_short,
+        "summary_long": summary_long, "importance": importance, "confidence": confidence, "trust": trust,
+        "scope": scope, "created_at": created_at, "valid_from": valid_from, "valid_until": valid_until,
+        "triggers": trigger, "enforce": enforce or None, "id": identifier, "metadata": split_pairs(meta, "--meta") or None,
+        "provenance": {k: v for k, v in (("source", source), ("reason", reason), ("commit", commit)) if v} or None,
+        "links": [_link(text) for text in link or []] or None,
+    }  # fmt: skip
+    given = {name: value for name, value in fields.items() if value is not None} | assignments(set_)
+    if batch is not None:
+        return _batch(session, batch, given, keep_going, semantic)
+    given = _whole(object_, text, file) | given
+    workspace = session.open(create=True, semantic=semantic, store=_store(given))
+    outcome = remember(workspace, [prepare(workspace, given)], supersedes)[0]
+    if embed:
+        from memcli.app.embed import embed_space
+
+        embed_space(workspace)
+    session.output.confirm(outcome.to_json(), f"{outcome.status} {outcome.id} {outcome.path}")
+    return 0
+
+
+def _store(given: dict[str, Json]) -> str | None:
+    """A memory of the scope `global` is of the user, not of the project: it goes to the user-wide store."""
+    return "global" if given.get("scope") == "global" else None
+
+
+def _whole(object_: str | None, text: str | None, file: str | None) -> dict[str, Json]:
+    if object_ is None:
+        return {"raw": read_text(text, file, _TEXT_LIMIT)}
+    whole = decode_object(read_text(None, "-", _TEXT_LIMIT) if object_ == "-" else object_, "--object")
+    if text is not None or file is not None:
+        whole["raw"] = read_text(text, file, _TEXT_LIMIT)
+    return whole
+
+
+def _batch(session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None) -> int:
+    workspace = session.open(create=True, semantic=semantic)
+    candidates = []
+    failed: list[dict[str, Any]] = []
+    for number, line in enumerate(read_text(None, source).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            candidates.append(prepare(workspace, {**common, **decode_object(line, "it")}))
+        except MemcliError as error:
+            if not keep_going:
+                raise type(error)(
+                    f"line {number}: {error.message}; nothing was stored", error.hint or "--keep-going stores the rest"
+                ) from None
+            failed.append({"line": number, "error": error.message})
+            session.output.note(f"line {number}: {error.message}")
+    outcomes = remember(workspace, candidates)
+    counts = {status: sum(o.status == status for o in outcomes) for status in ("created", "updated", "deduplicated")}
+    text = ", ".join(f"{n} {status}" for status, n in counts.items())
+    session.output.confirm(
+        {**counts, "space": workspace.space, "failed": failed, "memories": [o.to_json() for o in outcomes]},
+        f"{text}{f', {len(failed)} failed' if failed else ''}",
+    )
+    return UsageError.exit_code if failed else 0
+
+
+def _link(text: str) -> dict[str, Json]:
+    relation, _, to = text.partition(":")
+    if not to:
+        raise UsageError(f"--link {text!r} is not RELATION:ID", "write --link relates_to:mem_...")
+    return {"relation": relation, "to": to}
