@@ -111,6 +111,12 @@ class SpaceView(Protocol):
         None when there is no embedder, it fails, or it takes longer than `within` seconds.
         """
 
+    def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
+        """The pieces of these rows, and of their context snapshots, with their cosine to `text`, nearest first.
+
+        Empty when there is no embedder.
+        """
+
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         """These groups (a session, a commit) with all their rows."""
 
@@ -122,6 +128,9 @@ class SpaceView(Protocol):
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         """The memories themselves, read from the store. Raises CorruptError."""
+
+    def status(self) -> dict[str, int]:
+        """How many objects, terms and chunks the index knows, and how many of the chunks have vectors."""
 
     def close(self) -> None:
         """Lets go of the index."""

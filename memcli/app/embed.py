@@ -16,4 +16,4 @@ def embed_space(workspace: Workspace) -> None:
 def index_status(workspace: Workspace) -> dict[str, Json]:
     """What the index holds of the space, once it is up to date."""
     with opened(workspace) as (snapshot, view):
-        return {"space": snapshot.space, "objects": view.size, "pinned": len(view.pinned())}
+        return {"space": snapshot.space, **view.status()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memcli.app.lookup import opened
@@ -19,17 +19,19 @@ from memcli.ports import SpaceView
 DEFAULT_BIAS = 0.3
 RECENCY_DAYS = 30.0
 _SNIPPET_CHARACTERS = 240
+_SNIPPET_SIMILARITY = 0.5
+_MOST_SNIPPETS = 3
 _LEAST_SIMILARITY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A child of the heading: its score, made of similarity (0..1) and recency, and where it speaks of the question."""
+    """A child of the heading: its score, made of similarity (0..1) and recency, and the places that speak of the question."""
 
     memory: Memory
     score: float
     similarity: float
-    snippet: str
+    snippets: tuple[str, ...]
 
 
 def search(workspace: Workspace, text: str, under: str, limit: int, bias: float = DEFAULT_BIAS) -> list[Found]:
@@ -56,18 +58,22 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
                 scored.append((round(score, 4), entry.updated_at, entry.id, row))
         best = sorted(scored, key=lambda s: s[2])
         best.sort(key=lambda s: s[:2], reverse=True)
-        memories = view.fetch([row for *_, row in best[:limit]])
+        shown = [row for *_, row in best[:limit]]
+        near = view.passages(text, shown) if text.strip() else {}
         return [
-            Found(m, score, round(similar.get(row, 0.0), 4), snippet(m, text))
-            for m, (score, _, _, row) in zip(memories, best, strict=False)
+            Found(m, score, round(similar.get(row, 0.0), 4), _snippets(m, text, near.get(row, [])))
+            for m, (score, _, _, row) in zip(view.fetch(shown), best, strict=False)
         ]
 
 
-def snippet(memory: Memory, question: str) -> str:
-    """The piece of the text that has most of the question's words; the first one when none has any."""
+def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) -> tuple[str, ...]:
+    """The pieces that are near the question; without any, the one that has most of its words."""
+    above = [piece for cosine, piece in near if cosine > _SNIPPET_SIMILARITY][:_MOST_SNIPPETS]
+    if above:
+        return tuple(above)
     wanted = frozenset(terms(question))
     pieces = split(memory.raw, _SNIPPET_CHARACTERS) or [memory.summary_micro]
-    return max(pieces, key=lambda piece: (len(wanted.intersection(terms(piece))), -pieces.index(piece)))
+    return (max(pieces, key=lambda piece: (len(wanted.intersection(terms(piece))), -pieces.index(piece))),)
 
 
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:

@@ -128,6 +128,21 @@ class IndexedSpace:
             vectors.add_questions({text: known[text] or b"" for text in new})
         return [_best(rows, vectors.cosines(known[text] or b"", places)) for text in texts]
 
+    def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
+        semantic = self._semantic()
+        if semantic is None or self._dense([text]) is None:
+            return {}
+        _, vectors = semantic
+        question = vectors.question(text) or b""
+        found: dict[int, list[tuple[float, str]]] = {}
+        for row, memory in zip(rows, self.fetch(rows), strict=True):
+            pieces = list(dict.fromkeys(chunk_texts(memory)))
+            keys = [text_key(piece) for piece in pieces]
+            slots = vectors.slots(keys)
+            scores = vectors.cosines(question, [slots[key] for key in keys])
+            found[row] = sorted(zip(scores, pieces, strict=True), key=lambda found: (-round(found[0], 6), found[1]))
+        return found
+
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
         for name, position, row, length in self._each("SELECT grp, position, row, terms FROM memory WHERE grp", names):
@@ -136,6 +151,13 @@ class IndexedSpace:
             name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
             for name, found in members.items()
         }
+
+    def status(self) -> dict[str, int]:
+        chunks = [key for (key,) in self._db.execute("SELECT DISTINCT key FROM chunk")]
+        semantic = self._semantic()
+        known = len(semantic[1].slots(chunks)) if semantic else 0
+        terms = int(self._one("SELECT count(*) FROM vocabulary"))
+        return {"objects": self._size, "terms": terms, "chunks": len(chunks), "vectors": known}
 
     def close(self) -> None:
         self._db.close()

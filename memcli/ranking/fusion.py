@@ -19,10 +19,12 @@ from memcli.ranking.lexical import bm25f
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import style_of
 
-LEXICAL_CANDIDATES = 400
+LEXICAL_CANDIDATES = 250
 DENSE_CANDIDATES = 200
 CONTEXT_CANDIDATES = 200
 """How many of the best rows have their groups looked at."""
+KIN_GROUPS = 15
+"""How many of these groups, from the best on, bring in members that were no candidates themselves."""
 WHOLE_SHARE = 0.3
 """What the whole question counts in meaning; the rest is the question without common words."""
 COMMON_SHARE = 0.25
@@ -56,9 +58,11 @@ class FusionRanker:
         if not evidence.is_enough:
             return Ranking((), evidence, is_degraded)
         entries = view.entries(rows)
-        groups = view.groups(_leading_groups(_own(entries, stats, cosines), entries))
+        leading = _leading_groups(_own(entries, stats, cosines), entries)
+        groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
-        kin = {row for group in groups.values() for row in group.rows if row in visible and row not in entries}
+        near = (groups[name] for name in leading[:KIN_GROUPS])
+        kin = {row for group in near for row in group.rows if row in visible and row not in entries}
         entries |= view.entries(sorted(kin))
         parts = _own(entries, stats, cosines)
         add_context(parts, entries, groups, stats)
@@ -96,8 +100,9 @@ def _evidence(topic: str, stats: TermStats, whole: Mapping[int, float] | None, r
 
 
 def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:
+    """The groups of the best rows, the group of the best row first."""
     best = sorted(parts, key=lambda row: (-round(sum(parts[row].values()), 6), entries[row].id))
-    return sorted({entries[row].group for row in best[:CONTEXT_CANDIDATES]} - {""})
+    return [name for name in dict.fromkeys(entries[row].group for row in best[:CONTEXT_CANDIDATES]) if name]
 
 
 def _distinctive(topic: str, stats: TermStats) -> str:

@@ -57,9 +57,10 @@ def tree_json(node: Node) -> dict[str, Json]:
     return data
 
 
-def found_text(found: Sequence[tuple[Memory, float, str]]) -> str:
-    """Memories with score and snippet, two lines each."""
-    return "\n".join(
-        f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}\n        {cut(clean_line(text), 160)}"
-        for memory, score, text in found
-    )
+def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
+    """Memories with their score, and the places that speak of the question below each."""
+    lines = []
+    for memory, score, snippets in found:
+        lines.append(f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}")
+        lines += [f"        {cut(clean_line(text), 160)}" for text in snippets]
+    return "\n".join(lines)

@@ -172,7 +172,7 @@ def test_search_ranks_below_a_heading(run: Run) -> None:
     remember(run, "Tokens of the subway.", "--path", "trip/subway")
     found = json.loads(run("search", "token lifetime", "--under", "auth", "--json").out)
     assert found[0]["path"] == "auth/tokens"
-    assert found[0]["snippet"] == "Tokens live fifteen minutes."
+    assert found[0]["snippets"] == ["Tokens live fifteen minutes."]
     assert "trip/subway" not in [f["path"] for f in found]
     newest = json.loads(run("search", "--under", "auth", "--json").out)
     assert [f["path"] for f in newest] == ["auth/tokens", "auth/passwords"]

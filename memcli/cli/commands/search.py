@@ -29,6 +29,6 @@ def command(
 
     found = search(session.open(), query, under, limit, recency_bias)
     data = [
-        {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippet": f.snippet} for f in found
+        {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets} for f in found
     ]
-    session.output.answer(data, found_text([(f.memory, f.score, f.snippet) for f in found]))
+    session.output.answer(data, found_text([(f.memory, f.score, f.snippets) for f in found]))
