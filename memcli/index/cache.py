@@ -19,7 +19,8 @@ from memcli.index.database import IN_MEMORY, connect
 from memcli.index.documents import chunk_texts, columns, field_texts, links
 from memcli.index.vectors import VectorFile, text_key
 from memcli.index.view import IndexedSpace
-from memcli.model.memory import Memory
+from memcli.index.windows import renew_windows
+from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
 from memcli.ports import Embedder, Progress, Snapshot
 
@@ -122,22 +123,30 @@ def _update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
             new.append((digest, data, start))
         elif known[digest][1] != start:
             moved.append((start, known[digest][0]))
+    touched = _groups_of(connection, [row for digest, (row, _) in known.items() if digest not in seen])
     gone = [(row,) for digest, (row, _) in known.items() if digest not in seen]
     totals = _totals(connection)
-    for row in gone:
-        lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", row).fetchone()[0]
+    for dead in gone:
+        lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", dead).fetchone()[0]
         totals = [total - length for total, length in zip(totals, json.loads(lengths), strict=True)]
-    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row", "link WHERE row"):
+    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row", "link WHERE row", "window WHERE row"):
         connection.executemany(f"DELETE FROM {table} = ?", gone)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
+    texts: dict[int, str] = {}
     for digest, data, start in new:
-        lengths = _insert(connection, _memory(data, snapshot), digest, start, len(data))
+        memory = _memory(data, snapshot)
+        row, lengths = _insert(connection, memory, digest, start, len(data))
         totals = [total + length for total, length in zip(totals, lengths, strict=True)]
+        if memory.kind in TALK_KINDS and memory.metadata.get("group"):
+            texts[row] = memory.raw
+    renew_windows(connection, snapshot, [*touched, *_groups_of(connection, list(texts))], texts)
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('totals', ?)", (json.dumps(totals),))
 
 
-def _insert(connection: sqlite3.Connection, memory: Memory, digest: bytes, start: int, length: int) -> list[int]:
-    """Adds a memory; returns how many terms each of its fields has."""
+def _insert(
+    connection: sqlite3.Connection, memory: Memory, digest: bytes, start: int, length: int
+) -> tuple[int, list[int]]:
+    """Adds a memory; returns its row, and how many terms each of its fields has."""
     texts = field_texts(memory)
     lengths = [text.count(" ") + bool(text) for text in texts]
     values: Mapping[str, Any] = {
@@ -155,7 +164,17 @@ def _insert(connection: sqlite3.Connection, memory: Memory, digest: bytes, start
         "INSERT INTO chunk VALUES (?, ?, ?)", [(row, n, text_key(text)) for n, text in enumerate(chunk_texts(memory))]
     )
     connection.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", [(row, *link) for link in links(memory)])
-    return lengths
+    return int(row or 0), lengths
+
+
+def _groups_of(connection: sqlite3.Connection, rows: list[int]) -> set[str]:
+    """The groups of talk that these rows belong to."""
+    found = set()
+    for row in rows:
+        kind, group = connection.execute("SELECT kind, grp FROM memory WHERE row = ?", (row,)).fetchone()
+        if kind in TALK_KINDS and group:
+            found.add(group)
+    return found
 
 
 def _memory(data: bytes, snapshot: Snapshot) -> Memory:

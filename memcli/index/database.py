@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"3/{ANALYSIS_VERSION}"
+VERSION = f"4/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -47,6 +47,9 @@ CREATE INDEX memory_group ON memory (grp) WHERE grp <> '';
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
 CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;
+CREATE TABLE window (row INTEGER PRIMARY KEY, before INTEGER NOT NULL, grp TEXT NOT NULL, key BLOB NOT NULL);
+CREATE INDEX window_group ON window (grp);
+CREATE TABLE plan (model TEXT PRIMARY KEY, token TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE link (row INTEGER NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL, weight REAL NOT NULL);
 CREATE INDEX link_row ON link (row);
 CREATE VIRTUAL TABLE term USING fts5 (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memcli.model.analysis import terms
-from memcli.model.chunks import split
+from memcli.model.chunks import CHUNK_CHARACTERS, split
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
 
@@ -49,13 +49,20 @@ def chunk_texts(memory: Memory) -> list[str]:
     text = memory.raw or "\n".join(json_texts(memory.content)) or memory.summary_long or memory.path
     first, *rest = split(text) or [memory.path]
     title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
-    return [first, *(f"{title}\n{piece}" for piece in rest)]
+    snapshots = [told for item in memory.context if isinstance(told := item.get("text"), str) and told.strip()]
+    return [first, *(f"{title}\n{piece}" for piece in rest), *snapshots]
+
+
+def window_text(before: str, text: str) -> str:
+    """What was said, behind the end of what was said before it, in one window of the embedder."""
+    return f"{before[-CHUNK_CHARACTERS // 2 :]}\n{text[: CHUNK_CHARACTERS // 2 * 3 // 2]}"
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:
     """The id, the relation and the weight (0..1; 1 when it names none) of what the memory links to."""
     found = []
-    for link in memory.links:
+    # A hand may have put anything into the file.
+    for link in (given for given in memory.links if hasattr(given, "get")):
         weight = link.get("weight")
         known = float(weight) if isinstance(weight, int | float) else 1.0
         found.append((_text(link.get("to")), _text(link.get("relation")), min(1.0, max(0.0, known))))

@@ -10,6 +10,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from memcli.index.database import IN_MEMORY
 
@@ -19,6 +20,7 @@ _BUSY_SECONDS = 5.0
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS question (text TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 )
 _PER_STATEMENT = 500
@@ -42,6 +44,15 @@ class VectorFile:
         if self._path and self._count() * self._record > _size(self._path):
             # The flat file was lost or cut: what the table says of it is worth nothing.
             self._places.execute("DELETE FROM vector")
+            self._places.execute("DELETE FROM birth")
+        self.token = self._birth()
+
+    def _birth(self) -> str:
+        """What tells this file from one that took its place: slots are worth nothing in another."""
+        self._places.execute(
+            "INSERT INTO birth SELECT ? WHERE NOT EXISTS (SELECT 1 FROM birth)", (os.urandom(8).hex(),)
+        )
+        return str(self._places.execute("SELECT token FROM birth").fetchone()[0])
 
     def slots(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Where the vectors of these keys are, for those that there are."""
@@ -76,8 +87,8 @@ class VectorFile:
         """Keeps the vectors of questions."""
         self._places.executemany("INSERT OR REPLACE INTO question VALUES (?, ?)", list(vectors.items()))
 
-    def cosines(self, question: bytes, slots: Sequence[int]) -> list[float]:
-        """The cosine of `question` with the vector in each slot, in the order of `slots`."""
+    def cosines(self, question: bytes, slots: Any) -> Any:
+        """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)]."""
         import numpy
 
         data = numpy.memmap(self._path, numpy.uint8, "r") if self._path else numpy.frombuffer(self._memory, numpy.uint8)
@@ -88,7 +99,7 @@ class VectorFile:
         # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
         dots = (vectors.astype(numpy.float32) @ asked).astype(numpy.float64)
         norms = numpy.sqrt(squares.astype(numpy.float64) * float(asked @ asked))
-        return list((dots / numpy.maximum(norms, 1.0)).tolist())
+        return dots / numpy.maximum(norms, 1.0)
 
     def _count(self) -> int:
         row = self._places.execute("SELECT max(slot) FROM vector").fetchone()

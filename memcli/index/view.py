@@ -10,8 +10,8 @@ from typing import Any
 from memcli.codec.space import policy_from_json
 from memcli.errors import ProviderError
 from memcli.index.deadline import run_within
-from memcli.index.documents import chunk_texts
-from memcli.index.vectors import VectorFile, text_key
+from memcli.index.meaning import Meaning
+from memcli.index.vectors import VectorFile
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS, Entry, Group, Query, Rows, TermStats
 from memcli.model.space import Policy
@@ -21,7 +21,6 @@ COMMON_SHARE = 0.1
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
 
 _PER_STATEMENT = 500
-_EMBED_BATCH = 64
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
 _ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker"
 
@@ -44,6 +43,7 @@ class IndexedSpace:
         self._snapshot = snapshot
         self._semantic = semantic
         self._progress = progress
+        self._loaded: Meaning | None = None
         self._size = int(self._one("SELECT count(*) FROM memory"))
 
     @property
@@ -111,37 +111,15 @@ class IndexedSpace:
             return None
 
     def _dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
-        semantic = self._semantic()
-        if semantic is None:
-            return None
-        embedder, vectors = semantic
-        chunks = self._db.execute("SELECT row, key FROM chunk ORDER BY row, n").fetchall()
-        if not chunks:
-            return [{} for _ in texts]
-        slots = self._embedded(dict.fromkeys(key for _, key in chunks), embedder, vectors)
-        places = [slots[key] for _, key in chunks]
-        rows = [row for row, _ in chunks]
-        known = {text: vectors.question(text) for text in texts}
-        new = [text for text, vector in known.items() if vector is None]
-        if new:
-            known |= dict(zip(new, embedder.embed(new), strict=True))
-            vectors.add_questions({text: known[text] or b"" for text in new})
-        return [_best(rows, vectors.cosines(known[text] or b"", places)) for text in texts]
+        meaning = self._meaning()
+        return None if meaning is None else meaning.cosines(texts)
 
     def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
-        semantic = self._semantic()
-        if semantic is None or self._dense([text]) is None:
+        if self.dense([text]) is None:
             return {}
-        _, vectors = semantic
-        question = vectors.question(text) or b""
-        found: dict[int, list[tuple[float, str]]] = {}
-        for row, memory in zip(rows, self.fetch(rows), strict=True):
-            pieces = list(dict.fromkeys(chunk_texts(memory)))
-            keys = [text_key(piece) for piece in pieces]
-            slots = vectors.slots(keys)
-            scores = vectors.cosines(question, [slots[key] for key in keys])
-            found[row] = sorted(zip(scores, pieces, strict=True), key=lambda found: (-round(found[0], 6), found[1]))
-        return found
+        meaning = self._meaning()
+        assert meaning is not None
+        return {row: meaning.passages(text, memory) for row, memory in zip(rows, self.fetch(rows), strict=True)}
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
@@ -208,28 +186,14 @@ class IndexedSpace:
         totals = json.loads(self._one("SELECT value FROM meta WHERE key = 'totals'") or "[]") or [0] * len(FIELDS)
         return tuple(total / max(1, self._size) for total in totals)
 
-    def _embedded(self, keys: Iterable[bytes], embedder: Embedder, vectors: VectorFile) -> dict[bytes, int]:
-        wanted = list(keys)
-        slots = vectors.slots(wanted)
-        missing = [key for key in wanted if key not in slots]
-        if missing:
-            self._embed(frozenset(missing), embedder, vectors)
-            slots = vectors.slots(wanted)
-        return slots
-
-    def _embed(self, missing: frozenset[bytes], embedder: Embedder, vectors: VectorFile) -> None:
-        rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM chunk") if key in missing})
-        texts: dict[bytes, str] = {}
-        for memory in self.fetch(rows):
-            texts.update((key, text) for text in chunk_texts(memory) if (key := text_key(text)) in missing)
-        # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
-        order = sorted(texts, key=lambda key: (-len(texts[key]), key))
-        for start in range(0, len(order), _EMBED_BATCH):
-            batch = order[start : start + _EMBED_BATCH]
-            values = embedder.embed([texts[key] for key in batch])
-            vectors.add(dict(zip(batch, values, strict=True)))
-            if self._progress:
-                self._progress(start + len(batch), len(order))
+    def _meaning(self) -> Meaning | None:
+        """The vectors of the space, loaded when first asked for; None when there is no embedder."""
+        if self._loaded is None:
+            semantic = self._semantic()
+            if semantic is None:
+                return None
+            self._loaded = Meaning(self._db, self._snapshot, *semantic, self._progress)
+        return self._loaded
 
     def _each(self, statement: str, values: Sequence[Any]) -> Iterable[tuple[Any, ...]]:
         for start in range(0, len(values), _PER_STATEMENT):
@@ -239,15 +203,6 @@ class IndexedSpace:
     def _one(self, statement: str, *values: Any) -> Any:
         row = self._db.execute(statement, values).fetchone()
         return row[0] if row else None
-
-
-def _best(rows: Sequence[int], scores: Sequence[float]) -> dict[int, float]:
-    """The best score of each row; a row may stand several times, once for each chunk."""
-    best: dict[int, float] = {}
-    for row, score in zip(rows, scores, strict=True):
-        if score > best.get(row, -2.0):
-            best[row] = score
-    return best
 
 
 def _conditions(query: Query) -> tuple[list[str], list[Any]]:

@@ -14,6 +14,8 @@ _IMPORTANCE: Mapping[str, float] = {
     "decision": 0.7, "preference": 0.6, "correction": 0.8, "negative": 0.8, "constraint": 0.6, "goal": 0.8,
     "inferred": 0.3,
 }  # fmt: skip
+TALK_KINDS = ("log", "episode")
+"""The kinds that hold what was said, turn by turn, where a group is a conversation."""
 HALF_LIFE_DAYS: Mapping[str, float] = {
     "fact": 30, "preference": 90, "procedure": 60, "correction": 365, "negative": 365, "inferred": 7,
 }  # fmt: skip

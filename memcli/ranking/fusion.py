@@ -33,7 +33,7 @@ COMMON_SHARE = 0.25
 TAIL_SHARE = 0.45
 """What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
 
-DATE_WEIGHT = 0.25
+DATE_WEIGHT = 0.35
 SPEAKER_WEIGHT = 0.1
 RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01

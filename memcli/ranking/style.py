@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memcli.model.memory import TALK_KINDS
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -25,11 +27,11 @@ class Style:
     group_words: float
 
 
-TALK = Style(k1=0.6, b=0.3, lexical=0.45, neighbours=0.15, group=0.25, group_words=0.3)
-PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.15, group=0.25, group_words=0.3)
-CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.0, group_words=1.2)
+TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25)
+PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25)
+CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.3, group_words=1.5)
 
-_BY_KIND: Mapping[str, Style] = {"log": TALK, "episode": TALK, "diff": CODE, "code": CODE, "config": CODE}
+_BY_KIND: Mapping[str, Style] = {**dict.fromkeys(TALK_KINDS, TALK), "diff": CODE, "code": CODE, "config": CODE}
 
 
 def style_of(kind: str) -> Style:
