@@ -136,7 +136,7 @@ complete -c memcli -n '__memcli_at recall' -l prefer-kind -r -f -a '(__memcli_va
 complete -c memcli -n '__memcli_at recall' -l prefer-tag -r -f -a '(__memcli_values tags)' -d 'Rank this tag higher; may be repeated.'
 complete -c memcli -n '__memcli_at recall' -l require-high-relevance -d 'Only what is marked high.'
 complete -c memcli -n '__memcli_at recall' -l min-score -r -f -d 'Only what scores at least X.'
-complete -c memcli -n '__memcli_at recall' -l backend -r -f -a 'basic fusion' -d 'fusion [default] or basic.'
+complete -c memcli -n '__memcli_at recall' -l backend -r -f -a 'basic fusion graph hybrid patricia raptor' -d 'fusion [default] or basic.'
 complete -c memcli -n '__memcli_at recall' -l weights -r -f -d 'What counts how much: semantic, keyword, recency, importance.'
 complete -c memcli -n '__memcli_at recall' -l recency-bias -r -f -d 'How much the date counts beside everything else.'
 complete -c memcli -n '__memcli_at recall' -l deadline -r -f -d 'Answer by words alone when meaning takes longer than this.'

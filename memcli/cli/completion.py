@@ -13,6 +13,7 @@ from typing import Any
 from memcli.cli.main import VERBS, build
 from memcli.cli.shells import BASH, FISH, ZSH
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
+from memcli.ranking import RANKERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Command:
 
 
 _BY_NAME: Mapping[str, Value] = {
-    "--backend": Value(words=("basic", "fusion")),
+    "--backend": Value(words=tuple(sorted(RANKERS))),
     "--field": Value(words=tuple(MEMORY_FIELDS)),
     "--format": Value(words=("json", "md", "prompt", "table")),
     "--source": Value(words=SOURCES),

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from memcli.index.documents import chunk_texts, window_text
-from memcli.index.vectors import VectorFile, text_key
+from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
 from memcli.ports import Embedder, Progress, Snapshot
 
@@ -46,9 +46,12 @@ class Meaning:
 
     def cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
         """For each text the cosine of every row with it. Raises ProviderError."""
-        if self._plan is None:
-            self._plan = self._load_plan() or self._make_plan()
-        return [self._nearness(question) for question in self._questions(texts)]
+        try:
+            return self._cosines(texts)
+        except (VectorsLostError, sqlite3.Error):  # the cache was deleted or damaged while this process works with it
+            self._vectors.go_on_in_memory()
+            self._plan = None
+            return self._cosines(texts)
 
     def passages(self, text: str, memory: Memory) -> list[tuple[float, str]]:
         """The pieces of a memory that is embedded, with their cosines, nearest first."""
@@ -58,6 +61,11 @@ class Meaning:
         slots = self._vectors.slots(keys)
         scores = self._vectors.cosines(question, [slots[key] for key in keys]).tolist()
         return sorted(zip(scores, pieces, strict=True), key=lambda found: (-round(found[0], 6), found[1]))
+
+    def _cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
+        if self._plan is None:
+            self._plan = self._load_plan() or self._make_plan()
+        return [self._nearness(question) for question in self._questions(texts)]
 
     def _nearness(self, question: bytes) -> dict[int, float]:
         assert self._plan is not None

@@ -31,6 +31,10 @@ def text_key(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
+class VectorsLostError(Exception):
+    """The file of vectors has vanished or shrunk under this process."""
+
+
 class VectorFile:
     """The vectors of one model in `folder`; in memory alone when `folder` is None."""
 
@@ -38,6 +42,7 @@ class VectorFile:
         self._dimensions = dimensions
         self._record = _HEADER_BYTES + dimensions
         self._memory = bytearray()
+        self._map: Any = None
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
@@ -91,7 +96,9 @@ class VectorFile:
         """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)]."""
         import numpy
 
-        data = numpy.memmap(self._path, numpy.uint8, "r") if self._path else numpy.frombuffer(self._memory, numpy.uint8)
+        data = self._mapped() if self._path else numpy.frombuffer(bytes(self._memory), numpy.uint8)
+        if len(slots) and (max(slots) + 1) * self._record > len(data):
+            raise VectorsLostError
         records = data[: len(data) // self._record * self._record].reshape(-1, self._record)[numpy.asarray(slots)]
         squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
         vectors = records[:, _HEADER_BYTES:].view(numpy.int8)
@@ -100,6 +107,24 @@ class VectorFile:
         dots = (vectors.astype(numpy.float32) @ asked).astype(numpy.float64)
         norms = numpy.sqrt(squares.astype(numpy.float64) * float(asked @ asked))
         return dots / numpy.maximum(norms, 1.0)
+
+    def go_on_in_memory(self) -> None:
+        """Gives up the files, which somebody has taken away, and begins anew in memory."""
+        self._path, self._map, self._memory = None, None, bytearray()
+        self._places.close()
+        self._places = _connect(IN_MEMORY)
+        self.token = self._birth()
+
+    def _mapped(self) -> Any:
+        """The flat file, mapped; once more when it has grown since."""
+        import numpy
+
+        if self._map is None or self._count() * self._record > len(self._map):
+            try:
+                self._map = numpy.memmap(self._path, numpy.uint8, "r")
+            except (OSError, ValueError):  # gone, or empty
+                raise VectorsLostError from None
+        return self._map
 
     def _count(self) -> int:
         row = self._places.execute("SELECT max(slot) FROM vector").fetchone()
@@ -111,6 +136,8 @@ class VectorFile:
             return
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, 0o600)
         try:
+            if os.fstat(fd).st_size < slot * self._record:
+                raise VectorsLostError
             os.ftruncate(fd, slot * self._record)  # cuts off what a killed writer left
             rest = memoryview(data)
             os.lseek(fd, 0, os.SEEK_END)

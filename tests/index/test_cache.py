@@ -126,3 +126,63 @@ def test_a_database_that_is_made_twice_is_one(tmp_path: Path) -> None:
     path = str(tmp_path / "x.index")
     connect(path).close()
     assert connect(path).execute("SELECT count(*) FROM memory").fetchone() == (0,)
+
+
+def talk(workspace: Workspace, **texts: str) -> None:
+    """Turns of one conversation, in the order of their names."""
+    turns = [
+        memory(name, kind="log", raw=text, path=f"talk/{name}", metadata={"group": "S1"})
+        for name, text in texts.items()
+    ]
+    workspace.store.update("main", lambda space: space.put(turns, NOW))
+
+
+def test_windows_follow_the_conversation(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    talk(workspace, t1="Which database shall we use?", t2="The one with an elephant.", t4="Agreed then.")
+    ask(workspace, "database")
+    talk(workspace, t3="I like it too.", t2="The one with a dolphin.")
+    questions = ["database elephant", "dolphin", "agreed", "like it"]
+    grown = [ask(workspace, question) for question in questions]
+    workspace.store.update("main", lambda space: space.drop(["mem_t1"], NOW))
+    shrunk = [ask(workspace, question) for question in questions]
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    assert [ask(open_at(tmp_path), question) for question in questions] == shrunk != grown
+
+
+def test_vectors_that_were_made_anew_are_not_mistaken(tmp_path: Path) -> None:
+    """The slots of a lost file of vectors mean nothing in the one that takes its place."""
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    for file in (tmp_path / ".memory" / "cache").glob("*.vectors"):
+        file.unlink()
+    second = open_at(tmp_path)
+    fill(second, z="A zebra crosses.", a=TEXTS["a"])  # another order of making
+    second.store.update("main", lambda space: space.drop(["mem_z"], NOW))
+    assert answers(second) == before
+
+
+def test_the_cache_may_vanish_in_the_middle_of_a_command(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    queries = (Query(topic=question, now=NOW) for question in QUESTIONS)
+    bundles = recall(workspace, queries)
+    found = [next(bundles)]
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    found += bundles
+    assert [[(s.memory.id, s.score) for s in bundle.sections] for bundle in found] == before
+
+
+def test_recall_reads_no_whole_space_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    from memcli.store.file import FileSnapshot
+
+    def refuse(self: FileSnapshot) -> bytes:
+        raise AssertionError("the whole file was read")
+
+    monkeypatch.setattr(FileSnapshot, "_read", refuse)
+    assert answers(open_at(tmp_path)) == before
