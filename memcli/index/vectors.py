@@ -93,13 +93,15 @@ class VectorFile:
         self._places.executemany("INSERT OR REPLACE INTO question VALUES (?, ?)", list(vectors.items()))
 
     def cosines(self, question: bytes, slots: Any) -> Any:
-        """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)]."""
+        """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)].
+
+        Raises VectorsLostError when the file has none there.
+        """
         import numpy
 
-        data = self._mapped() if self._path else numpy.frombuffer(bytes(self._memory), numpy.uint8)
-        if len(slots) and (max(slots) + 1) * self._record > len(data):
-            raise VectorsLostError
-        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)[numpy.asarray(slots)]
+        places = numpy.asarray(slots, numpy.int64)
+        data = self._bytes((int(places.max()) + 1) * self._record if len(places) else 0)
+        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)[places]
         squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
         vectors = records[:, _HEADER_BYTES:].view(numpy.int8)
         asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
@@ -115,15 +117,19 @@ class VectorFile:
         self._places = _connect(IN_MEMORY)
         self.token = self._birth()
 
-    def _mapped(self) -> Any:
-        """The flat file, mapped; once more when it has grown since."""
+    def _bytes(self, least: int) -> Any:
+        """The records as an array of bytes, `least` long or longer; the file is mapped again when it has grown."""
         import numpy
 
-        if self._map is None or self._count() * self._record > len(self._map):
+        if self._path is None:
+            return numpy.frombuffer(bytes(self._memory), numpy.uint8)
+        if self._map is None or len(self._map) < least:
             try:
                 self._map = numpy.memmap(self._path, numpy.uint8, "r")
             except (OSError, ValueError):  # gone, or empty
                 raise VectorsLostError from None
+        if len(self._map) < least:
+            raise VectorsLostError
         return self._map
 
     def _count(self) -> int:

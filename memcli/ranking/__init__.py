@@ -19,4 +19,35 @@ def _fusion() -> Ranker:
     return FusionRanker()
 
 
-RANKERS: Mapping[str, Callable[[], Ranker]] = {"basic": _basic, "fusion": _fusion}
+def _graph() -> Ranker:
+    from memcli.ranking.graph import GraphRanker
+
+    return GraphRanker()
+
+
+def _hybrid() -> Ranker:
+    from memcli.ranking.hybrid import HybridRanker
+
+    return HybridRanker()
+
+
+def _patricia() -> Ranker:
+    from memcli.ranking.patricia import PatriciaRanker
+
+    return PatriciaRanker()
+
+
+def _raptor() -> Ranker:
+    from memcli.ranking.raptor import RaptorRanker
+
+    return RaptorRanker()
+
+
+RANKERS: Mapping[str, Callable[[], Ranker]] = {
+    "basic": _basic,
+    "fusion": _fusion,
+    "graph": _graph,
+    "hybrid": _hybrid,
+    "patricia": _patricia,
+    "raptor": _raptor,
+}
