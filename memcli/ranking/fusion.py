@@ -6,18 +6,17 @@ MiniLM) are stretched to 0..1 over the space and weighed; see `style.py`, `conte
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
-from memcli.clock import days_between
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, TermStats, in_order
+from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, TermStats
 from memcli.ports import SpaceView
 from memcli.ranking.context import add_context
 from memcli.ranking.floor import coverage, has_stranger, judge
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import style_of
+from memcli.ranking.weights import check, ordered, recency
 
 LEXICAL_CANDIDATES = 250
 DENSE_CANDIDATES = 200
@@ -39,7 +38,6 @@ RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01
 RELEVANCE_WEIGHT = 0.02
 PREFERENCE_WEIGHT = 0.1
-RECENCY_DAYS = 30.0
 _RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 
 
@@ -47,6 +45,7 @@ class FusionRanker:
     """Words and meaning, min-max weighted. Without an embedder, words alone."""
 
     def rank(self, query: Query, view: SpaceView) -> Ranking:
+        check(query)
         stats = view.lexical(query_terms(query.topic), LEXICAL_CANDIDATES)
         whole, cosines = _meaning(query, stats, view)
         visible = view.visible(query)
@@ -58,25 +57,25 @@ class FusionRanker:
         if not evidence.is_enough:
             return Ranking((), evidence, is_degraded)
         entries = view.entries(rows)
-        leading = _leading_groups(_own(entries, stats, cosines), entries)
+        leading = _leading_groups(_own(query, entries, stats, cosines), entries)
         groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
         near = (groups[name] for name in leading[:KIN_GROUPS])
         kin = {row for group in near for row in group.rows if row in visible and row not in entries}
         entries |= view.entries(sorted(kin))
-        parts = _own(entries, stats, cosines)
+        parts = _own(query, entries, stats, cosines)
         add_context(parts, entries, groups, stats)
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
             why.update(_priors(entries[row], query))
-        return Ranking(_hits(parts, entries), evidence, is_degraded)
+        return Ranking(_hits(parts, entries, query), evidence, is_degraded)
 
 
-def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> tuple[Hit, ...]:
+def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], query: Query) -> tuple[Hit, ...]:
     """The rows in order, without the tail that is far below the best."""
     hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
     least = TAIL_SHARE * max(hit.score for hit in hits)
-    return tuple(in_order(hit for hit in hits if hit.score >= least))
+    return ordered((hit for hit in hits if hit.score >= least), query)
 
 
 def _meaning(
@@ -115,7 +114,7 @@ def _nearest(cosines: Mapping[int, float]) -> list[int]:
 
 
 def _own(
-    entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float] | None
+    query: Query, entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float] | None
 ) -> dict[int, dict[str, float]]:
     """What each memory says by itself, in words and in meaning; the two weights add up to 1."""
     kinds = {row: entry.kind for row, entry in entries.items()}
@@ -126,9 +125,11 @@ def _own(
     parts = {}
     for row, entry in entries.items():
         lexical = style_of(entry.kind).lexical if cosines else 1.0
-        parts[row] = {"words": lexical * words.get(row, 0.0) / high}
+        parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
         if cosines:
-            parts[row]["meaning"] = (1 - lexical) * (cosines.get(row, far) - far) / max(near - far, 1e-9)
+            parts[row]["meaning"] = (
+                query.weights.get("semantic", 1 - lexical) * (cosines.get(row, far) - far) / max(near - far, 1e-9)
+            )
     return parts
 
 
@@ -150,10 +151,9 @@ def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, E
 
 
 def _priors(entry: Entry, query: Query) -> dict[str, float]:
-    age = days_between(entry.created_at, query.now)
     priors = {
-        "recency": RECENCY_WEIGHT * math.exp(-age / RECENCY_DAYS),
-        "importance": IMPORTANCE_WEIGHT * entry.importance * entry.confidence,
+        "recency": query.weights.get("recency", RECENCY_WEIGHT) * recency(entry, query),
+        "importance": query.weights.get("importance", IMPORTANCE_WEIGHT) * entry.importance * entry.confidence,
         "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"]),
     }
     if entry.kind in query.prefer_kinds:

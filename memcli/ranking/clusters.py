@@ -1,0 +1,157 @@
+"""Clusters of texts by their terms: bisected again and again, so that the result is a tree.
+
+Bisecting k-means after M. Steinbach, G. Karypis, V. Kumar: "A Comparison of Document Clustering Techniques", 2000,
+on hashed term vectors (K. Weinberger et al.: "Feature Hashing for Large Scale Multitask Learning", 2009). The seeds
+of a cut are the text farthest from the middle and the one farthest from that, so nothing is left to chance; vectors
+are whole numbers small enough for float32 to add exactly in any order, so every machine cuts alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from numpy import float32, float64
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[float32]
+
+DIMENSIONS = 256
+LENGTH = 2048
+"""Of every vector: the sums of a dot product stay below 2^24."""
+LEAST_SHARE = 0.2
+"""A cut leaves at least this share on either side: it bounds the depth of the tree, whatever the texts."""
+ROUNDS = 2
+IDF_STEPS = 8
+MAX_COUNT = 3
+"""More of the same term in one text count no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Texts that are alike, by their places in what was clustered; `parts` are the two clusters that it falls into."""
+
+    members: tuple[int, ...]
+    parts: tuple[Cluster, ...] = ()
+
+    def leaves(self) -> Iterator[Cluster]:
+        """The clusters that fall into no more."""
+        waiting = [self]
+        while waiting:
+            cluster = waiting.pop()
+            if not cluster.parts:
+                yield cluster
+            waiting.extend(reversed(cluster.parts))
+
+
+def tree_of(texts: Sequence[Mapping[str, int]], largest: int) -> Cluster:
+    """All texts (how often each has which terms) as one cluster, cut until none has more than `largest` members.
+
+    The order of the texts decides between equals, so it must not depend on chance.
+    """
+    return _cut(_vectors(texts), range(len(texts)), largest)
+
+
+def tight(texts: Sequence[Mapping[str, int]], largest: int, least: float) -> list[tuple[int, ...]]:
+    """The smallest clusters, without members whose mean cosine with the others is below `least`: those are in none.
+
+    So few texts that they would all be one cluster are none.
+    """
+    vectors = _vectors(texts)
+    found = []
+    tree = _cut(vectors, range(len(texts)), largest)
+    for leaf in tree.leaves() if tree.parts else ():
+        part = vectors[list(leaf.members)]
+        others = len(part) - 1
+        likeness = part @ part.T
+        totals = (likeness.sum(axis=1, dtype="float64") - likeness.diagonal()).tolist()
+        members = tuple(
+            n for n, total in zip(leaf.members, totals, strict=True) if total >= least * LENGTH * LENGTH * others
+        )
+        if len(members) > 1:
+            found.append(members)
+    return found
+
+
+def _cut(vectors: Vectors, members: Sequence[int], largest: int) -> Cluster:
+    if len(members) <= largest:
+        return Cluster(tuple(members))
+    chosen = _sides(vectors[list(members)])
+    sides: tuple[list[int], list[int]] = ([], [])
+    for member, is_second in zip(members, chosen, strict=True):
+        sides[is_second].append(member)
+    return Cluster(tuple(members), tuple(_cut(vectors, side, largest) for side in sides))
+
+
+def _sides(vectors: Vectors) -> list[bool]:
+    """On which side of the cut each vector is."""
+    import numpy
+
+    first = vectors[int((vectors @ _middle(vectors)).argmin())]
+    second = vectors[int((vectors @ first).argmin())]
+    leaning = vectors @ (second - first)
+    for _ in range(ROUNDS):
+        is_second = leaning > 0
+        if is_second.all() or not is_second.any():
+            break
+        leaning = vectors @ (_middle(vectors[is_second]) - _middle(vectors[~is_second]))
+    is_second = leaning > 0
+    least = max(1, int(LEAST_SHARE * len(vectors)))
+    count = int(is_second.sum())
+    if not least <= count <= len(vectors) - least:
+        order = numpy.argsort(-leaning, kind="stable")
+        is_second[:] = False
+        is_second[order[: min(max(count, least), len(vectors) - least)]] = True
+    return [bool(side) for side in is_second.tolist()]
+
+
+def _middle(vectors: Vectors) -> Vectors:
+    import numpy
+
+    sums = vectors.sum(axis=0, dtype=numpy.float64)
+    middle: Vectors = _scaled(sums.reshape(1, -1))[0]
+    return middle
+
+
+def _scaled(sums: NDArray[float64]) -> Vectors:
+    """Whole numbers, every vector LENGTH long, but for one of zeros."""
+    import numpy
+
+    norms = numpy.sqrt((sums * sums).sum(axis=1, keepdims=True))
+    scaled: Vectors = numpy.rint(sums * (LENGTH / numpy.maximum(norms, 1.0))).astype(numpy.float32)
+    return scaled
+
+
+def _vectors(texts: Sequence[Mapping[str, int]]) -> Vectors:
+    """Every term adds its rarity to one dimension, or takes it away."""
+    import numpy
+
+    frequencies = Counter(term for text in texts for term in text)
+    known = {
+        term: (_dimension(term), _sign(term) * round(IDF_STEPS * math.log2(len(texts) / n)))
+        for term, n in frequencies.items()
+        if n > 1
+    }
+    places: list[int] = []
+    values: list[int] = []
+    for n, text in enumerate(texts):
+        for term, count in text.items():
+            if term in known:
+                dimension, weight = known[term]
+                places.append(n * DIMENSIONS + dimension)
+                values.append(weight * min(count, MAX_COUNT))
+    sums = numpy.bincount(places, weights=values, minlength=len(texts) * DIMENSIONS).astype(numpy.float64)
+    return _scaled(sums.reshape(len(texts), DIMENSIONS))
+
+
+def _dimension(term: str) -> int:
+    return crc32(term.encode("utf-8", "surrogatepass")) % DIMENSIONS
+
+
+def _sign(term: str) -> int:
+    return 1 if crc32(term.encode("utf-8", "surrogatepass")) // DIMENSIONS % 2 else -1

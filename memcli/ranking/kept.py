@@ -1,0 +1,29 @@
+"""What was built of a space, kept for the next question to the same view of it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from memcli.model.recall import Rows
+from memcli.ports import SpaceView
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """The last thing built: it serves while the view and the rows visible in it are the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[weakref.ref[SpaceView], Rows, T] | None = None
+
+    def get(self, view: SpaceView, visible: Rows, build: Callable[[], T]) -> T:
+        """What `build` gives for these rows of this view."""
+        if self._last is not None:
+            known, rows, built = self._last
+            if known() is view and rows == visible:
+                return built
+        made = build()
+        self._last = (weakref.ref(view), visible, made)
+        return made

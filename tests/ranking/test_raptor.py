@@ -1,0 +1,95 @@
+"""What makes `raptor`: summaries of clusters that lift their members, and recency."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.model.memory import Memory
+from memcli.ranking.clusters import Cluster, tree_of
+from memcli.ranking.tree import LEAF_SIZE, SUMMARY_TERMS, Node, summary_tree
+from tests.conftest import memory
+from tests.ranking.asking import ranked
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=6), min_size=1, max_size=80)
+
+
+def themed(theme: str, count: int) -> list[Memory]:
+    """Memories on one theme, of which the last does not name what the others do."""
+    words = {"sea": "harbour tide anchor sailor", "loom": "thread weaving shuttle cotton", "oven": "dough yeast crust"}
+    told = words[theme]
+    return [
+        memory(
+            f"{theme}{n}",
+            path=f"{theme}/{theme}{n}",
+            raw=f"{told} {'lighthouse' if theme == 'sea' and n < count - 1 else ''}",
+            tags=(theme,),
+        )
+        for n in range(count)
+    ]
+
+
+THEMES = [*themed("sea", 7), *themed("loom", 7), *themed("oven", 7)]
+
+
+def test_the_summary_of_a_cluster_lifts_a_leaf_that_alone_would_not_match(tmp_path: Path) -> None:
+    found = ranked(tmp_path, "raptor", "lighthouse", THEMES)
+    assert list(found)[-1] == "sea6"
+    assert set(found) == {f"sea{n}" for n in range(7)}
+    assert set(found["sea6"].why) == {"cluster", "recency"}
+
+
+def test_what_a_cluster_says_counts_for_all_its_members(tmp_path: Path) -> None:
+    found = ranked(tmp_path, "raptor", "lighthouse", THEMES)
+    assert len({round(hit.why["cluster"], 9) for hit in found.values()}) == 1
+
+
+def test_what_is_recent_comes_first(tmp_path: Path) -> None:
+    made = {"new": "2026-01-30T09:30:00Z", "month": "2026-01-01T09:30:00Z", "old": "2020-01-01T09:30:00Z"}
+    notes = [memory(name, raw="The same text.", path=f"p/{name}", created_at=at) for name, at in made.items()]
+    found = ranked(tmp_path, "raptor", "same text", notes)
+    assert list(found) == ["new", "month", "old"]
+    assert found["month"].why["recency"] == pytest.approx(0.05 * 2.718281828**-1)
+
+
+def test_a_pin_adds(tmp_path: Path) -> None:
+    notes = [memory(name, raw="The same text.", path=f"p/{name}", pinned=name == "b") for name in "ab"]
+    assert list(ranked(tmp_path, "raptor", "same text", notes)) == ["b", "a"]
+
+
+@given(TEXTS)
+def test_a_tree_holds_every_text_once_and_is_cut_to_size(texts: list[list[str]]) -> None:
+    tree = tree_of([Counter(text) for text in texts], 4)
+    assert sorted(n for leaf in tree.leaves() for n in leaf.members) == list(range(len(texts)))
+    assert all(1 <= len(leaf.members) <= 4 for leaf in tree.leaves())
+    assert depth(tree) <= 20  # log(80 / 4) / log(1 / 0.8), and some for what is rounded
+
+
+@given(TEXTS)
+def test_summaries_are_made_of_those_below(texts: list[list[str]]) -> None:
+    def check(node: Node) -> None:
+        assert len(node.shares) <= SUMMARY_TERMS
+        assert all(0 < share <= 1 for share in node.shares.values())
+        if node.parts:
+            below = {term for part in node.parts for term in part.shares}
+            assert set(node.shares) <= below
+            assert sorted(row for part in node.parts for row in part.members) == sorted(node.members)
+        else:
+            assert len(node.members) <= LEAF_SIZE
+        for part in node.parts:
+            check(part)
+
+    check(summary_tree({100 - n: text for n, text in enumerate(texts)}))
+
+
+def test_equal_texts_are_cut_too() -> None:
+    tree = tree_of([Counter({"a": 1})] * 100, 5)
+    assert max(len(leaf.members) for leaf in tree.leaves()) <= 5
+
+
+def depth(cluster: Cluster) -> int:
+    return 1 + max((depth(part) for part in cluster.parts), default=0)

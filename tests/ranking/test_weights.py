@@ -1,0 +1,58 @@
+"""What a query may weigh otherwise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import UsageError
+from memcli.model.recall import Query
+from memcli.ranking.weights import COMPONENTS, factors
+from tests.conftest import NOW, memory
+from tests.ranking.asking import ranked
+
+BACKENDS = ("basic", "graph", "hybrid", "patricia", "raptor")
+NOTES = [
+    memory("old", path="a/quokka", raw="The quokka sleeps.", created_at="2020-01-01T00:00:00Z"),
+    memory("new", path="a/else", raw="A marsupial; the quokka, says a long text of many other words.", relevance="low"),
+]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_unknown_part_is_named(tmp_path: Path, backend: str) -> None:
+    with pytest.raises(UsageError, match="'magic'") as caught:
+        ranked(tmp_path, backend, "quokka", NOTES, weights={"magic": 1.0})
+    assert all(name in (caught.value.hint or "") for name in COMPONENTS)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weights": {"keyword": -1.0}},
+        {"weights": {"keyword": float("nan")}},
+        {"recency_bias": 1.5},
+        {"recency_bias": -1},
+    ],
+)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_numbers_out_of_range_are_refused(tmp_path: Path, backend: str, wrong: dict[str, object]) -> None:
+    with pytest.raises(UsageError):
+        ranked(tmp_path, backend, "quokka", NOTES, **wrong)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_recency_bias_raises_what_is_new(tmp_path: Path, backend: str) -> None:
+    assert next(iter(ranked(tmp_path, backend, "quokka", NOTES))) == "old"
+    assert next(iter(ranked(tmp_path, backend, "quokka", [], recency_bias=0.9))) == "new"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_words_may_count_for_less(tmp_path: Path, backend: str) -> None:
+    before = ranked(tmp_path, backend, "quokka", NOTES)["old"].score
+    assert ranked(tmp_path, backend, "quokka", [], weights={"keyword": 0.1})["old"].score < before
+
+
+def test_a_weight_takes_the_place_of_the_own_one() -> None:
+    query = Query(topic="x", now=NOW, weights={"semantic": 0.4})
+    assert factors(query, {"semantic": 0.5, "keyword": 0.5}) == {"semantic": 0.8, "keyword": 1.0}
