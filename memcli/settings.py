@@ -29,10 +29,11 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration."""
 
     def pick(name: str) -> str | None:
-        return options.get(name) or environ.get(f"MEMCLI_{name.upper()}") or config.get(name)
+        given = options.get(name)
+        return given if given is not None else environ.get(f"MEMCLI_{name.upper()}") or config.get(name)
 
     return Settings(
-        space=pick("space") or DEFAULT_SPACE,
+        space=DEFAULT_SPACE if (space := pick("space")) is None else space,
         freeze_clock=pick("freeze_clock"),
         project=pick("project") or "",
         backend=pick("backend"),

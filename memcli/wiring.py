@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -12,13 +13,13 @@ from memcli.app.workspace import Workspace
 from memcli.clock import frozen_clock, system_clock
 from memcli.codec.canonical import encode
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import NotFoundError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.model.recall import DEFAULT_BACKEND
 from memcli.ports import Index, Progress, Ranker, Source
 from memcli.ranking import RANKERS
 from memcli.settings import Settings, check_config, resolve
-from memcli.store.atomic import make_folder, read_json, write_file
+from memcli.store.atomic import make_folder, read_json, read_regular, write_file
 from memcli.store.file import FileStore
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from memcli.app.watch import Watch
 
 _T = TypeVar("_T")
+_MAX_CONFIG = 1 << 20
 Warn = Callable[[str], None]
 
 
@@ -143,6 +145,9 @@ def open_watch(
 
     layout = Layout(workspace.root)
     work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    if with_git and work_tree is not None and shutil.which("git") is None:
+        workspace.warn("git is not on PATH: files are followed, commits are not")
+        with_git = False
     saved = layout.local(f"{workspace.space}.watch.json")
     known = read_json(saved)
     watcher = Watcher(
@@ -166,9 +171,10 @@ def open_watch(
 def read_config(layout: Layout) -> dict[str, str]:
     """The configuration of the store. Raises UsageError when it is no TOML or names what it may not."""
     try:
-        with open(layout.config, "rb") as file:
-            data = file.read()
-    except OSError:
+        data = read_regular(layout.config, _MAX_CONFIG)
+    except OSError as error:
+        raise StoreError(f"cannot read {FOLDER}/config.toml: {error.strerror}", "make it a plain file") from None
+    if data is None:
         return {}
     import tomllib
 

@@ -69,8 +69,10 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
         if name not in MEMORY_FIELDS:
             raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
 
+    remade = _derived(workspace, fields)
+
     def change(memory: Memory, space: Space) -> Memory:
-        edited = _edited(memory, fields)
+        edited = _edited(memory, {**remade, **fields})
         for other in space.objects:
             if other.path == edited.path and other.id != memory.id:
                 raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
@@ -115,6 +117,15 @@ def _named(space: Space, refs: Sequence[str], recursive: bool) -> list[Memory]:
     return list(found.values())
 
 
+def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The summaries and chunks of a new text: those of the old one would go on telling what no longer holds."""
+    if not isinstance(fields.get("raw"), str) or not fields["raw"].strip():
+        return {}
+    made = workspace.summarizer.describe({"raw": fields["raw"]})
+    follow = ("summary_micro", "summary_short", "summary_long")
+    return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
+
+
 def _edited(memory: Memory, fields: Mapping[str, Json]) -> Memory:
     stored = memory_to_json(memory)
     data: dict[str, Any] = {**stored, **checked_fields(fields)}
@@ -129,6 +140,8 @@ def _edited(memory: Memory, fields: Mapping[str, Json]) -> Memory:
         raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
     content = encode(data["content"]) if data.get("content") is not None else b""
     data["metadata"] = {**data.get("metadata", {}), "hash": text_hash(data.get("raw", ""), content)}
+    if data.get("chunks"):
+        data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
     try:
         return memory_from_json(listed, "the edited memory")

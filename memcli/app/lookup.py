@@ -16,6 +16,7 @@ def load(workspace: Workspace, space: str | None = None) -> Space:
     """The whole space, which is empty when it does not exist. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(space or workspace.space)
     try:
+        _tell_empty(workspace, snapshot)
         return snapshot.load()
     finally:
         snapshot.close()
@@ -26,6 +27,7 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
     """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(space or workspace.space)
     try:
+        _tell_empty(workspace, snapshot)
         view = workspace.index.view(snapshot)
         try:
             yield snapshot, view
@@ -57,3 +59,8 @@ def list_memories(
         and (not kinds or m.kind in kinds)
         and all(tag in m.tags for tag in tags)
     ]  # fmt: skip
+
+
+def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:
+    if not snapshot.fingerprint:
+        workspace.warn(f"space {snapshot.space!r} is empty: nothing has been remembered in it")

@@ -89,15 +89,16 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
 
 
 def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
-    snapshot, view = stack.enter_context(opened(workspace, space))
-    if not snapshot.fingerprint:
-        workspace.warn(f"space {space!r} is empty: nothing has been remembered in it")
+    _, view = stack.enter_context(opened(workspace, space))
     return Place(name, view, workspace.ranker(workspace.backend or view.policy.backend or ""))
 
 
 def _ask(query: Query, place: Place) -> Found:
     visible = place.view.visible(query)
-    ranking = place.ranker.rank(query, place.view) if query.topic.strip() else _all(query, place.view)
+    if query.topic.strip():
+        ranking = place.ranker.rank(query, place.view)
+    else:  # without a topic a kind can be listed; nothing at all is no question
+        ranking = _all(query, place.view) if query.kinds else Ranking()
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     matched = {hit.entry.row for hit in ranking.hits}

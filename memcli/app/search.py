@@ -77,11 +77,12 @@ def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) 
 
 
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:
-    """The cosine of each row's best chunk, or the share of the question's words that it has, where that is more."""
+    """The cosine of each row's best chunk, or the mean of it and the share of the question's words, where that is more."""
     stats = view.lexical(query_terms(text), max(1, view.size))
     similar = dict((view.dense([text]) or [{}])[0])
     for row, counts in stats.counts.items():
-        similar[row] = max(similar.get(row, 0.0), _share(counts, stats))
+        share = _share(counts, stats)
+        similar[row] = max(similar[row], (similar[row] + share) / 2) if row in similar else share
     return similar
 
 

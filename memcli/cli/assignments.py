@@ -14,7 +14,11 @@ def assignments(pairs: list[str] | None, fields: dict[str, Shape] | None = None)
     Raises UsageError for a value that is no JSON where it must be.
     """
     shapes = MEMORY_FIELDS if fields is None else fields
-    return {name: _value(name, value, shapes.get(name, {})) for name, value in split_pairs(pairs, "--set").items()}
+    given = split_pairs(pairs, "--set")
+    for name in given:
+        if name not in shapes:
+            raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(shapes))}")
+    return {name: _value(name, value, shapes[name]) for name, value in given.items()}
 
 
 def _value(name: str, value: str, shape: Shape) -> Json:
@@ -27,7 +31,7 @@ def _value(name: str, value: str, shape: Shape) -> Json:
     try:
         return decode_argument(value, f"--set {name}")
     except UsageError:
-        if not shape.get("type"):  # any JSON: a bare word is text
+        if not shape.get("type") and value[:1].isalpha():  # any JSON: a bare word is text
             return value
         raise
 

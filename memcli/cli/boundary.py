@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memcli.cli.output import report
-from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -16,6 +16,11 @@ _BROKEN_PIPE = 141
 
 def prepare_streams() -> None:
     """Makes what is printed the same bytes whatever the locale and the system."""
+    nowhere = None
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, as `>&-` does
+            nowhere = nowhere or open(os.devnull, "r+", encoding="utf-8")  # noqa: SIM115 - lasts as long as the process
+            setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace", newline="\n")
@@ -25,7 +30,7 @@ def guarded(work: Callable[[], int], json: bool) -> int:
     """What `work` returns, or the exit code of its failure, which has then been reported."""
     try:
         code = work()
-        sys.stdout.flush()
+        _flush()
     except MemcliError as error:
         report(error, json)
         return error.exit_code
@@ -38,6 +43,18 @@ def guarded(work: Callable[[], int], json: bool) -> int:
     except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
         return _unexpected(error, json)
     return code
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise StoreError(
+            f"cannot write the answer: {error.strerror}", "what was asked for is done all the same"
+        ) from None
 
 
 def _unexpected(error: Exception, json: bool) -> int:
@@ -61,6 +78,8 @@ def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
         return UsageError(error.format_message().rstrip("."), _help_of(error))
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
+        if isinstance(error, FileNotFoundError) and not error.filename:
+            return NotFoundError("the working directory is gone", "change to one that is there")
         where = f": {error.filename}" if error.filename else ""
         return StoreError(f"{error.strerror or error}{where}", "check permissions and space")
     return None

@@ -30,8 +30,12 @@ def edit_fields(memory: Memory) -> dict[str, Json]:
         path = os.path.join(folder, f"{memory.id}.json")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        if subprocess.run([*shlex.split(editor), path], check=False).returncode:
-            raise ProviderError(f"the editor {editor!r} failed", "nothing was changed")
+        try:
+            failed = subprocess.run([*shlex.split(editor), path], check=False).returncode != 0
+        except (OSError, ValueError):
+            failed = True
+        if failed:
+            raise ProviderError(f"the editor {editor!r} failed", "nothing was changed; set EDITOR to one that works")
         with open(path, encoding="utf-8") as file:
             edited = file.read()
     if edited == text:

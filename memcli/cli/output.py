@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError
 from memcli.model.memory import Json
-from memcli.render.clean import clean_line
+from memcli.render.clean import clean, clean_line, escape
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -28,7 +28,7 @@ class Output:
 
     def answer(self, data: Json, text: str) -> None:
         """What was asked for: `data` as JSON, or `text`."""
-        self.write(encode(data).decode() if self.json else text)
+        self.write(escape(encode(data).decode()) if self.json else text)
 
     def confirm(self, data: Json, text: str) -> None:
         """What was done: as `answer`, but not worth a word when quiet."""
@@ -38,13 +38,18 @@ class Output:
     def lines(self, values: Iterable[Json]) -> None:
         """JSON values, one a line, each written as soon as it is there."""
         for value in values:
-            self.write(encode_line(value).decode())
+            self.write(escape(encode_line(value).decode()))
             sys.stdout.flush()
 
     def write(self, text: str) -> None:
-        """Text on standard output, with a newline at its end; nothing for no text."""
+        """Text on standard output, cleaned, with a newline at its end; nothing for no text."""
+        self.raw(clean(text))
+
+    def raw(self, text: str) -> None:
+        """As `write`, for text that must stay as it is: on a terminal it is cleaned all the same."""
         if text:
-            sys.stdout.write(text if text.endswith("\n") else text + "\n")
+            shown = clean(text) if is_terminal() else text
+            sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
 
     def note(self, text: str) -> None:
         """A word on standard error."""
@@ -68,7 +73,7 @@ def report(error: MemcliError, json: bool) -> None:
     sys.stderr.write(f"memcli: {clean_line(error.message + hint)}\n")
     if json:
         body = {"code": error.code, "message": error.message, "hint": error.hint}
-        sys.stdout.write(encode({"error": body}).decode("utf-8", "replace") + "\n")
+        sys.stdout.write(escape(encode({"error": body}).decode("utf-8", "replace")) + "\n")
 
 
 class ProgressBar:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 from memcli.app.recall import recall as answer
 from memcli.cli.output import is_terminal
 from memcli.cli.session import Session
-from memcli.cli.text import read_text
+from memcli.cli.text import decode, read_text
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
@@ -16,7 +18,8 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
 from memcli.render import RENDERERS
 
-_MAX_TOPIC = 10_000
+_MAX_TOPIC = 2_000
+_ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
 _MAX_LIMIT = 10_000
 
 
@@ -54,8 +57,10 @@ def recall(
     """Prints one bundle, or one for each topic; returns the exit code. Raises UsageError and what recall raises."""
     name = _format(session, format_)
     _check_ranges(limit, raw_limit, budget, deadline, recency_bias)
-    if topic is None and topics is None and not kind:
-        raise UsageError("no topic", 'ask a question: memcli recall "which database?", or list a kind with --kind')
+    if topic is not None and topics is not None:
+        raise UsageError("both a topic and --topics are given", "give one of them")
+    if topics is None and (topic is not None or not kind):
+        topic = _asked(topic)
     workspace = session.open(backend=backend)
     query = Query(
         topic="", now=workspace.clock(), limit=limit, raw_limit=raw_limit,
@@ -71,11 +76,21 @@ def recall(
         bundles = answer(workspace, lines, spaces=spaces, with_global=not no_global, render=_line)
         session.output.lines(bundle_to_json(bundle) for bundle in bundles)
         return 0
-    asked = replace(query, topic=check_topic(read_text(topic, None) if topic == "-" else topic or ""))
+    asked = replace(query, topic=topic or "")
     render = RENDERERS[name]()
     bundle = next(iter(answer(workspace, [asked], spaces=spaces, with_global=not no_global, render=render)))
     session.output.write(render(bundle))
     return NotFoundError.exit_code if fail_empty and bundle.reason else 0
+
+
+def _asked(topic: str | None) -> str:
+    """The topic that was given, or piped in. Raises UsageError when there is none."""
+    if topic is None and sys.stdin.isatty():
+        raise UsageError("no topic", _ASK)
+    asked = check_topic(read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic"))
+    if not asked:
+        raise UsageError("the topic is empty", _ASK)
+    return asked
 
 
 def check_topic(text: str) -> str:

@@ -39,7 +39,10 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
 
 def read_stdin(limit: int = MAX_BYTES) -> bytes:
     """The bytes of standard input. Raises UsageError."""
-    return _bounded(sys.stdin.buffer.read(limit + 1), limit, "standard input")
+    try:
+        return _bounded(sys.stdin.buffer.read(limit + 1), limit, "standard input")
+    except OSError as error:
+        raise UsageError(f"cannot read standard input: {error.strerror}") from None
 
 
 def decode(data: bytes, where: str) -> str:

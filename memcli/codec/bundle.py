@@ -31,7 +31,7 @@ def encode_bundle(space: Space) -> bytes:
 
 def decode_bundle(data: bytes, where: str) -> Space:
     """The space in a bundle. Raises CorruptError when it is none, is newer, or was tampered with."""
-    tree = decode(data, where)
+    tree = decode(data, where, "make an export with `memcli export`")
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not isinstance(tree.get("content"), dict):
         raise CorruptError(
             f'{where}: not an export of memcli (no "format": "{FORMAT}")', "make one with `memcli export`"

@@ -30,14 +30,17 @@ def encode_line(value: Json) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def decode(data: bytes | memoryview, name: str) -> Json:
+_MEND = "mend the file, or take it back with `git checkout`; `memcli doctor` looks at the rest"
+
+
+def decode(data: bytes | memoryview, name: str, hint: str = _MEND) -> Json:
     """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise CorruptError(
             f"{name}:{error.lineno}:{error.colno}: invalid JSON ({_reason(error)}){_conflict(bytes(data))}",
-            "mend the file, or take it back with `git checkout`; `memcli fsck` looks for more",
+            hint,
         ) from None
 
 

@@ -140,15 +140,15 @@ def _open_session(path: Path, is_unpacked: bool) -> InferenceSession:
 
 
 def _onnxruntime() -> ModuleType:
-    """onnxruntime, and with it numpy, without numpy's threads: one for each core, spinning, for algebra not done here."""
-    name = "OPENBLAS_NUM_THREADS"
-    is_ours = name not in os.environ
-    os.environ.setdefault(name, "1")
+    """onnxruntime, and with it numpy: without its telemetry, which writes to the home directory and calls home, and
+    without numpy's threads, one for each core, spinning, for algebra that is not done here.
+    """
+    ours = {name: "1" for name in ("ORT_DISABLE_TELEMETRY", "OPENBLAS_NUM_THREADS") if name not in os.environ}
+    os.environ.update(ours)
     try:
         import onnxruntime
     finally:
-        if is_ours:
-            del os.environ[name]
+        os.environ.pop("OPENBLAS_NUM_THREADS" if "OPENBLAS_NUM_THREADS" in ours else "", None)
     return cast(ModuleType, onnxruntime)
 
 

@@ -49,8 +49,13 @@ def chunk_texts(memory: Memory) -> list[str]:
     text = memory.raw or "\n".join(json_texts(memory.content)) or memory.summary_long or memory.path
     first, *rest = split(text) or [memory.path]
     title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
-    snapshots = [told for item in memory.context if isinstance(told := item.get("text"), str) and told.strip()]
+    snapshots = [told for told in map(_context_text, memory.context) if told.strip()]
     return [first, *(f"{title}\n{piece}" for piece in rest), *snapshots]
+
+
+def _context_text(item: Json) -> str:
+    """The text of a context snapshot; a hand may have put anything into the file."""
+    return _text(item.get("text")) if isinstance(item, dict) else ""
 
 
 def window_text(before: str, text: str) -> str:

@@ -227,6 +227,10 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         add("created_at >= ?", query.since)
     if query.until:
         add("created_at < ?", query.until)
+    if query.at:
+        add(
+            "(created_at <= ? OR valid_from <> '' OR valid_until <> '')", query.at
+        )  # what was not known yet was not valid yet
     if query.require_high_relevance:
         add("relevance = 'high'")
     return where, values

@@ -15,6 +15,8 @@ EMPTY_SPACE = "empty_space"
 ALL_FILTERED = "all_filtered"
 BELOW_FLOOR = "below_floor"
 
+_SHOWN_TOPIC = 200
+
 LEVELS = ("micro", "short", "long", "raw")
 """How fully a memory may appear in a bundle, from the least on."""
 
@@ -194,7 +196,8 @@ class Bundle:
     @property
     def global_summary(self) -> str:
         """One line on what the bundle holds."""
-        topic = f"'{self.query.topic}'" if self.query.topic else "kind " + ", ".join(self.query.kinds)
+        asked = self.query.topic if len(self.query.topic) <= _SHOWN_TOPIC else self.query.topic[:_SHOWN_TOPIC] + "…"
+        topic = f"'{asked}'" if asked or not self.query.kinds else "kind " + ", ".join(self.query.kinds)
         if not self.sections:
             return f"Nothing relevant to {topic} ({self.reason}; {_count(self.size)} in space {self.space})."
         told = "; ".join(s.memory.summary_micro.rstrip(".") for s in self.sections[:5] if s.memory.summary_micro)

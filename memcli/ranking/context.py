@@ -40,6 +40,23 @@ def add_context(
             for part in why:
                 why[part] /= total
             why["group"] = (style.group * best + style.group_words * answers.get(name, 0.0)) / total
+    _level(parts, entries, own)
+
+
+def _level(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], own: Mapping[int, float]) -> None:
+    """Scales each style so that its best score is what its best memory says by itself.
+
+    Groups order the memories of one style; they do not lift them over another style that has no groups.
+    """
+    by_style: dict[Style, list[int]] = {}
+    for row in parts:
+        by_style.setdefault(style_of(entries[row].kind), []).append(row)
+    for rows in by_style.values():
+        high = max(sum(parts[row].values()) for row in rows)
+        factor = max(own[row] for row in rows) / high if high > 0 else 1.0
+        for row in rows:
+            for part in parts[row]:
+                parts[row][part] *= factor
 
 
 def _beside(scores: Sequence[float], n: int, style: Style | None) -> float:

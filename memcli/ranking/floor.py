@@ -25,6 +25,9 @@ STRANGER_FLOOR = 0.9
 WORDS_FLOOR = 0.35
 """Without an embedder: the share of the question's words that one memory must have."""
 
+LONG_TEXT = 300
+"""From this many terms on, words may have met by chance."""
+
 # The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower.
 _COSINE_OF_ONE = 0.12
 _COSINE_PER_LOG = 0.048
@@ -33,12 +36,18 @@ _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 
 
 def coverage(stats: TermStats) -> dict[int, float]:
-    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most."""
+    """The share of the question's weight that stands in each row, 0..1; words that the space lacks weigh most.
+
+    In a text of thousands of words any word may stand by chance: there a share counts for less.
+    """
     weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items()}
     total = sum(weights.values())
     if not total:
         return dict.fromkeys(stats.counts, 0.0)
-    return {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+    shares = {row: sum(weights[t] for t in weights if t in counts) / total for row, counts in stats.counts.items()}
+    return {
+        row: share * min(1.0, math.sqrt(LONG_TEXT / max(1, sum(stats.lengths[row])))) for row, share in shares.items()
+    }
 
 
 def judge(words: float, cosine: float | None, size: int, has_stranger: bool) -> Evidence:

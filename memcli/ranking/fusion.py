@@ -38,6 +38,11 @@ RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01
 RELEVANCE_WEIGHT = 0.02
 PREFERENCE_WEIGHT = 0.1
+STATED_SHARE = 0.3
+"""What somebody took the trouble to state counts this much more than code, diffs and logs that say the same."""
+STATED_KINDS = frozenset(
+    ("decision", "fact", "preference", "procedure", "correction", "negative", "constraint", "goal")
+)
 _RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 
 
@@ -67,7 +72,7 @@ class FusionRanker:
         add_context(parts, entries, groups, stats)
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
-            why.update(_priors(entries[row], query))
+            why.update(_priors(entries[row], query, sum(why.values())))
         return Ranking(_hits(parts, entries, query), evidence, is_degraded)
 
 
@@ -150,8 +155,9 @@ def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, E
             why["speaker"] = SPEAKER_WEIGHT
 
 
-def _priors(entry: Entry, query: Query) -> dict[str, float]:
+def _priors(entry: Entry, query: Query, own: float) -> dict[str, float]:
     priors = {
+        "stated": STATED_SHARE * own if entry.kind in STATED_KINDS else 0.0,
         "recency": query.weights.get("recency", RECENCY_WEIGHT) * recency(entry, query),
         "importance": query.weights.get("importance", IMPORTANCE_WEIGHT) * entry.importance * entry.confidence,
         "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"]),

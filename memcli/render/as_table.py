@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.model.recall import Bundle
+from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean_line
 from memcli.render.grid import grid
 
@@ -19,11 +19,17 @@ def render(bundle: Bundle) -> str:
         rows.append(
             [str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], "*" if memory.pinned else "", text]
         )
-        if bundle.query.explain:
-            why = ", ".join(f"{name} {value:g}" for name, value in section.why.items()) or "pinned"
-            rows.append(["", "", "", "", "", "", f"score {section.score:g}: {why}"])
-    table = grid(["#", "id", "path", "kind", "date", "", "memory"], rows)
+    header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
+    if bundle.query.explain:
+        lines = [f"{line}\n   {_why(section)}" for line, section in zip(lines, bundle.sections, strict=True)]
+    table = "\n".join([header, *lines])
     notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
     if bundle.reason:
         notes.append(f"nothing matches the topic ({bundle.reason}); these are pinned")
     return "\n".join([table, *notes]) + "\n"
+
+
+def _why(section: Section) -> str:
+    if not section.why:
+        return "shown because it is pinned; it does not match"
+    return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())

@@ -30,3 +30,18 @@ def clean(text: str) -> str:
 def clean_line(text: str) -> str:
     """As `clean`, on one line."""
     return " ".join(clean(text).split())
+
+
+def escape(text: str) -> str:
+    """JSON `text` with what `clean` takes out written as `\\uXXXX`: the same JSON, harmless on a terminal."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _HIDDEN.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code > 0xFFFF:
+        high, low = divmod(code - 0x10000, 0x400)
+        return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return f"\\u{code:04x}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import unicodedata
 from collections.abc import Sequence
 
@@ -10,15 +11,18 @@ from memcli.render.clean import clean_line
 
 _GAP = "  "
 _LEAST_LAST = 24
-_MOST_OTHER = 40
+_MOST_OTHER = 30
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
-    """`rows` under `header`, aligned. The last column takes what width is left; long cells end in `…`."""
-    width = width or shutil.get_terminal_size((100, 24)).columns
+    """`rows` under `header`, aligned. On a terminal, or in `width` columns, long cells end in `…`; piped they are whole."""
     cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
-    widths = [min(_MOST_OTHER, max(map(columns, column))) for column in zip(*cells, strict=True)]
-    widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
+    if width is None and sys.stdout.isatty():
+        width = shutil.get_terminal_size((100, 24)).columns
+    if width is not None:
+        widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
+        widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
     lines = [_GAP.join(pad(cut(cell, w), w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
     return "\n".join(lines)
 

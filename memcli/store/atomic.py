@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -17,6 +18,7 @@ from memcli.errors import StoreError
 
 TEMP_MARK = ".tmp-"
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _REPLACE_ATTEMPTS = 25
 _REPLACE_PAUSE_SECONDS = 0.1
 
@@ -115,6 +117,42 @@ def _hint(error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "check the permissions of the store; nothing was changed"
     return "nothing was changed"
+
+
+def write_out(path: str, data: bytes) -> None:
+    """Writes `data` where a user says: a file is replaced whole, a pipe or a device written to. Raises StoreError."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                _write_all(fd, data)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}", "name a file") from None
+        return
+    full = os.path.realpath(path)
+    if not os.path.isdir(os.path.dirname(full)):
+        raise StoreError(f"cannot write {path}: its folder is not there", "make the folder first")
+    write_file(full, data)
+
+
+def read_regular(path: str, limit: int) -> bytes | None:
+    """The bytes of the file at `path`, at most `limit`; None when it is not there.
+
+    Raises OSError for what is a link, a folder, a pipe or a device, none of which is opened for long.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK)
+    except FileNotFoundError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        with os.fdopen(os.dup(fd), "rb") as file:
+            return file.read(limit)
+    finally:
+        os.close(fd)
 
 
 def read_json(path: str) -> object:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
@@ -27,6 +29,7 @@ from memcli.store.lock import locked
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
 
 
@@ -183,7 +186,11 @@ class FileStore:
 
 def _open(path: str) -> int | None:
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _BINARY)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _BINARY | _NONBLOCK)
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            os.close(fd)
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return fd
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -6,11 +6,12 @@ import os
 from dataclasses import dataclass
 
 from memcli.errors import NotFoundError, StoreError
-from memcli.store.atomic import make_folder, write_file
+from memcli.store.atomic import make_folder, read_json, write_file
 
 FOLDER = ".memory"
 _IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
 _FOLDERS = ("spaces",)
+_OWN_FOLDERS = ("spaces", "sessions", "exports", "audit", "local", "cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,28 @@ class Layout:
         """How many bytes the files of a space take: the space itself, and its part of the cache."""
         return {"space": _size(self.space(name)), "cache": _size(self.cache(f"{name}.index"))}
 
-    def inside_work_tree(self, path: str) -> str:
-        """`path`, which a stored policy names, below the work tree. Raises StoreError when it leads out of it."""
-        full = os.path.realpath(os.path.join(self.work_tree, path))
-        if os.path.commonpath([full, os.path.realpath(self.work_tree)]) != os.path.realpath(self.work_tree):
+    def export_target(self, path: str) -> str:
+        """Where a policy's `export_path` leads: a `.json` file of the work tree that is none of git's or memcli's own.
+
+        The policy may have come with a clone. Raises StoreError for any other place, and for a file that is no export.
+        """
+        base = os.path.realpath(self.work_tree)
+        full = os.path.realpath(os.path.join(base, path))
+        inside = os.path.relpath(full, base).split(os.sep)
+        own = inside[0] == FOLDER and inside[1:2] != ["exports"]
+        if inside[0] == ".." or ".git" in inside or own or not full.endswith(".json"):
             raise StoreError(
-                f"the policy's export_path {path!r} leads out of the repository", "use --out to write there"
+                f"the policy's export_path {path!r} is no place for an export",
+                "it must be a .json file in the repository, outside .git and .memory; --out writes anywhere",
             )
+        if os.path.lexists(full) and not _is_export(full):
+            raise StoreError(f"{full} is no export, and will not be replaced by one", "move it away, or use --out")
         return full
+
+
+def _is_export(path: str) -> bool:
+    data = read_json(path)
+    return isinstance(data, dict) and data.get("format") == "memcli/export"
 
 
 def find_root(start: str, home: str) -> str | None:
@@ -101,6 +116,12 @@ def check_root(root: str) -> str:
         raise NotFoundError(f"no store at {root}", "run `memcli init`")
     if not os.path.isdir(root):
         raise StoreError(f"{root} is not a folder", "move it away and run `memcli init`")
+    for name in _OWN_FOLDERS:
+        folder = os.path.join(root, name)
+        if os.path.islink(folder):
+            raise StoreError(
+                f"{folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
+            )
     return root
 
 

@@ -12,6 +12,7 @@ from memcli.errors import LockedError, StoreError
 WAIT_SECONDS = 10.0
 _POLL_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 if os.name == "nt":  # pragma: no cover
     import msvcrt
@@ -33,7 +34,7 @@ def locked(path: str, what: str, wait: float = WAIT_SECONDS) -> Iterator[None]:
     Raises LockedError when the wait is over, StoreError when the file cannot be opened.
     """
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, 0o600)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600)
     except OSError as error:
         raise StoreError(
             f"cannot open the lock of {what}: {error.strerror}", "check the permissions of .memory/local"

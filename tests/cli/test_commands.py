@@ -200,7 +200,7 @@ def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None
     run("space", "policy", "main", "--set", "ttl_days=9")
     file = tmp_path / ".memory" / "spaces" / "main.json"
     before = file.read_bytes()
-    assert "exported 1 memories of space main" in run("export", "--out", "out.json").out
+    assert "exported 1 memory of space main" in run("export", "--out", "out.json").out
     assert run("export", "--out", "-").out.encode() == (tmp_path / "out.json").read_bytes()
     file.unlink()
     assert run("import", "out.json").out == "imported into space main: 1 created\n"

@@ -585,4 +585,6 @@ def test_without_textual_it_says_what_to_install(
     monkeypatch.delitem(sys.modules, "memcli.tui.app")
     monkeypatch.setitem(sys.modules, "textual", None)
     assert main(["browse", "--root", str(tmp_path)]) == UsageError.exit_code
-    assert capsys.readouterr().err == 'memcli: browse needs the extra `tui` (pip install "memcli[tui]")\n'
+    assert (
+        capsys.readouterr().err == "memcli: browse needs the extra `tui` (pip install '.[tui]' in a clone of memcli)\n"
+    )

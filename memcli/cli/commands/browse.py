@@ -47,7 +47,7 @@ def _browse(session: Session, scope: Scope) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "textual":
             raise
-        raise UsageError("browse needs the extra `tui`", 'pip install "memcli[tui]"') from None
+        raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
     from memcli.tui.voice import Voice
     from memcli.wiring import open_workspace
 

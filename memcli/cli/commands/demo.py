@@ -22,7 +22,7 @@ _QUESTIONS: tuple[tuple[str, ...], ...] = (
     ("recall", "which database do we use, and why?", "--limit", "3"),
     ("recall", "how do I make sourdough bread?"),
 )
-_COMMITS = 20
+_COMMITS = 10
 
 
 @verb
@@ -38,8 +38,9 @@ def command(session: Session) -> None:
         work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
         steps: list[tuple[str, ...]] = [("init",)]
         if work_tree and shutil.which("git"):
-            steps.append(("ingest", "--git", _range(work_tree)))
-        steps += [*_DECISIONS, ("tree",), *_QUESTIONS, ("stats",)]
+            commits = _range(work_tree)
+            steps += [("ingest", "--git", commits)] if commits else []
+        steps += [*_DECISIONS, *_QUESTIONS, ("stats",)]
         for step in steps:
             _show(step)
             if _run(step, folder):
@@ -50,7 +51,7 @@ def command(session: Session) -> None:
 
 
 def _range(work_tree: str) -> str:
-    """The last commits, or all of them where there are fewer."""
+    """The last commits, or all of them where there are fewer; empty where there are none yet."""
     counted = subprocess.run(
         ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"],
         capture_output=True,
@@ -58,7 +59,7 @@ def _range(work_tree: str) -> str:
         check=False,
     )
     count = int(counted.stdout) if counted.returncode == 0 else 0
-    return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD"
+    return f"HEAD~{_COMMITS}..HEAD" if count > _COMMITS else "HEAD" if count else ""
 
 
 def _show(step: Sequence[str]) -> None:

@@ -29,7 +29,10 @@ def command(
         if field not in memory_to_json(memories[0]) and not hasattr(memories[0], field):
             raise UsageError(f"no field {field!r}", "`memcli schema object` lists them")
         text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
-        session.output.answer(values[0] if len(values) == 1 else values, text)
+        if session.output.json:
+            session.output.answer(values[0] if len(values) == 1 else values, "")
+        else:
+            session.output.raw(text)
         return
     data = [memory_to_json(m) for m in memories]
     session.output.answer(data[0] if len(data) == 1 else data, "\n".join(render_memory(m) for m in memories))

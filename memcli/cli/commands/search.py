@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -25,8 +26,10 @@ def command(
     Example: memcli search "token lifetime" --under auth
     """
     from memcli.app.search import search
+    from memcli.cli.text import decode
     from memcli.render.listing import found_text, summary_json
 
+    query = decode(os.fsencode(query), "the question")
     found = search(session.open(), query, under, limit, recency_bias)
     data = [
         {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets} for f in found

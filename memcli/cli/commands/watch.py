@@ -45,7 +45,8 @@ def command(
     watch = open_watch(workspace, paths or (), glob or (), with_git=git, once=once, stop=stop)
     try:
         with locked(watch.lock, "the watch", wait=0):
-            session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
+            if not once:
+                session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
             for done in watch.run():
                 _tell(session, workspace, done)
     except LockedError as error:

@@ -1,0 +1,204 @@
+"""Odd surroundings: links, pipes, closed streams, a home that nobody may write to; nothing outside the store is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Run, memory, open_at
+
+ESCAPES = ("\x1b", "\u202e", "\x7f", "\x9b", "\u200b")
+
+
+def program(folder: Path, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environ", {})}  # type: ignore[dict-item]
+    command = [sys.executable, "-P", "-m", "memcli", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environ, text=True, capture_output=True, check=False, timeout=60, **options
+    )  # type: ignore[call-overload, no-any-return]
+
+
+@pytest.mark.parametrize("name", ["spaces", "local", "cache", "exports"])
+def test_no_folder_of_the_store_may_be_a_link(run: Run, tmp_path: Path, name: str) -> None:
+    run("remember", "We chose PostgreSQL.")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    folder = tmp_path / ".memory" / name
+    if folder.exists():
+        folder.rename(tmp_path / "moved")
+    folder.symlink_to(outside)
+    for command in (["remember", "x"], ["recall", "postgresql"], ["export"], ["watch", "--once"]):
+        result = run(*command)
+        assert (result.code, "symbolic link" in result.err) == (8, True)
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "target", [".git/config.json", ".memory/spaces/main.json", "../x.json", "README.md", "data.json"]
+)
+def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, target: str) -> None:
+    run("remember", "We chose PostgreSQL.")
+    (tmp_path / "data.json").write_text("{}")
+    before = (tmp_path / ".memory" / "spaces" / "main.json").read_bytes()
+    run("space", "policy", "main", "--set", f"export_path={target}")
+    assert run("export").code == 8
+    assert (tmp_path / "data.json").read_text() == "{}"
+    assert (
+        json.loads((tmp_path / ".memory" / "spaces" / "main.json").read_bytes())["objects"]
+        == json.loads(before)["objects"]
+    )
+    run("space", "policy", "main", "--set", "export_path=shared/out.json")
+    assert run("export").code == run("export").code == 0
+    assert json.loads((tmp_path / "shared" / "out.json").read_text())["format"] == "memcli/export"
+
+
+def test_an_export_goes_into_a_pipe(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.")
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=subprocess.PIPE) as reader:
+        assert run("export", "--out", "pipe").code == 0
+        told = reader.communicate(timeout=30)[0]
+    assert json.loads(told)["format"] == "memcli/export"
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("place", ["spaces/main.json", "config.toml"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link"])
+def test_what_is_no_file_is_refused_at_once(run: Run, tmp_path: Path, place: str, kind: str) -> None:
+    run("init")
+    path = tmp_path / ".memory" / place
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero")
+    for command in (["list"], ["recall", "x"], ["remember", "x"]):
+        result = run(*command)
+        assert result.code == 8
+        assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(tmp_path: Path, closed: str) -> None:
+    open_at(tmp_path)
+    for command in ("remember text --path a", "list", "--version", "recall text"):
+        line = f'"{sys.executable}" -P -m memcli {command} {closed}'
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=environ, capture_output=True, check=False, timeout=60
+        )
+        assert (done.returncode, b"internal error" in done.stderr) == (0, False)
+
+
+def test_a_full_standard_output_is_said(tmp_path: Path) -> None:
+    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-P", "-m", "memcli", "list"]
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environ, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr.count("\n")) == (8, 1)
+    assert "cannot write the answer" in done.stderr
+
+
+def test_the_model_leaves_nothing_at_home(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    done = program(
+        tmp_path, "recall", "text", environ={"HOME": str(home), "MEMCLI_EMBEDDER": "onnx", "XDG_CACHE_HOME": str(home)}
+    )
+    assert done.returncode == 0
+    assert [str(p) for p in home.rglob("*")] == []
+
+
+def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None:
+    hostile = "".join(ESCAPES)
+    told = memory(
+        "a",
+        id=f"mem_{hostile}",
+        raw=f"text {hostile}",
+        summary_micro=f"text {hostile}",
+        kind=f"k{hostile}",
+        tags=(hostile,),
+        metadata={hostile: hostile},
+    )
+    open_at(tmp_path).store.update("main", lambda space: space.put([told], "2026-01-01T00:00:00Z"))
+    commands = [
+        ["list"], ["tree"], ["get", "notes/a"], ["search", "text"], ["pin", "notes/a"], ["stats"], ["doctor"],
+        ["recall", "text"], ["recall", "text", "--format", "md", "--include-metadata"], ["recall", "text", "--format", "table"],
+    ]  # fmt: skip
+    for command in commands:
+        for options in ([], ["--json"]):
+            result = run(*command, *options)
+            assert result.code == 0, result.err
+            assert not [c for c in ESCAPES if c in result.out + result.err], command
+            if options:
+                json.loads(result.out)
+
+
+def test_an_edited_text_takes_its_summaries_along(run: Run) -> None:
+    run("remember", "Session tokens live 15 minutes.", "--path", "auth/tokens")
+    run("edit", "auth/tokens", "--set", "raw=Session tokens live 20 minutes.")
+    assert "15 minutes" not in run("get", "auth/tokens", "--json").out
+    assert "20 minutes" in run("recall", "how long do tokens live?").out
+    run("edit", "auth/tokens", "--set", "raw=They live an hour.", "--set", "summary_micro=An hour.")
+    assert json.loads(run("get", "auth/tokens", "--json").out)["summary_micro"] == "An hour."
+
+
+def test_a_piped_list_is_whole(run: Run) -> None:
+    text = "A sentence of more than a hundred characters, which a terminal of eighty columns would have no room for at all."
+    run("remember", text, "--path", "a/rather/long/path/that/would/be/cut/in/a/table/of/a/terminal")
+    shown = run("list").out
+    assert text in shown
+    assert "of/a/terminal" in shown
+
+
+def test_a_topic_is_piped_in(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db")
+    assert json.loads(run("recall", "--json", stdin="postgresql\n").out)["sections"][0]["path"] == "db"
+    assert run("recall", stdin="").code == 2
+
+
+def test_a_space_that_is_not_there_is_said(run: Run) -> None:
+    run("init")
+    for command in (["list"], ["tree"], ["search", "x"], ["recall", "x"], ["stats"]):
+        result = run(*command, "--space", "nope")
+        assert (result.code, "space 'nope' is empty" in result.err) == (0, True)
+
+
+def test_what_was_not_known_yet_was_not_valid(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db", "--freeze-clock", "2026-01-01")
+    assert json.loads(run("recall", "postgresql", "--at", "2025-01-01", "--json").out)["sections"] == []
+    assert len(json.loads(run("recall", "postgresql", "--at", "2026-01-02", "--json").out)["sections"]) == 1
+
+
+def test_what_was_stated_comes_before_code_that_says_the_same(run: Run) -> None:
+    for n in range(8):
+        run(
+            "remember",
+            f"def database_{n}(): use the database, and why",
+            "--kind",
+            "diff",
+            "--path",
+            f"code/{n}",
+            "--meta",
+            "group=c1",
+        )
+    run(
+        "remember",
+        "We use the PostgreSQL database because of JSONB, that is why.",
+        "--kind",
+        "decision",
+        "--path",
+        "db",
+    )
+    found = json.loads(run("recall", "which database do we use, and why?", "--json").out)["sections"]
+    assert found[0]["path"] == "db"
