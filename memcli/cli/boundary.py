@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -37,8 +38,7 @@ def guarded(work: Callable[[], int], json: bool) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`| head`): point stdout at nothing, so that the interpreter's last flush is silent.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # the reader has gone, as that of `| head` does
         return _BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
         return _unexpected(error, json)
@@ -51,10 +51,17 @@ def _flush() -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise StoreError(
-            f"cannot write the answer: {error.strerror}", "what was asked for is done all the same"
-        ) from None
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> StoreError:
+    _silence()
+    return StoreError(f"cannot write the answer: {error.strerror}", "what was asked for is done all the same")
+
+
+def _silence() -> None:
+    """Points stdout at nothing, so that the interpreter's last flush says nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unexpected(error: Exception, json: bool) -> int:
@@ -80,6 +87,8 @@ def _known(error: Exception) -> MemcliError | None:
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory is gone", "change to one that is there")
+        if not error.filename and error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG):
+            return _unwritable(error)
         where = f": {error.filename}" if error.filename else ""
         return StoreError(f"{error.strerror or error}{where}", "check permissions and space")
     return None
