@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from memcli import __version__
 from memcli.errors import MemcliError
+from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout
+from memcli.store.lock import locked
 from memcli.wiring import locate, open_workspace, read_config
 
 
@@ -85,12 +87,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     if root is None:
         yield Check("store", True, "none here (`memcli init` makes one)")
         return
-    yield Check(
-        "store",
-        os.access(root, os.W_OK),
-        root if os.access(root, os.W_OK) else f"{root} is read-only",
-        "check its permissions",
-    )
+    yield _writable(root)
     ignore = os.path.join(root, ".gitignore")
     yield Check(
         "gitignore",
@@ -100,6 +97,20 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     )
     yield _config(root)
     yield from _spaces(options, environ)
+
+
+def _writable(root: str) -> Check:
+    """Writes a file, for permissions tell little of a full disk or of a folder that is none."""
+    layout = Layout(root)
+    probe = layout.local("doctor")
+    try:
+        make_folder(os.path.dirname(probe))
+        write_file(probe, b"doctor", 0o600)
+        remove_file(probe)
+        with locked(layout.lock("doctor"), "the store", wait=0):
+            return Check("store", True, root)
+    except MemcliError as error:
+        return Check("store", False, error.message, error.hint)
 
 
 def _config(root: str) -> Check:

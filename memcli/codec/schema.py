@@ -39,11 +39,21 @@ def space_schema() -> dict[str, Json]:
 def bundle_schema() -> dict[str, Json]:
     """The answer of `memcli recall --json`."""
     section = {name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}
-    explained = {**section, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER}}
+    explained = {
+        **section, "space": TEXT, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
+    }  # fmt: skip
+    evidence = _object(
+        {
+            "words": _NUMBER, "cosine": {"type": ["number", "null"]}, "cosine_floor": _NUMBER, "sum_floor": _NUMBER,
+            "is_enough": FLAG,
+        },
+        ("words", "cosine", "cosine_floor", "sum_floor", "is_enough"),
+    )  # fmt: skip
     raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
     fields = {
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
         "sections": _list(_object(explained, _SECTION_FIELDS)), "raw": _list(raw), "degraded": FLAG,
+        "withheld": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
         "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED]},
     }  # fmt: skip
     required = ("space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched")

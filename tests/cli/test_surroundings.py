@@ -202,3 +202,11 @@ def test_what_was_stated_comes_before_code_that_says_the_same(run: Run) -> None:
     )
     found = json.loads(run("recall", "which database do we use, and why?", "--json").out)["sections"]
     assert found[0]["path"] == "db"
+
+
+def test_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / ".memory" / "local").write_text("a file in the way")
+    result = run("doctor")
+    assert result.code == 8
+    assert "FAIL  store" in result.out
