@@ -1,5 +1,6 @@
 """`python -m memcli`, and the console script."""
 
+import os
 import sys
 
 
@@ -22,6 +23,11 @@ def main() -> None:
         from memcli.cli.main import main as run_all
 
         code = run_all(sys.argv[1:])
+    late = sys.modules.get("memcli.index.deadline")
+    if late is not None and late.is_work_left():
+        # Taking down the interpreter under a thread that runs native code is no quiet end.
+        sys.stdout.flush()
+        os._exit(code)
     sys.exit(code)
 
 

@@ -50,24 +50,29 @@ class CachedIndex:
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        connection = self._fresh(snapshot)
-        return IndexedSpace(connection, snapshot, self._semantic, self._warn, self._progress)
+        connection, path = self._fresh(snapshot)
+
+        def reopen() -> sqlite3.Connection | None:
+            return None if path == IN_MEMORY else connect(path)
+
+        return IndexedSpace(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
 
     def rebuild(self, space: str) -> None:
         with suppress(FileNotFoundError):
             os.unlink(self._path(space))
 
-    def _fresh(self, snapshot: Snapshot) -> sqlite3.Connection:
+    def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
+        """The index of the snapshot, brought up to date, and where it is kept."""
         try:
             os.makedirs(self._folder, exist_ok=True)
             connection = connect(self._path(snapshot.space))
             synchronize(connection, snapshot)
-            return connection
+            return connection, self._path(snapshot.space)
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
             connection = connect(IN_MEMORY)
             synchronize(connection, snapshot)
-            return connection
+            return connection, IN_MEMORY
 
     def _path(self, space: str) -> str:
         return os.path.join(self._folder, f"{space}.index")

@@ -7,6 +7,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 _T = TypeVar("_T")
+_abandoned: list[threading.Thread] = []
+
+
+def is_work_left() -> bool:
+    """Whether work that missed its deadline still goes on. A process that ends had better not wait for it."""
+    return any(thread.is_alive() for thread in _abandoned)
 
 
 def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
@@ -26,6 +32,8 @@ def run_within(seconds: float, work: Callable[[], _T]) -> _T | None:
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(max(0.0, seconds))
+    if thread.is_alive():
+        _abandoned.append(thread)
     if errors:
         raise errors[0]
     return results[0] if results else None

@@ -46,6 +46,10 @@ class Meaning:
 
     def cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
         """For each text the cosine of every row with it. Raises ProviderError."""
+        with self._vectors.lock:  # a search that missed its deadline may still be at work
+            return self._safely(texts)
+
+    def _safely(self, texts: Sequence[str]) -> list[dict[int, float]]:
         try:
             return self._cosines(texts)
         except (VectorsLostError, sqlite3.Error):  # the cache was deleted or damaged while this process works with it

@@ -10,6 +10,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Any
 
 from memcli.index.database import IN_MEMORY
@@ -43,6 +44,7 @@ class VectorFile:
         self._record = _HEADER_BYTES + dimensions
         self._memory = bytearray()
         self._map: Any = None
+        self.lock = Lock()
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)

@@ -35,9 +35,11 @@ class IndexedSpace:
         connection: sqlite3.Connection,
         snapshot: Snapshot,
         semantic: Semantic,
+        reopen: Callable[[], sqlite3.Connection | None],
         warn: Callable[[str], None],
         progress: Progress | None,
     ) -> None:
+        self._reopen = reopen
         self._warn = warn
         self._db = connection
         self._snapshot = snapshot
@@ -105,7 +107,7 @@ class IndexedSpace:
 
     def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
         try:
-            return self._dense(texts) if within is None else run_within(within, lambda: self._dense(texts))
+            return self._dense(texts) if within is None else run_within(within, lambda: self._dense_apart(texts))
         except ProviderError as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
@@ -113,6 +115,17 @@ class IndexedSpace:
     def _dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
         meaning = self._meaning()
         return None if meaning is None else meaning.cosines(texts)
+
+    def _dense_apart(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
+        """As `_dense`, on a connection of its own: this may still go on when the view has long been closed."""
+        semantic = self._semantic()
+        db = self._reopen()
+        if semantic is None or db is None:
+            return None
+        try:
+            return Meaning(db, self._snapshot, *semantic, None).cosines(texts)
+        finally:
+            db.close()
 
     def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
         if self.dense([text]) is None:

@@ -140,3 +140,19 @@ def test_no_model_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "degraded" not in json.loads(run("recall", "postgresql", "--json").out)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
     assert json.loads(run("recall", "postgresql", "--json").out)["degraded"] is True
+
+
+def test_a_process_that_missed_its_deadline_ends_well(tmp_path: Path) -> None:
+    import os
+    import subprocess
+    import sys
+
+    from tests.conftest import NOW, ROOT, memory
+
+    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx"}
+    command = [sys.executable, "-P", "-m", "memcli", "recall", "postgresql", "--deadline", "1", "--json"]
+    for _ in range(3):
+        done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout)["degraded"] is True
