@@ -14,13 +14,13 @@ from memcli.cli.options import verb
 from memcli.cli.session import Session
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
-    ("remember", "We chose PostgreSQL over MySQL because we need JSONB and row-level security.", "--kind", "decision"),
+    ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),
     ("remember", "Never force-push to main: the release job tags whatever it finds there.", "--pin"),
     ("remember", "To deploy: run make release, wait for the canary to turn green, then make promote."),
 )
 _QUESTIONS: tuple[tuple[str, ...], ...] = (
-    ("recall", "which database do we use, and why?", "--limit", "3"),
-    ("recall", "how do I make sourdough bread?"),
+    ("recall", "which database did we choose, and why?", "--limit", "3"),
+    ("recall", "how do we deploy?", "--budget", "250"),
 )
 _COMMITS = 10
 
