@@ -84,6 +84,8 @@ def _unexpected(error: Exception, json: bool) -> int:
 def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
         return UsageError(error.format_message().rstrip("."), _help_of(error))
+    if type(error).__module__ == "sqlite3" and not os.environ.get("MEMCLI_DEBUG"):
+        return StoreError(f"the cache is damaged: {error}", "run `memcli index rebuild`; no memory is lost")
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory is gone", "change to one that is there")

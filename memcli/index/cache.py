@@ -63,16 +63,27 @@ class CachedIndex:
 
     def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
         """The index of the snapshot, brought up to date, and where it is kept."""
+        path = self._path(snapshot.space)
         try:
             os.makedirs(self._folder, exist_ok=True)
-            connection = connect(self._path(snapshot.space))
-            synchronize(connection, snapshot)
-            return connection, self._path(snapshot.space)
+            return self._synchronized(path, snapshot), path
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
-            connection = connect(IN_MEMORY)
+            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+
+    def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
+        connection = connect(path, self._warn)
+        try:
             synchronize(connection, snapshot)
-            return connection, IN_MEMORY
+        except sqlite3.OperationalError:
+            raise  # locked, read-only, disk full: not damage
+        except sqlite3.DatabaseError:
+            connection.close()
+            self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
+            os.unlink(path)
+            connection = connect(path)
+            synchronize(connection, snapshot)
+        return connection
 
     def _path(self, space: str) -> str:
         return os.path.join(self._folder, f"{space}.index")

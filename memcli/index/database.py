@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 from contextlib import suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
@@ -59,8 +60,8 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (term, row);
 """
 
 
-def connect(path: str) -> sqlite3.Connection:
-    """The database at `path`, made anew when it is missing, damaged or of another version.
+def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.Connection:
+    """The database at `path`, made anew when it is missing, damaged or of another version; `warn` hears of damage.
 
     Raises sqlite3.Error or OSError when it can be neither read nor made.
     """
@@ -70,14 +71,20 @@ def connect(path: str) -> sqlite3.Connection:
         return _open(path)
     except sqlite3.OperationalError:
         raise  # locked, read-only, disk full: not damage
-    except (sqlite3.DatabaseError, _OtherVersionError):
+    except (sqlite3.DatabaseError, _OtherVersionError) as error:
+        if not isinstance(error, _OldVersionError):
+            warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
         with suppress(FileNotFoundError):
             os.unlink(path)
         return _open(path)
 
 
 class _OtherVersionError(Exception):
-    """The file was made by another version of this code."""
+    """The file was not made by this version of this code."""
+
+
+class _OldVersionError(_OtherVersionError):
+    """The file was made by another version of it, which is no damage."""
 
 
 def _open(path: str) -> sqlite3.Connection:
@@ -87,8 +94,10 @@ def _open(path: str) -> sqlite3.Connection:
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             _create(connection)
         row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-        if row is None or row[0] != VERSION:
+        if row is None:
             raise _OtherVersionError
+        if row[0] != VERSION:
+            raise _OldVersionError
     except sqlite3.OperationalError as error:
         connection.close()
         if "no such table" in str(error):  # a foreign database under our name

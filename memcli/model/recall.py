@@ -140,6 +140,13 @@ class Evidence:
     cosine_floor: float
     sum_floor: float
 
+    def __str__(self) -> str:
+        cosine = "no embedder" if self.cosine is None else f"cosine {self.cosine:.2f} of {self.cosine_floor:.2f}"
+        if self.cosine is not None and self.cosine_floor > 1:
+            cosine = f"cosine {self.cosine:.2f}"
+        together = self.words + (self.cosine or 0.0)
+        return f"words {self.words:.2f}, {cosine}, together {together:.2f} of {self.sum_floor:.2f}"
+
     @property
     def is_enough(self) -> bool:
         """Whether one of the floors is reached."""
@@ -192,6 +199,11 @@ class Bundle:
     def withheld(self) -> int:
         """How many memories matched and are not in the bundle."""
         return max(0, self.matched - len(self.sections))
+
+    @property
+    def evidence_told(self) -> str:
+        """What spoke for each space that was asked, and how much had to."""
+        return "; ".join(f"{name}: {found}" for name, found in self.evidence.items())
 
     @property
     def global_summary(self) -> str:

@@ -16,6 +16,8 @@ def render(bundle: Bundle) -> str:
     title = clean_line(bundle.query.topic) or ", ".join(bundle.query.kinds) or bundle.space
     parts = [f"# {_escape(title)}", _escape(clean_line(bundle.global_summary))]
     parts += [_section(section, bundle) for section in bundle.sections]
+    if bundle.query.explain and bundle.evidence:
+        parts.append(f"Evidence: {_escape(bundle.evidence_told)}.")
     if bundle.withheld:
         parts.append(f"*{bundle.withheld} more matched.*")
     return "\n\n".join(parts) + "\n"

@@ -28,10 +28,11 @@ def render(bundle: Bundle) -> str:
 
 
 def _body(bundle: Bundle) -> str:
+    told = f"\nEvidence: {bundle.evidence_told}." if bundle.query.explain and bundle.evidence else ""
     if not bundle.sections:
-        return clean_line(bundle.global_summary)
+        return clean_line(bundle.global_summary) + told
     items = "\n\n".join(_item(n, section, bundle) for n, section in enumerate(bundle.sections, 1))
-    return f"{items}\n\n{_closing(bundle)}"
+    return f"{items}\n\n{_closing(bundle)}{told}"
 
 
 def _item(n: int, section: Section, bundle: Bundle) -> str:

@@ -9,8 +9,9 @@ from memcli.render.grid import grid
 
 def render(bundle: Bundle) -> str:
     """One row a memory, with the components of the score below each when asked to explain."""
+    told = [f"evidence: {bundle.evidence_told}"] if bundle.query.explain and bundle.evidence else []
     if not bundle.sections:
-        return clean_line(bundle.global_summary) + "\n"
+        return "\n".join([clean_line(bundle.global_summary), *told]) + "\n"
     rows = []
     for n, section in enumerate(bundle.sections, 1):
         memory = section.memory
@@ -26,7 +27,7 @@ def render(bundle: Bundle) -> str:
     notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
     if bundle.reason:
         notes.append(f"nothing matches the topic ({bundle.reason}); these are pinned")
-    return "\n".join([table, *notes]) + "\n"
+    return "\n".join([table, *notes, *told]) + "\n"
 
 
 def _why(section: Section) -> str:

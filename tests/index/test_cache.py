@@ -11,6 +11,7 @@ from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.index.database import connect
 from memcli.model.recall import Query
+from memcli.wiring import open_workspace
 from tests.conftest import NOW, memory, open_at
 
 TEXTS = {
@@ -93,6 +94,23 @@ def test_a_damaged_cache_changes_no_answer(tmp_path: Path, damage: str) -> None:
         for file in cache.glob("*.vectors"):
             file.unlink()
     assert answers(open_at(tmp_path)) == before
+
+
+@pytest.mark.parametrize("what", ["garbage", "damaged inside"])
+def test_damage_is_told_once(tmp_path: Path, what: str) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    before = answers(workspace)
+    index = tmp_path / ".memory" / "cache" / "main.index"
+    data = index.read_bytes()
+    index.write_bytes(b"x" * 5000 if what == "garbage" else data[:4096] + b"\xff" * (len(data) - 4096))
+    fill(workspace, e="One more, so that the index must be written.")
+    workspace.store.update("main", lambda space: space.drop(["mem_e"], NOW))
+    told: list[str] = []
+    again = open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)
+    assert answers(again) == before
+    assert len(told) == 1
+    assert "made anew" in told[0]
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
