@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"4/{ANALYSIS_VERSION}"
+VERSION = f"5/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -44,7 +44,7 @@ CREATE TABLE memory (
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_path ON memory (path);
 CREATE INDEX memory_kind ON memory (kind);
-CREATE INDEX memory_group ON memory (grp) WHERE grp <> '';
+CREATE INDEX memory_group ON memory (grp);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
 CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;

@@ -25,6 +25,7 @@ _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS question (text TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 )
 _PER_STATEMENT = 500
+_ROWS_AT_ONCE = 8192  # bounds the memory of a scan
 
 
 def text_key(text: str) -> bytes:
@@ -103,14 +104,18 @@ class VectorFile:
 
         places = numpy.asarray(slots, numpy.int64)
         data = self._bytes((int(places.max()) + 1) * self._record if len(places) else 0)
-        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)[places]
-        squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
-        vectors = records[:, _HEADER_BYTES:].view(numpy.int8)
+        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)
         asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
-        # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
-        dots = (vectors.astype(numpy.float32) @ asked).astype(numpy.float64)
-        norms = numpy.sqrt(squares.astype(numpy.float64) * float(asked @ asked))
-        return dots / numpy.maximum(norms, 1.0)
+        square = float(asked @ asked)
+        found = numpy.empty(len(places), numpy.float64)
+        for start in range(0, len(places), _ROWS_AT_ONCE):
+            part = records[places[start : start + _ROWS_AT_ONCE]]
+            squares = numpy.ascontiguousarray(part[:, :_HEADER_BYTES]).view("<i8").ravel()
+            # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
+            dots = part[:, _HEADER_BYTES:].view(numpy.int8).astype(numpy.float32) @ asked
+            norms = numpy.sqrt(squares.astype(numpy.float64) * square)
+            found[start : start + _ROWS_AT_ONCE] = dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+        return found
 
     def go_on_in_memory(self) -> None:
         """Gives up the files, which somebody has taken away, and begins anew in memory."""

@@ -1,0 +1,79 @@
+"""Commands as fresh processes: how long they take and how much memory, all in the same quiet surroundings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+PASS = (sys.executable, "-c", "pass")
+"""The start of the interpreter: what every ratio is over."""
+
+
+def memcli() -> str:
+    """The console script that belongs to this interpreter."""
+    found = shutil.which("memcli", path=os.path.dirname(sys.executable))
+    if found is None:
+        raise SystemExit("install memcli into this interpreter's environment: pip install -e .")
+    return found
+
+
+def surroundings(**own: str) -> dict[str, str]:
+    """The environment of the processes: no settings of the user, bytecode kept, a clock that stands still."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("MEMCLI_") and k != "PYTHONDONTWRITEBYTECODE"}
+    quiet = {"MEMCLI_FREEZE_CLOCK": "2100-01-01T00:00:00Z", "MEMCLI_GLOBAL": os.path.join(os.devnull, "none")}
+    return {**kept, **quiet, **own}
+
+
+def run(args: Sequence[str], **own: str) -> bytes:
+    """Runs a command to its end; what it printed. A failure ends the benchmark."""
+    return subprocess.run(args, env=surroundings(**own), check=True, stdout=subprocess.PIPE).stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something to time. `args` gives the command of the nth run; `before` runs ahead of it, untimed."""
+
+    name: str
+    args: Callable[[int], Sequence[str]]
+    settings: Mapping[str, str]
+    before: Callable[[int], None] = lambda _: None
+
+
+def constant(*args: str) -> Callable[[int], Sequence[str]]:
+    """The same command in every run."""
+    return lambda _: args
+
+
+def seconds(cases: Sequence[Case], runs: int) -> dict[str, float]:
+    """The median time of each case over fresh processes, in turns, so that a busy moment strikes all alike."""
+    taken: dict[str, list[float]] = {case.name: [] for case in cases}
+    for n in range(runs + 1):
+        for case in cases:
+            case.before(n)
+            elapsed = _timed(case.args(n), surroundings(**case.settings))
+            if n:  # the first round warms up
+                taken[case.name].append(elapsed)
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def peak(args: Sequence[str], **own: str) -> int:
+    """The most memory, in bytes, that a process held at once. What this process itself holds is the least it tells."""
+    with open(os.devnull, "wb") as nowhere:
+        process = subprocess.Popen(args, env=surroundings(**own), stdout=nowhere)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{args[0]} failed with {process.returncode}")
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def _timed(args: Sequence[str], environment: Mapping[str, str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(args, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - start

@@ -1,0 +1,279 @@
+"""How fast memcli is, as ratios measured in one run: `python bench/speed.py`; see bench/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markdown import section, table
+from objects import objects, questions
+from processes import PASS, Case, constant, memcli, run, seconds
+from stores import batch, parse_sizes, size_name, space_file, store, work_folder
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_SMALL = 1000
+_MIDDLE = 10_000
+_WORDS_ONLY = {"MEMCLI_EMBEDDER": "off"}
+_RECALL_TARGETS = {1000: "8 × / 2 ×", 10_000: "9 × / 2.5 ×", 100_000: "13 × / 7 ×"}
+_TEXTS = 200
+_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the report: what was measured, the figure, the target, and what the figure comes from."""
+
+    name: str
+    figure: str
+    target: str = ""
+    detail: str = ""
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description="Measures how fast memcli is.")
+    parser.add_argument("--sizes", default="1k,10k,100k", type=parse_sizes, help="memories in a store [1k,10k,100k]")
+    parser.add_argument("--runs", default=9, type=int, help="fresh processes for each median [9]")
+    parser.add_argument("--work", metavar="DIR", help="keep the stores here, and use them again [a temporary folder]")
+    options = parser.parse_args()
+    with work_folder(options.work) as work:
+        parts = (
+            commands(work, options.sizes, options.runs),
+            embedding(work, options.sizes, options.runs),
+            writing(work, options.runs),
+            indexing(work, options.sizes),
+            bulk(work),
+            canonical(work, options.runs),
+            vectors(),
+        )
+        rows = [row for part in parts for row in part]
+    cells = [(row.name, row.figure, row.target, row.detail) for row in rows]
+    section("Speed", table(("", "measured", "must / aim", "of"), cells))
+
+
+def commands(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
+    """Whole processes of `recall` without embedding and of `--help`, over the start of the interpreter."""
+    asked = questions(runs + 1)
+    recalls = {
+        size: Case(f"recall {size}", _recall(store(work, size), asked), _WORDS_ONLY) for size in sizes
+    }  # fmt: skip
+    cases = [
+        Case("pass", constant(*PASS), {}),
+        Case("help", constant(memcli(), "--help"), {}),
+        *recalls.values(),
+    ]
+    took = seconds(cases, runs)
+    yield Row("`memcli --help` over `python -c pass`", *_over(took["help"], took["pass"]))
+    for size, case in recalls.items():
+        name = f"`recall`, no embedding, {size_name(size)}, over `python -c pass`"
+        yield Row(name, *_over(took[case.name], took["pass"], _RECALL_TARGETS.get(size, "")))
+    if {1000, 10_000, 100_000} <= recalls.keys():
+        small, middle, large = (took[recalls[size].name] for size in (1000, 10_000, 100_000))
+        yield Row(
+            "growth of `recall` from 10k to 100k over that from 1k to 10k",
+            f"{(large - middle) / max(middle - small, 1e-9):.1f} ×", "11 × / 11 ×",
+            f"{_ms(large - middle)} / {_ms(middle - small)}",
+        )  # fmt: skip
+
+
+def embedding(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
+    """A question that is new and one that was asked before, over onnxruntime started for one run."""
+    # Never asked before, in this run of the benchmark or an earlier one.
+    new = [f"{question} {os.getpid()}" for question in questions(runs + 1)]
+    known = questions(1) * (runs + 1)
+    bare = os.path.join(_HERE, "bare_onnx.py")
+    roots = {size: store(work, size, has_vectors=True) for size in sizes}
+    cases = [
+        Case("pass", constant(*PASS), {}),
+        Case("bare", constant(sys.executable, bare), {}),
+        Case("defaults", constant(sys.executable, bare, "--defaults"), {}),
+        *(Case(f"new {size}", _recall(root, new), {}) for size, root in roots.items()),
+        *(Case(f"known {size}", _recall(root, known), {}) for size, root in roots.items()),
+    ]
+    took = seconds(cases, runs)
+    start = "(import onnxruntime + session + one run)"
+    for size in sizes:
+        name = f"`recall` cold with embedding, {size_name(size)}, over {start}"
+        yield Row(name, *_over(took[f"new {size}"], took["bare"], "1.4 × / 1.15 ×"))
+    yield Row(f"{start}, default options, over that with the options of memcli", *_over(took["defaults"], took["bare"]))
+    for size in sizes:
+        name = f"`recall`, the same question again, {size_name(size)}, over `python -c pass`"
+        yield Row(name, *_over(took[f"known {size}"], took["pass"]))
+
+
+def writing(work: str, runs: int) -> Iterator[Row]:
+    """`remember` as a whole process, over the interpreter and over a script that parses, sorts and dumps."""
+    small, middle = store(work, _SMALL), store(work, _MIDDLE)
+    copy = os.path.join(work, "rewritten.json")
+    shutil.copyfile(space_file(middle), copy)
+
+    def changed(n: int) -> None:
+        run([*_remember(middle, f"change {os.getpid()}")(n), "--quiet"], **_WORDS_ONLY)
+
+    asked = questions(runs + 1)
+    cases = [
+        Case("pass", constant(*PASS), {}),
+        Case("small", _remember(small, f"text {os.getpid()}"), {}),
+        Case("middle", _remember(middle, f"text {os.getpid()}"), {}),
+        Case("rewrite", constant(sys.executable, os.path.join(_HERE, "bare_rewrite.py"), copy), {}),
+        Case("current", _recall(middle, asked), _WORDS_ONLY, lambda _: _index(middle)),
+        Case("behind", _recall(middle, asked), _WORDS_ONLY, changed),
+    ]
+    took = seconds(cases, runs)
+    yield Row("`remember`, 1k, over `python -c pass`", *_over(took["small"], took["pass"], "9 × / 4 ×"))
+    yield Row("`remember`, 10k, over `python -c pass`", *_over(took["middle"], took["pass"]))
+    yield Row(
+        "`remember`, 10k: how many times faster than parse-sort-dump",
+        *_over(took["rewrite"], took["middle"], "2 × / 5 ×"),
+    )
+    yield Row(
+        "index brought up to date after one changed memory, 10k: what it adds to `recall`",
+        _ms(took["behind"] - took["current"]), "", f"{_ms(took['behind'])} − {_ms(took['current'])}",
+    )  # fmt: skip
+
+
+def indexing(work: str, sizes: Sequence[int]) -> Iterator[Row]:
+    """The index of words made from nothing, in a process of its own."""
+    for size in (size for size in sizes if size >= _MIDDLE):
+        root = store(work, size)
+        runs = _ROUNDS if size <= _MIDDLE else 1
+        took = statistics.median(_elapsed(lambda root=root: _rebuild(root)) for _ in range(runs))
+        target = "3,000 / s" if size == 100_000 else ""
+        yield Row(f"index of words, {size_name(size)}", f"{size / took:,.0f} memories / s", target, f"{took:.1f} s")
+
+
+def bulk(work: str) -> Iterator[Row]:
+    """`remember --batch` into a new store."""
+    root = os.path.join(work, "bulk")
+    lines = batch(work, _MIDDLE)
+    times = []
+    for _ in range(_ROUNDS):
+        shutil.rmtree(root, ignore_errors=True)
+        os.makedirs(root)
+        run([memcli(), "init", "--root", root])
+        args = [memcli(), "remember", "--batch", lines, "--quiet", "--root", root]
+        times.append(_elapsed(lambda args=args: run(args, **_WORDS_ONLY)))
+    shutil.rmtree(root)
+    yield Row("`remember --batch` of 10k without vectors", f"{statistics.median(times):.1f} s", "10 s / 3 s")
+
+
+def canonical(work: str, runs: int) -> Iterator[Row]:
+    """One memory of 10k changed and the space written, over writing the same bytes."""
+    from memcli.codec.space import decode_space, encode_space
+    from memcli.store.atomic import sync_folder, write_file
+
+    path = space_file(store(work, _MIDDLE))
+    with open(path, "rb") as file:
+        data = file.read()
+    space = decode_space(data, path)
+    own, other = os.path.join(work, "canonical.json"), os.path.join(work, "bytes.json")
+
+    def write_bytes() -> None:
+        with open(f"{other}.part", "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(f"{other}.part", other)
+        sync_folder(work)
+
+    def write_space(n: int) -> None:
+        now = f"2100-01-01T00:00:{n % 60:02d}Z"
+        changed = replace(space.objects[n], raw=f"changed {n}", updated_at=now)
+        write_file(own, encode_space(space.put([changed], now)))
+
+    plain, whole = [], []
+    for n in range(runs + 1):
+        plain.append(_elapsed(write_bytes))
+        whole.append(_elapsed(lambda n=n: write_space(n)))
+    figure = _over(statistics.median(whole[1:]), statistics.median(plain[1:]), "3 × / 1.5 ×")
+    yield Row("canonical write, 10k, over the same bytes with fsync and rename", *figure)
+    for path in (own, other):
+        os.unlink(path)
+
+
+def vectors() -> Iterator[Row]:
+    """Documents a second of the embedder, over onnxruntime alone on the same batches."""
+    from memcli.embed.onnx import FOLDER, MODEL, OnnxEmbedder, _batches, _onnxruntime, _open_session
+
+    texts = [str(item["raw"]) for item in objects(_TEXTS)]
+    embedder = OnnxEmbedder()
+    embedder.embed(texts[:8])
+    tokens = embedder._token_ids(texts)
+    batches = [_fed([tokens[row] for row in rows]) for rows in _batches(tokens)]
+    same = _open_session(FOLDER / MODEL, is_unpacked=True)
+    options = _onnxruntime().SessionOptions()
+    options.intra_op_num_threads = 1
+    plain = _onnxruntime().InferenceSession(str(FOLDER / MODEL), options, providers=["CPUExecutionProvider"])
+    times: dict[str, list[float]] = {"memcli": [], "same": [], "plain": []}
+    for _ in range(_ROUNDS + 1):
+        times["memcli"].append(_elapsed(lambda: embedder.embed(texts)))
+        times["same"].append(_elapsed(lambda: _alone(same, batches)))
+        times["plain"].append(_elapsed(lambda: _alone(plain, batches)))
+    took = {name: statistics.median(found[1:]) for name, found in times.items()}
+    rate = {name: f"{_TEXTS / value:.0f} / s" for name, value in took.items()}
+    yield Row(
+        "vectors: documents a second, over onnxruntime alone on the same batches, same options",
+        f"{took['same'] / took['memcli']:.2f} ×", "0.8 × / 0.95 ×", f"{rate['memcli']} / {rate['same']}",
+    )  # fmt: skip
+    yield Row(
+        "the same, over onnxruntime with its default options",
+        f"{took['plain'] / took['memcli']:.2f} ×", "", f"{rate['memcli']} / {rate['plain']}",
+    )  # fmt: skip
+
+
+def _fed(tokens: Sequence[Any]) -> dict[str, Any]:
+    import numpy as np
+
+    ids = np.array(tokens, np.int64)
+    return {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+
+
+def _alone(session: Any, batches: Sequence[dict[str, Any]]) -> None:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda fed: session.run(None, fed), batches))
+
+
+def _recall(root: str, asked: Sequence[str]) -> Callable[[int], Sequence[str]]:
+    return lambda n: (memcli(), "recall", asked[n], "--json", "--no-global", "--root", root)
+
+
+def _remember(root: str, text: str) -> Callable[[int], Sequence[str]]:
+    """A command that puts the same path anew each time, so that the store does not grow from run to run."""
+    path = f"bench/{text.split(maxsplit=1)[0]}"
+    return lambda n: (memcli(), "remember", f"We settled on {text} {n}.", "--path", path, "--root", root)
+
+
+def _index(root: str) -> None:
+    run([memcli(), "recall", "anything", "--quiet", "--no-global", "--root", root], **_WORDS_ONLY)
+
+
+def _rebuild(root: str) -> None:
+    run([memcli(), "index", "rebuild", "--quiet", "--root", root], **_WORDS_ONLY)
+
+
+def _elapsed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _over(took: float, base: float, target: str = "") -> tuple[str, str, str]:
+    return f"{took / base:.2f} ×", target, f"{_ms(took)} / {_ms(base)}"
+
+
+def _ms(value: float) -> str:
+    return f"{1000 * value:.0f} ms"
+
+
+if __name__ == "__main__":
+    with suppress(KeyboardInterrupt):
+        main()
