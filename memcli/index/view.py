@@ -144,7 +144,7 @@ class IndexedSpace:
         }
 
     def status(self) -> dict[str, int]:
-        chunks = [key for (key,) in self._db.execute("SELECT DISTINCT key FROM chunk")]
+        chunks = [key for (key,) in self._db.execute("SELECT key FROM chunk UNION SELECT key FROM window")]
         semantic = self._semantic()
         known = len(semantic[1].slots(chunks)) if semantic else 0
         terms = int(self._one("SELECT count(*) FROM vocabulary"))

@@ -16,21 +16,21 @@ from memcli.model.recall import Evidence, TermStats
 from memcli.ranking.lexical import idf
 from memcli.ranking.mentions import is_calendar_word
 
-COSINE_FLOOR = 0.42
+COSINE_FLOOR = 0.4
 """Meaning alone is enough from here on, in a large space."""
-EVIDENCE_FLOOR = 0.6
+EVIDENCE_FLOOR = 0.57
 """Words and meaning together are enough from here on, in a large space."""
-STRANGER_FLOOR = 0.9
+STRANGER_FLOOR = 0.855
 """The same, for a question that names somebody or something that the space has never heard of."""
-WORDS_FLOOR = 0.35
+WORDS_FLOOR = 0.33
 """Without an embedder: the share of the question's words that one memory must have."""
 
 LONG_TEXT = 300
 """From this many terms on, words may have met by chance."""
 
 # The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower.
-_COSINE_OF_ONE = 0.12
-_COSINE_PER_LOG = 0.048
+_COSINE_OF_ONE = 0.114
+_COSINE_PER_LOG = 0.0456
 _NEVER = 2.0  # above any cosine
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 
