@@ -115,7 +115,10 @@ def _distinctive(topic: str, stats: TermStats) -> str:
 
 
 def _nearest(cosines: Mapping[int, float]) -> list[int]:
-    return sorted(cosines, key=lambda row: (-round(cosines[row], 6), row))[:DENSE_CANDIDATES]
+    """The rows with the best cosines; those that tie with the last one too, so that row numbers decide nothing."""
+    best = sorted(cosines.values(), reverse=True)[:DENSE_CANDIDATES]
+    least = round(best[-1], 6) if best else 0.0
+    return [row for row, cosine in cosines.items() if round(cosine, 6) >= least]
 
 
 def _own(
