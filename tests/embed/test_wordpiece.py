@@ -26,7 +26,18 @@ def test_the_ids_are_those_of_the_library(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "x" * 100, "x" * 101, "word " * 400, "a_b-c's don't", "\x00\x1b[31m\x7f", "tab\tnew\r\nline\x0b\x0c", "[MASK", "##ing"],
+    [
+        "",
+        " ",
+        "x" * 100,
+        "x" * 101,
+        "word " * 400,
+        "a_b-c's don't",
+        "\x00\x1b[31m\x7f",
+        "tab\tnew\r\nline\x0b\x0c",
+        "[MASK",
+        "##ing",
+    ],
 )
 def test_edges(text: str) -> None:
     assert encode(text, VOCABULARY) == LIBRARY.encode(text).ids
