@@ -88,4 +88,5 @@ def json_texts(value: Json) -> Iterator[str]:
 
 
 def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
+    """A name as text; numbers are names too (`"group": 7`), anything else is none."""
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
