@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterable
@@ -60,11 +59,6 @@ class Output:
 def is_terminal() -> bool:
     """Whether a person reads standard output."""
     return sys.stdout.isatty()
-
-
-def use_colour() -> bool:
-    """Whether to colour: on a terminal that can, unless NO_COLOR says not to."""
-    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def report(error: MemcliError, json: bool) -> None:

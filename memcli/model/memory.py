@@ -16,9 +16,6 @@ _IMPORTANCE: Mapping[str, float] = {
 }  # fmt: skip
 TALK_KINDS = ("log", "episode")
 """The kinds that hold what was said, turn by turn, where a group is a conversation."""
-HALF_LIFE_DAYS: Mapping[str, float] = {
-    "fact": 30, "preference": 90, "procedure": 60, "correction": 365, "negative": 365, "inferred": 7,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +80,6 @@ class Memory:
     def effective_importance(self) -> float:
         """The importance given, or else the one that the kind has by default; 0..1."""
         return default_importance(self.kind) if self.importance is None else self.importance
-
-    def is_valid_at(self, moment: str) -> bool:
-        """Whether the memory held true at `moment`."""
-        return (self.valid_from or "") <= moment and (self.valid_until is None or moment < self.valid_until)
 
 
 def default_importance(kind: str) -> float:

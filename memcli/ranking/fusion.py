@@ -16,7 +16,7 @@ from memcli.ranking.floor import coverage, has_stranger, judge
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import style_of
-from memcli.ranking.weights import check, ordered, recency
+from memcli.ranking.weights import check, ordered, preferences, recency
 
 LEXICAL_CANDIDATES = 250
 DENSE_CANDIDATES = 200
@@ -37,7 +37,6 @@ SPEAKER_WEIGHT = 0.1
 RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01
 RELEVANCE_WEIGHT = 0.02
-PREFERENCE_WEIGHT = 0.1
 STATED_SHARE = 0.3
 """What somebody took the trouble to state counts this much more than code, diffs and logs that say the same."""
 STATED_KINDS = frozenset(
@@ -165,8 +164,4 @@ def _priors(entry: Entry, query: Query, own: float) -> dict[str, float]:
         "importance": query.weights.get("importance", IMPORTANCE_WEIGHT) * entry.importance * entry.confidence,
         "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"]),
     }
-    if entry.kind in query.prefer_kinds:
-        priors["prefer_kind"] = PREFERENCE_WEIGHT
-    if any(tag in entry.tags for tag in query.prefer_tags):
-        priors["prefer_tag"] = PREFERENCE_WEIGHT
-    return priors
+    return {**priors, **preferences(entry, query)}
