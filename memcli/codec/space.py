@@ -123,7 +123,9 @@ def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
         raise CorruptError(
             f"{where}: policy: {error.message}", "mend the file, or take it back with `git checkout`"
         ) from None
-    known = {name: value for name, value in data.items() if name in POLICY_FIELDS}
+    known: dict[str, Any] = {name: value for name, value in data.items() if name in POLICY_FIELDS}
+    if "auto_pin" in known:
+        known["auto_pin"] = tuple(known["auto_pin"])
     return Policy(**known, extra={name: value for name, value in data.items() if name not in POLICY_FIELDS})
 
 

@@ -2,7 +2,7 @@
 
 The same tables print as `memcli schema` and guard every way in. The checker knows the words
 that the tables use and no others: type, enum, minimum, maximum, format (date-time), items,
-properties, required, minLength.
+properties, additionalProperties, required, minLength.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ TEXT: Shape = {"type": "string"}
 TIME: Shape = {"type": "string", "format": "date-time"}
 UNIT: Shape = {"type": "number", "minimum": 0, "maximum": 1}
 COUNT: Shape = {"type": "integer", "minimum": 0}
+DAYS: Shape = {"type": "number", "minimum": 0}
 FLAG: Shape = {"type": "boolean"}
 ANY: Shape = {}
 TEXTS: Shape = {"type": "array", "items": TEXT}
@@ -31,6 +32,8 @@ KINDS = (
 RELEVANCES = ("high", "medium", "low")
 SCOPES = ("project", "global", "session")
 SOURCES = ("user_stated", "user_corrected", "observed", "inferred", "extracted", "imported")
+COMPACTIONS = ("fifo", "value")
+VISIBILITIES = ("project", "private")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
 
 
@@ -98,8 +101,18 @@ CORE_FIELDS = (
 )  # fmt: skip
 
 POLICY_FIELDS: Mapping[str, Shape] = {
-    "ttl_days": {"type": "number", "minimum": 0},
+    "ttl_days": DAYS,
+    "retention": {"type": "object", "additionalProperties": DAYS},
+    "grace_days": DAYS,
     "allow_delete": FLAG,
+    "max_objects": {"type": "integer", "minimum": 1},
+    "compaction": {**TEXT, "enum": list(COMPACTIONS)},
+    "auto_pin": _list(_object(kind=TEXT, tag=TEXT, under=TEXT, pattern=TEXT)),
+    "pii_redaction": _object(
+        detectors=TEXTS, patterns=_list(_object(["name", "regex"], name=TEXT, regex=TEXT)), allow=TEXTS
+    ),
+    "review": FLAG,
+    "visibility": {**TEXT, "enum": list(VISIBILITIES)},
     "export_path": {**TEXT, "minLength": 1},
     "backend": {**TEXT, "minLength": 1},
 }
@@ -165,7 +178,8 @@ def _object_problem(value: Mapping[str, Any], shape: Shape, at: str) -> str | No
         if name not in value:
             return f"{at}.{name} is missing"
     properties: Mapping[str, Shape] = shape.get("properties", {})
-    return _first(problem(value[name], properties[name], f"{at}.{name}") for name in properties if name in value)
+    other: Shape = shape.get("additionalProperties", ANY)
+    return _first(problem(value[name], properties.get(name, other), f"{at}.{name}") for name in sorted(value))
 
 
 def _list_problem(value: Sequence[Any], shape: Shape, at: str) -> str | None:

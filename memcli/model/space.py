@@ -14,7 +14,15 @@ class Policy:
     """What may be done with a space. `extra` holds the fields that this version does not know."""
 
     ttl_days: float | None = None
+    retention: Mapping[str, float] = field(default_factory=dict)
+    grace_days: float = 14
     allow_delete: bool = False
+    max_objects: int | None = None
+    compaction: str = "value"
+    auto_pin: tuple[Mapping[str, Json], ...] = ()
+    pii_redaction: Mapping[str, Json] = field(default_factory=dict)
+    review: bool = False
+    visibility: str = "project"
     export_path: str | None = None
     backend: str | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
