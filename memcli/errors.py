@@ -64,3 +64,9 @@ class ProviderError(MemcliError):
 class StoreError(MemcliError):
     exit_code = 8
     code = "store"
+
+
+def error_of(code: str, message: str, hint: str) -> MemcliError:
+    """The error that another process reported, by its `code`."""
+    known = {kind.code: kind for kind in MemcliError.__subclasses__()}
+    return known.get(code, MemcliError)(message, hint)

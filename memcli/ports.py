@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from memcli.model.memory import Memory
+    from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
-    from memcli.model.space import Policy, Space
+    from memcli.model.space import Change, Policy, Receipt, Space
+
+Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
+"""Says what a request makes of a space, and the answer to whoever made it. Pure."""
 
 Progress = Callable[[int, int], None]
 """Told (done, total) while long work goes on."""
@@ -41,8 +44,38 @@ class Snapshot(Protocol):
         """Lets go of the file."""
 
 
+class Shelf(Protocol):
+    """A space under its lock: memories are looked up in it without reading the rest. All raise CorruptError."""
+
+    @property
+    def header(self) -> Space:
+        """The space without its memories."""
+
+    @property
+    def size(self) -> int:
+        """How many memories there are."""
+
+    def get(self, name: str) -> Memory | None:
+        """The memory of this id."""
+
+    def at(self, path: str) -> Memory | None:
+        """The memory at this path."""
+
+    def hashed(self, digest: str) -> Memory | None:
+        """The first memory, in the order of the file, whose text has this hash."""
+
+    def begins(self, text: str) -> list[str]:
+        """The ids that begin with `text`, sorted."""
+
+    def under(self, prefix: str) -> list[Memory]:
+        """The memories at the path `prefix` and below it, in order of path."""
+
+    def load(self) -> Space:
+        """The whole space, parsed."""
+
+
 class Store(Protocol):
-    """Where spaces are kept. What `update` returned is on disk; readers never see half a write."""
+    """Where spaces are kept. What `update` and `submit` returned of is on disk; readers never see half a write."""
 
     def spaces(self) -> list[str]:
         """The names of all spaces, sorted."""
@@ -50,11 +83,17 @@ class Store(Protocol):
     def open(self, space: str) -> Snapshot:
         """The space as it is now; an empty one when it does not exist. Raises StoreError."""
 
-    def update(self, space: str, change: Callable[[Space], Space]) -> Space:
-        """Applies the pure function `change` to the space under its lock, writes the result, and returns it.
+    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
+        """Makes the change that the pure function `change` wants of the space, under its lock.
 
-        Writes nothing when `change` returns the space it was given, or raises.
+        Writes nothing when the change is empty, or `change` raises.
         Raises LockedError, CorruptError, StoreError.
+        """
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        """As `update`, for a change that can be told as JSON: whoever holds the lock may make it along with its own.
+
+        Returns what the store's `fold` answers to the request. Raises what it raises, and as `update`.
         """
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:

@@ -14,9 +14,11 @@ from memcli.clock import frozen_clock, system_clock
 from memcli.codec.canonical import encode
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, StoreError, UsageError
+from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.ports import Index, Progress, Ranker, Source
+from memcli.model.space import Change
+from memcli.ports import Index, Progress, Ranker, Shelf, Source
 from memcli.ranking import RANKERS
 from memcli.settings import Settings, check_config, resolve
 from memcli.store.atomic import make_folder, read_json, read_regular, write_file
@@ -58,7 +60,7 @@ def open_workspace(
     settings = resolve(options, environ, read_config(layout))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     return Workspace(
-        store=FileStore(layout),
+        store=FileStore(layout, _fold),
         load_index=cache(lambda: _index(layout, settings, warn, progress)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
         ranker=_ranker(warn),
@@ -71,6 +73,12 @@ def open_workspace(
         warn=warn,
         progress=progress,
     )
+
+
+def _fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
+    from memcli.app.remember import fold
+
+    return fold(shelf, request)
 
 
 def global_root(environ: Mapping[str, str]) -> str:
@@ -156,6 +164,10 @@ def open_watch(
     )  # fmt: skip
     base = work_tree or layout.work_tree
     make_folder(os.path.dirname(saved))
+
+    def save() -> None:
+        write_file(saved, encode(watcher.state.to_json()), 0o600)
+
     return Watch(
         workspace=workspace,
         work_tree=base,
@@ -164,7 +176,7 @@ def open_watch(
         file_source=lambda files: FileSource([os.path.join(base, f) for f in files], base, may_be_gone=True),
         commit_source=lambda revisions: CommitSource(base, revisions),
         name_of=readable,
-        save=lambda: write_file(saved, encode(watcher.state.to_json()), 0o600),
+        save=save,
     )
 
 

@@ -14,6 +14,8 @@ from hypothesis import settings
 
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
+from memcli.model.space import Change, Space, change_between
+from memcli.ports import Shelf, Store
 from memcli.wiring import make_store, open_workspace
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, database=None)
@@ -100,3 +102,17 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         return Result(code, captured.out, captured.err)
 
     return call
+
+
+def rewrite(store: Store, change: Callable[[Space], Space], space: str = "main") -> Space:
+    """Makes of a space what `change` makes of it, and returns that."""
+    after = Space(space)
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal after
+        before = shelf.load()
+        after = change(before)
+        return Change() if after is before else change_between(before, after)
+
+    store.update(space, apply)
+    return after

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memcli.model.memory import Memory
 from memcli.model.shapes import KINDS, RELATIONS, RELEVANCES
+from memcli.model.space import Policy, Space
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
@@ -32,7 +33,7 @@ def memories(draw: st.DrawFn) -> Memory:
         raw=draw(texts),
         summary_micro=draw(texts),
         tags=tuple(draw(st.lists(words, max_size=3))),
-        metadata=draw(st.dictionaries(words, json_values, max_size=3)),
+        metadata=draw(st.dictionaries(words | st.just("hash"), json_values | words, max_size=3)),
         relevance=draw(st.sampled_from(RELEVANCES)),
         pinned=draw(st.booleans()),
         created_at=draw(times),
@@ -45,3 +46,16 @@ def memories(draw: st.DrawFn) -> Memory:
         triggers=tuple(draw(st.lists(texts, max_size=2))),
         extra=draw(st.dictionaries(words.map(lambda w: f"x_{w}"), json_values, max_size=2)),
     )
+
+
+spaces = st.builds(
+    Space,
+    name=st.just("main"),
+    objects=st.lists(memories(), max_size=4, unique_by=lambda m: m.id).map(
+        lambda found: tuple(sorted(found, key=lambda m: m.order))
+    ),
+    metadata=st.dictionaries(words, json_values, max_size=2),
+    policy=st.builds(Policy, ttl_days=st.none() | st.integers(0, 99), allow_delete=st.booleans()),
+    updated_at=times,
+    extra=st.dictionaries(words.map(lambda w: f"a_{w}"), json_values, max_size=2),
+)

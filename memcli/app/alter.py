@@ -14,33 +14,31 @@ from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
-from memcli.model.space import Space
+from memcli.model.space import Change
+from memcli.policy.draft import find
+from memcli.ports import Shelf
 
 _FIXED = ("id", "created_at", "updated_at", "version")
 
 
-def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, Space], Memory]) -> list[Memory]:
+def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, Shelf], Memory]) -> list[Memory]:
     """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
 
     One that `change` leaves equal is not written. Raises NotFoundError, and then nothing is changed.
     """
     now = workspace.clock()
     after: dict[str, Memory] = {}
-    order: list[str] = []
 
-    def apply(space: Space) -> Space:
+    def apply(shelf: Shelf) -> Change:
         after.clear()
-        order.clear()
-        for ref in refs:
-            memory = space.find(ref)
-            changed = change(memory, space)
-            after[memory.id] = memory if changed == memory else replace(changed, updated_at=now)
-            order.append(memory.id)
-        different = [after[m.id] for m in space.objects if m.id in after and after[m.id] is not m]
-        return space.put(different, now) if different else space
+        found = {memory.id: memory for memory in (find(shelf, ref) for ref in refs)}
+        for name, memory in found.items():
+            changed = change(memory, shelf)
+            after[name] = memory if changed == memory else replace(changed, updated_at=now)
+        return Change(tuple(m for name, m in after.items() if m is not found[name]), now=now)
 
     workspace.store.update(workspace.space, apply)
-    return [after[name] for name in dict.fromkeys(order)]
+    return list(after.values())
 
 
 def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:
@@ -54,7 +52,7 @@ def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: S
     added = [check_tag(text) for text in add]
     removed = frozenset(check_tag(text) for text in remove)
 
-    def change(memory: Memory, _: Space) -> Memory:
+    def change(memory: Memory, _: Shelf) -> Memory:
         tags = dict.fromkeys([*memory.tags, *added])
         return replace(memory, tags=tuple(t for t in tags if t not in removed))
 
@@ -71,11 +69,11 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
 
     remade = _derived(workspace, fields)
 
-    def change(memory: Memory, space: Space) -> Memory:
+    def change(memory: Memory, shelf: Shelf) -> Memory:
         edited = _edited(memory, {**remade, **fields})
-        for other in space.objects:
-            if other.path == edited.path and other.id != memory.id:
-                raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
+        other = shelf.at(edited.path)
+        if other is not None and other.id != memory.id:
+            raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
         return edited if edited == memory else replace(edited, version=memory.version + 1)
 
     return alter(workspace, [ref], change)[0]
@@ -90,27 +88,27 @@ def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, p
     now = workspace.clock()
     gone: list[Memory] = []
 
-    def apply(space: Space) -> Space:
-        gone[:] = _named(space, refs, recursive)
-        if purge:
-            if not space.policy.allow_delete:
-                raise RefusedError(
-                    f"the policy of space {space.name!r} does not allow deletion (allow_delete is false)",
-                    f"`memcli forget` without --purge, or `memcli space policy {space.name} --set allow_delete=true`",
-                )
-            return space.drop([m.id for m in gone], now)
-        changed = [replace(m, active=False, updated_at=now) for m in gone if m.active]
-        return space.put(changed, now) if changed else space
+    def apply(shelf: Shelf) -> Change:
+        gone[:] = _named(shelf, refs, recursive)
+        if not purge:
+            return Change(tuple(replace(m, active=False, updated_at=now) for m in gone if m.active), now=now)
+        name = shelf.header.name
+        if not shelf.header.policy.allow_delete:
+            raise RefusedError(
+                f"the policy of space {name!r} does not allow deletion (allow_delete is false)",
+                f"`memcli forget` without --purge, or `memcli space policy {name} --set allow_delete=true`",
+            )
+        return Change(drop=frozenset(m.id for m in gone), now=now)
 
     workspace.store.update(workspace.space, apply)
     return gone
 
 
-def _named(space: Space, refs: Sequence[str], recursive: bool) -> list[Memory]:
+def _named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
     found: dict[str, Memory] = {}
     for ref in refs:
-        below = space.under(ref.rstrip("/")) if recursive and ref.strip("/") else []
-        for memory in below or [space.find(ref)]:
+        below = shelf.under(ref.rstrip("/")) if recursive and ref.strip("/") else []
+        for memory in below or [find(shelf, ref)]:
             found[memory.id] = memory
     if not found:
         raise NotFoundError("no memory named", "give an id or a path")

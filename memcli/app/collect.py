@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import RefusedError
-from memcli.model.space import Space
+from memcli.model.space import Change
 from memcli.policy.retention import RetentionPlan, plan_retention
+from memcli.ports import Shelf
 
 
 def collect(workspace: Workspace, ttl_days: float | None = None, dry_run: bool = False) -> RetentionPlan:
@@ -16,24 +18,18 @@ def collect(workspace: Workspace, ttl_days: float | None = None, dry_run: bool =
     now = workspace.clock()
     plan = RetentionPlan(None)
 
-    def apply(space: Space) -> Space:
-        nonlocal plan
-        plan = plan_retention(space, now, ttl_days)
-        if dry_run or not plan.expired:
-            return space
-        if not space.policy.allow_delete:
-            raise RefusedError(
-                f"{len(plan.expired)} expired, but the policy of space {space.name!r} does not allow deletion",
-                f"`memcli space policy {space.name} --set allow_delete=true`, or look with --dry-run",
-            )
-        return space.drop((m.id for m in plan.expired), now)
-
     if dry_run:
-        snapshot = workspace.store.open(workspace.space)
-        try:
-            apply(snapshot.load())
-        finally:
-            snapshot.close()
-    else:
-        workspace.store.update(workspace.space, apply)
+        return plan_retention(load(workspace, workspace.space), now, ttl_days)
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal plan
+        plan = plan_retention(shelf.load(), now, ttl_days)
+        if plan.expired and not shelf.header.policy.allow_delete:
+            raise RefusedError(
+                f"{len(plan.expired)} expired, but the policy of space {workspace.space!r} does not allow deletion",
+                f"`memcli space policy {workspace.space} --set allow_delete=true`, or look with --dry-run",
+            )
+        return Change(drop=frozenset(m.id for m in plan.expired), now=now)
+
+    workspace.store.update(workspace.space, apply)
     return plan

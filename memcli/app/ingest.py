@@ -11,8 +11,8 @@ from memcli.app.remember import Candidate, Outcome, prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Space
-from memcli.ports import Source
+from memcli.model.space import Change
+from memcli.ports import Shelf, Source
 
 _PER_WRITE = 2000
 
@@ -71,11 +71,11 @@ def retire(workspace: Workspace, files: Collection[str]) -> int:
     gone = frozenset(files)
     count = 0
 
-    def apply(space: Space) -> Space:
+    def apply(shelf: Shelf) -> Change:
         nonlocal count
-        changed = [replace(m, active=False, updated_at=now) for m in space.objects if _is_of(m, gone)]
+        changed = tuple(replace(m, active=False, updated_at=now) for m in shelf.load().objects if _is_of(m, gone))
         count = len(changed)
-        return space.put(changed, now) if changed else space
+        return Change(changed, now=now)
 
     workspace.store.update(workspace.space, apply)
     return count

@@ -8,13 +8,15 @@ from typing import Any
 
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
-from memcli.codec.memory import checked_fields
+from memcli.codec.memory import LIST_FIELDS, checked_fields
 from memcli.errors import UsageError
 from memcli.model.ids import memory_id, short_digest, text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
-from memcli.model.space import Space
+from memcli.model.space import Change
+from memcli.policy.draft import Draft, find
+from memcli.ports import Shelf
 
 MAX_TEXT_BYTES = 1 << 20
 """The largest text of one memory: what is longer is a document, and belongs into several."""
@@ -45,6 +47,10 @@ class Candidate:
     derived: Mapping[str, Any]
     hash: str
 
+    def to_json(self) -> dict[str, Json]:
+        """As it stands in a request."""
+        return {"given": self.given, "derived": self.derived, "hash": self.hash}
+
 
 def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
     """Stores the candidates in one write; one outcome each, in order.
@@ -52,19 +58,24 @@ def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
     `supersedes` names a memory that the last candidate takes the place of.
     Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
-    now = workspace.clock()
-    outcomes: list[Outcome] = []
+    if not candidates:
+        return []
+    request = {
+        "now": workspace.clock(),
+        "candidates": [candidate.to_json() for candidate in candidates],
+        "supersedes": supersedes,
+    }
+    answer, _ = workspace.store.submit(workspace.space, request)
+    return [Outcome(space=workspace.space, **one) for one in answer]
 
-    def merge(space: Space) -> Space:
-        outcomes.clear()
-        shelf = _Shelf(space, now)
-        outcomes.extend(shelf.take(candidate) for candidate in candidates)
-        if supersedes and outcomes:
-            shelf.supersede(space.find(supersedes), outcomes[-1].id)
-        return space.put(shelf.changed.values(), now) if shelf.changed else space
 
-    workspace.store.update(workspace.space, merge)
-    return outcomes
+def fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
+    """What a request of `remember` makes of a space, and its outcomes. Raises NotFoundError, UsageError."""
+    desk = _Desk(shelf, request["now"])
+    outcomes = [desk.take(Candidate(**candidate)) for candidate in request["candidates"]]
+    if request["supersedes"]:
+        desk.supersede(request["supersedes"], outcomes[-1]["id"])
+    return Change(tuple(desk.changed.values()), now=request["now"]), outcomes
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
@@ -104,19 +115,17 @@ def _check_text(given: Mapping[str, Any]) -> None:
         )
 
 
-class _Shelf:
-    """The memories of a space while candidates are put among them, found by id, path and hash."""
+class _Desk:
+    """Where candidates are put among the memories of a space, found by id, path and hash."""
 
-    def __init__(self, space: Space, now: str) -> None:
-        self._space = space.name
+    def __init__(self, shelf: Shelf, now: str) -> None:
+        self._draft = Draft(shelf)
+        self._space = shelf.header.name
         self._now = now
-        self._by_id = {m.id: m for m in space.objects}
-        self._by_path = {m.path: m for m in space.objects}
-        self._by_hash = {m.hash: m for m in reversed(space.objects) if m.hash}
         self.changed: dict[str, Memory] = {}
 
-    def take(self, candidate: Candidate) -> Outcome:
-        """Puts one candidate on the shelf."""
+    def take(self, candidate: Candidate) -> dict[str, Json]:
+        """Puts one candidate among the memories; returns its outcome."""
         existing = self._existing(candidate)
         if existing is None:
             return self._put(self._create(candidate), "created")
@@ -124,14 +133,14 @@ class _Shelf:
             return self._put(_confirmed(existing, candidate, self._now), "deduplicated")
         updated = self._merged(existing, candidate)
         if updated == existing:
-            return _outcome("deduplicated", existing, self._space)
+            return _outcome("deduplicated", existing)
         return self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
 
-    def supersede(self, old: Memory, by: str) -> None:
-        """Marks `old` as superseded by the memory of id `by`, and links the two."""
+    def supersede(self, ref: str, by: str) -> None:
+        """Marks the memory that `ref` names as superseded by the one of id `by`, and links the two."""
+        old, new = find(self._draft, ref), find(self._draft, by)
         if old.id == by:
             raise UsageError(f"memory {by} cannot supersede itself", "give the new text a path of its own")
-        new = self._by_id[by]
         link = {"to": old.id, "relation": "supersedes", "weight": 1.0, "created_at": self._now}
         if not any(known["to"] == old.id and known["relation"] == "supersedes" for known in new.links):
             self._keep(replace(new, links=(*new.links, link)))
@@ -140,10 +149,10 @@ class _Shelf:
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given
         if "id" in given:
-            return self._by_id.get(given["id"])
+            return self._draft.get(given["id"])
         if "path" in given:
-            return self._by_path.get(given["path"]) or self._by_id.get(memory_id(self._space, given["path"]))
-        return self._by_hash.get(candidate.hash)
+            return self._draft.at(given["path"]) or self._draft.get(memory_id(self._space, given["path"]))
+        return self._draft.hashed(candidate.hash)
 
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
@@ -155,7 +164,7 @@ class _Shelf:
 
     def _free_path(self, path: str, candidate: Candidate) -> str:
         """`path`, or, where another memory has it, `path` with a digest that makes it this one's own."""
-        other = self._by_path.get(path)
+        other = self._draft.at(path)
         if other is None or other.id == candidate.given.get("id"):
             return path
         return f"{path[:200]}-{short_digest(candidate.given.get('id') or candidate.hash, 8)}"
@@ -174,18 +183,13 @@ class _Shelf:
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
         return _memory({**_fields(existing), **given, "active": given.get("active", True)})
 
-    def _put(self, memory: Memory, status: str) -> Outcome:
+    def _put(self, memory: Memory, status: str) -> dict[str, Json]:
         self._keep(memory)
-        return _outcome(status, memory, self._space)
+        return _outcome(status, memory)
 
     def _keep(self, memory: Memory) -> None:
-        before = self._by_id.get(memory.id)
-        if before is not None and before.path != memory.path:
-            self._by_path.pop(before.path, None)
-        self._by_id[memory.id] = self._by_path[memory.path] = self.changed[memory.id] = memory
-        self._by_hash.setdefault(memory.hash, memory)
-        if self._by_hash[memory.hash].id == memory.id:
-            self._by_hash[memory.hash] = memory
+        self.changed[memory.id] = memory
+        self._draft.take(Change((memory,)))
 
 
 def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
@@ -204,7 +208,7 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
 
 def _memory(fields: Mapping[str, Any]) -> Memory:
     """A memory from its fields; those that no version knows go to `extra`. Chunks bear the memory's id."""
-    known = {k: v for k, v in fields.items() if k in MEMORY_FIELDS}
+    known: dict[str, Any] = {k: tuple(v) if k in LIST_FIELDS else v for k, v in fields.items() if k in MEMORY_FIELDS}
     extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
     if known.get("chunks"):
         known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
@@ -221,5 +225,5 @@ def _union(first: Iterable[Any], second: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(merged)
 
 
-def _outcome(status: str, memory: Memory, space: str) -> Outcome:
-    return Outcome(status, memory.id, memory.path, space, memory.version)
+def _outcome(status: str, memory: Memory) -> dict[str, Json]:
+    return {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}

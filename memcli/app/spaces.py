@@ -11,7 +11,8 @@ from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.shapes import POLICY_FIELDS, check_fields
-from memcli.model.space import Policy, Space
+from memcli.model.space import Change, Policy, Space
+from memcli.ports import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +48,20 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
     now = workspace.clock()
     new = name not in workspace.store.spaces()
 
-    def apply(space: Space) -> Space:
-        if reset and space.objects:
-            _check_deletion(space)
-            space = replace(space, objects=())
-        after = replace(space, metadata={**space.metadata, **metadata})
-        return replace(after, updated_at=now) if new or reset or after != space else space
+    header = Space(name)
 
-    return workspace.store.update(name, apply), new
+    def apply(shelf: Shelf) -> Change:
+        nonlocal header
+        header = replace(shelf.header, metadata={**shelf.header.metadata, **metadata})
+        if reset and shelf.size:
+            _check_deletion(header)
+        if not new and not reset and header == shelf.header:
+            return Change()
+        header = replace(header, updated_at=now)
+        return Change(drop=frozenset(shelf.begins("") if reset else ()), header=header)
+
+    workspace.store.update(name, apply)
+    return header, new
 
 
 def list_spaces(workspace: Workspace) -> list[Summary]:
@@ -86,12 +93,18 @@ def set_policy(workspace: Workspace, name: str, fields: Mapping[str, Json], whol
     check_fields({k: v for k, v in fields.items() if v is not None}, POLICY_FIELDS)
     now = workspace.clock()
 
-    def apply(space: Space) -> Space:
-        merged = {**({} if whole else policy_to_json(space.policy)), **fields}
-        policy = policy_from_json({k: v for k, v in merged.items() if v is not None}, "policy")
-        return space if policy == space.policy else replace(space, policy=policy, updated_at=now)
+    policy = Policy()
 
-    return workspace.store.update(name, apply).policy
+    def apply(shelf: Shelf) -> Change:
+        nonlocal policy
+        header = shelf.header
+        merged = {**({} if whole else policy_to_json(header.policy)), **fields}
+        policy = policy_from_json({k: v for k, v in merged.items() if v is not None}, "policy")
+        changed = replace(header, policy=policy, updated_at=now)
+        return Change(header=None if policy == header.policy else changed)
+
+    workspace.store.update(name, apply)
+    return policy
 
 
 def delete(workspace: Workspace, name: str) -> int:

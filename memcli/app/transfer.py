@@ -9,7 +9,8 @@ from memcli.app.workspace import Workspace
 from memcli.codec.bundle import decode_bundle, encode_bundle
 from memcli.errors import NotFoundError
 from memcli.model.memory import Memory
-from memcli.model.space import Space
+from memcli.model.space import Change, Space, change_between
+from memcli.ports import Shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,14 @@ def import_bundle(
     target = into or incoming.name
     result = Imported(target)
 
-    def apply(space: Space) -> Space:
+    def apply(shelf: Shelf) -> Change:
         nonlocal result
+        space = shelf.load()
         if mode == "replace" or not space.objects:
             result = _replaced(target, space, incoming)
-            after = replace(incoming, name=target)
-            return space if after == space else after
+            return change_between(space, replace(incoming, name=target))
         merged, result = _merged(space, incoming)
-        return space.put(merged, max(space.updated_at, incoming.updated_at)) if merged else space
+        return Change(tuple(merged), now=max(space.updated_at, incoming.updated_at))
 
     workspace.store.update(target, apply)
     return result

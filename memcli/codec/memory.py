@@ -12,7 +12,7 @@ from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 
-_TUPLES = ("tags", "links", "triggers", "chunks", "context", "anchors")
+LIST_FIELDS = ("tags", "links", "triggers", "chunks", "context", "anchors")
 _NORMAL_TIME = re.compile(
     r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z"
 )  # what needs no look
@@ -25,7 +25,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     for name, shape in MEMORY_FIELDS.items() if "type" in shape
 }  # fmt: skip
 _OPTIONAL: Mapping[str, Json] = {
-    f.name: () if f.name in _TUPLES else {} if f.name == "provenance" else f.default
+    f.name: () if f.name in LIST_FIELDS else {} if f.name == "provenance" else f.default
     for f in fields(Memory)
     if f.name not in CORE_FIELDS and f.name != "extra"
 }
@@ -59,7 +59,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
         if types is None:
             (known if name == "content" else extra)[name] = value
         elif type(value) in types:
-            known[name] = tuple(value) if name in _TUPLES else value
+            known[name] = tuple(value) if name in LIST_FIELDS else value
             if name in _TIMES and not _NORMAL_TIME.match(value):
                 known[name] = _stored_time(value, name, where)
         else:
@@ -87,7 +87,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
     for name in _TIMES:
         if name in given:
             given[name] = normalize_time(given[name])
-    for name in _TUPLES:
+    for name in LIST_FIELDS:
         if name in given:
             given[name] = tuple(given[name])
     if "raw" in given and "\0" in given["raw"]:

@@ -23,7 +23,7 @@ _REQUIRED = ("space", "objects")
 _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
 # The frame of a canonical file. JSON escapes newlines in text, so a line can only be structure:
 # between the mark of the list and its end, a line of four spaces and a brace is the edge of a memory.
-_OBJECTS = b'\n  "objects": ['
+OBJECTS = b'\n  "objects": ['
 _OPEN = b"\n    {\n"
 _CLOSE = b"\n    }"
 
@@ -56,7 +56,7 @@ def encode_space(space: Space) -> bytes:
     frame = encode(header)
     if space.objects:
         items = b",\n    ".join(encode_memory(m) for m in space.objects)
-        frame = frame.replace(_OBJECTS + b"]", _OBJECTS + b"\n    " + items + b"\n  ]", 1)
+        frame = frame.replace(OBJECTS + b"]", OBJECTS + b"\n    " + items + b"\n  ]", 1)
     return frame + b"\n"
 
 
@@ -71,10 +71,9 @@ def decode_space(data: bytes, where: str) -> Space:
     return replace(space, objects=tuple(sorted(objects, key=lambda m: m.order)))
 
 
-def decode_header(data: bytes, where: str, found: list[Span]) -> Space:
-    """The space without its objects, from a canonical file whose spans are `found`. Raises CorruptError."""
-    body = data[: found[0].start] + data[found[-1].end :] if found else data
-    return _header(decode(body, where), where)
+def decode_header(head: bytes, tail: bytes, where: str) -> Space:
+    """The space without its objects, from what stands before and behind them. Raises CorruptError."""
+    return _header(decode(head + tail, where), where)
 
 
 def check_writable(space: Space, where: str) -> None:
@@ -91,10 +90,10 @@ def spans(data: Any) -> list[Span] | None:
 
     Reads structure alone, so that an index can find what changed without parsing the rest.
     """
-    start = data.find(_OBJECTS)
+    start = data.find(OBJECTS)
     if start < 0:
         return None
-    start += len(_OBJECTS)
+    start += len(OBJECTS)
     if data[start : start + 1] == b"]":
         return []
     found = []

@@ -76,6 +76,50 @@ class Space:
         return replace(self, objects=tuple(sorted(memories, key=lambda m: m.order)), updated_at=now)
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to become of a space; an empty one writes nothing.
+
+    `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
+    space's `updated_at`; of `header` everything but the memories is taken over.
+    """
+
+    put: tuple[Memory, ...] = ()
+    drop: frozenset[str] = frozenset()
+    now: str = ""
+    header: Space | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.put or self.drop or self.header is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """One memory that a write touched. `before` and `after` are digests of its stored bytes; empty: not there."""
+
+    id: str
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did, for the record."""
+
+    touched: tuple[Touched, ...] = ()
+    header_changed: bool = False
+
+
+def change_between(before: Space, after: Space) -> Change:
+    """The change that makes `after` of `before`."""
+    known = {m.id: m for m in before.objects}
+    put = tuple(m for m in after.objects if known.get(m.id) != m)
+    drop = known.keys() - {m.id for m in after.objects}
+    header = replace(after, objects=())
+    return Change(put, frozenset(drop), "", None if header == replace(before, objects=()) else header)
+
+
 def is_under(path: str, prefix: str) -> bool:
     """Whether `path` is `prefix` or lies below it; every path lies below the empty prefix."""
     prefix = prefix.strip("/")

@@ -12,25 +12,42 @@ import os
 import stat
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
 from memcli.errors import StoreError
 
+Piece = bytes | memoryview
+
 TEMP_MARK = ".tmp-"
+_SMALL_BYTES = 1 << 18
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _REPLACE_ATTEMPTS = 25
 _REPLACE_PAUSE_SECONDS = 0.1
 
 
-def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
-    """Makes the file at `path` hold exactly `data`. Raises StoreError; see the module for what a crash leaves."""
+def write_file(
+    path: str,
+    data: bytes | Sequence[Piece],
+    mode: int = 0o644,
+    *,
+    alone: bool = False,
+    before_rename: Callable[[os.stat_result], None] | None = None,
+) -> os.stat_result:
+    """Makes the file at `path` hold exactly `data`; returns its status. See the module for what a crash leaves.
+
+    `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
+    `before_rename` is told the status that the file will have. Raises StoreError.
+    """
     folder, name = os.path.split(path)
-    temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
+    temp = os.path.join(folder, f".{name}{TEMP_MARK}{'' if alone else os.getpid()}")
     try:
         if os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link")
-        _write_temp(temp, data, mode)
+        status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode)
+        if before_rename is not None:
+            before_rename(status)
         _replace(temp, path)
     except OSError as error:
         with suppress(OSError):
@@ -42,6 +59,35 @@ def write_file(path: str, data: bytes, mode: int = 0o644) -> None:
         raise StoreError(
             f"{path} was written, but may not survive a power cut: {error.strerror}", "run the command again"
         ) from None
+    return status
+
+
+def place_file(path: str, data: bytes) -> int:
+    """Puts a file that need not survive a power cut at `path`, all at once; returns it open for reading.
+
+    Whoever finds it may rename or remove it at once. Raises OSError.
+    """
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}{TEMP_MARK}")
+    fd = os.open(temp, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | _NOFOLLOW, 0o600)
+    try:
+        _write_all(fd, [data])
+        os.rename(temp, path)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def append_line(path: str, line: bytes, sync: bool = False) -> None:
+    """Appends `line` and a newline to the file at `path`, which is made if it is not there. Raises OSError."""
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600)
+    try:
+        _write_all(fd, [line + b"\n"])
+        if sync:
+            _sync(fd)
+    finally:
+        os.close(fd)
 
 
 def make_folder(path: str, mode: int = 0o755) -> None:
@@ -72,18 +118,34 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def _write_temp(temp: str, data: bytes, mode: int) -> None:
+def _write_temp(temp: str, pieces: Iterable[Piece], mode: int) -> os.stat_result:
     with suppress(FileNotFoundError):
         os.unlink(temp)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, mode)
     try:
-        _write_all(fd, data)
+        _write_all(fd, pieces)
         _sync(fd)
+        return os.fstat(fd)
     finally:
         os.close(fd)
 
 
-def _write_all(fd: int, data: bytes) -> None:
+def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
+    """Writes the pieces in order: large ones as they are, small ones together."""
+    small = bytearray()
+    for piece in pieces:
+        if len(piece) < _SMALL_BYTES:
+            small += piece
+            if len(small) < _SMALL_BYTES:
+                continue
+            piece = b""  # noqa: PLW2901 - it is among the small ones
+        _write_whole(fd, small)
+        _write_whole(fd, piece)
+        small = bytearray()
+    _write_whole(fd, small)
+
+
+def _write_whole(fd: int, data: Piece | bytearray) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]
@@ -125,7 +187,7 @@ def write_out(path: str, data: bytes) -> None:
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
             try:
-                _write_all(fd, data)
+                _write_whole(fd, data)
             finally:
                 os.close(fd)
         except OSError as error:
@@ -164,3 +226,28 @@ def read_json(path: str) -> object:
             return json.load(file)
     except (OSError, ValueError):
         return None
+
+
+def remove_quietly(path: str) -> bool:
+    """Removes the file at `path` when it is there and can be; whether it did."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def move_file(path: str, folder: str) -> str:
+    """Moves the file at `path` into `folder`, under a name that is free there; returns where it is. Raises StoreError."""
+    make_folder(folder, 0o700)
+    name = os.path.basename(path)
+    number = 0
+    while os.path.lexists(target := os.path.join(folder, f"{name}.{number}" if number else name)):
+        number += 1
+    try:
+        os.rename(path, target)
+        sync_folder(folder)
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        raise StoreError(f"cannot move {path} to {folder}: {error.strerror}", _hint(error)) from None
+    return target

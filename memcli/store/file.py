@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from memcli.codec.canonical import decode
@@ -19,13 +20,17 @@ from memcli.codec.space import (
     encode_space,
     spans,
 )
-from memcli.errors import CorruptError, MemcliError, NotFoundError, StoreError
-from memcli.model.memory import Memory
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, StoreError, error_of
+from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Space
+from memcli.model.space import Change, Receipt, Space, Touched
+from memcli.policy.draft import Draft
+from memcli.ports import Fold, Shelf
 from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
-from memcli.store.lock import locked
+from memcli.store.lock import Held, locked
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -51,13 +56,17 @@ class FileSnapshot:
     def load(self) -> Space:
         if self._fd is None:
             return Space(self._space)
-        return self._named(decode_space(self._read(), self._where))
+        return self._named(decode_space(self.read(), self._where))
 
     def header(self) -> Space:
         if self._fd is None:
             return Space(self._space)
         found = self._spans()
-        return self.load() if found is None else self._named(decode_header(self._read(), self._where, found))
+        if found is None:
+            return self.load()
+        data = self.read()
+        ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
+        return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
 
     def records(self) -> Iterator[tuple[bytes, int]]:
         if self._fd is None:
@@ -67,7 +76,7 @@ class FileSnapshot:
             for memory in self.load().objects:
                 yield encode_memory(memory), -1
             return
-        data = self._read()
+        data = self.read()
         for span in found:
             yield data[span.start : span.end], span.start
 
@@ -104,10 +113,11 @@ class FileSnapshot:
 
     def _spans(self) -> list[Span] | None:
         if self._found is _UNREAD:
-            self._found = spans(self._read())
+            self._found = spans(self.read())
         return self._found
 
-    def _read(self) -> bytes:
+    def read(self) -> bytes:
+        """The bytes of the file, all of them."""
         if self._data is None:
             assert self._fd is not None
             size = os.fstat(self._fd).st_size
@@ -136,8 +146,9 @@ class FileSnapshot:
 class FileStore:
     """The store under one `.memory` folder."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, fold: Fold) -> None:
         self._layout = layout
+        self._fold = fold
 
     def spaces(self) -> list[str]:
         try:
@@ -151,37 +162,134 @@ class FileStore:
     def open(self, space: str) -> FileSnapshot:
         return FileSnapshot(space, self._layout.space(check_space(space)))
 
-    def update(self, space: str, change: Callable[[Space], Space]) -> Space:
-        path = self._layout.space(check_space(space))
-        with self._locked(space):
-            before, exists = self._load(space)
-            after = change(before)
-            if after is not before or not exists:
-                check_writable(before, os.path.join("spaces", f"{space}.json"))
-                write_file(path, encode_space(after))
-            return after
+    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
+        with self._locked(space) as held:
+            assert held is not None
+            return self._commit(space, held, change)
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        answer: Json = None
+        mail: Mail | None = None
+        journal = self._journal(space)
+
+        def answered() -> bool:
+            nonlocal mail
+            mail = mail or journal.place(request)
+            return mail.answered()
+
+        def change(draft: Shelf) -> Change:
+            nonlocal answer
+            wanted, answer = self._fold(draft, request)
+            return wanted
+
+        try:
+            with self._locked(space, answered) as held:
+                if held is not None and (mail is None or (not mail.answered() and mail.take_back())):
+                    receipt = self._commit(space, held, change)
+                    return answer, receipt
+                if held is not None and mail is not None and not mail.answered():
+                    self._commit(space, held, lambda _: Change())  # who had taken the request has died
+            assert mail is not None
+            return _read_answer(mail.answer())
+        except LockedError:
+            if mail is None or mail.take_back():
+                raise
+            raise StoreError(
+                f"whether space {space!r} has the change is unknown: who was at it gave no answer",
+                "`memcli recall` shows whether it is there; the same text again does no harm",
+            ) from None
+        finally:
+            if mail is not None:
+                mail.take_back()
+                mail.close()
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
         path = self._layout.space(check_space(space))
         with self._locked(space):
-            before, exists = self._load(space)
-            if not exists:
-                raise NotFoundError(f"no space {space!r}", "`memcli space list` shows what there is")
+            snapshot = self.open(space)
+            try:
+                before = snapshot.load()
+                if not snapshot.fingerprint:
+                    raise NotFoundError(f"no space {space!r}", "`memcli space list` shows what there is")
+            finally:
+                snapshot.close()
             check(before)
             remove_file(path)
             return before
 
-    def _load(self, space: str) -> tuple[Space, bool]:
+    def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
+        """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+        shelf, fingerprint = self._shelf(space, held.note())
+        journal = self._journal(space)
+        draft = Draft(shelf)
+        answers = {waiting.name: self._answer(draft, waiting.request) for waiting in journal.take(fingerprint)}
+        receipt = _receipt(draft, change(draft))
+        whole = draft.change()
+        if whole:
+            check_writable(shelf.header, self._where(space))
+            status = write_file(
+                self._layout.space(space),
+                shelf.spliced(whole),
+                alone=True,
+                before_rename=lambda new: journal.promise(_fingerprint(new), answers) if answers else None,
+            )
+            held.leave(_fingerprint(status))
+        journal.answer(answers)
+        return receipt
+
+    def _answer(self, draft: Draft, request: Json) -> Json:
+        """What becomes of a request of another writer."""
+        try:
+            wanted, answer = self._fold(Draft(draft), request)
+        except MemcliError as error:
+            return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        receipt = _receipt(draft, wanted)
+        touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
+        return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
+
+    def _shelf(self, space: str, canonical: str) -> tuple[SpliceShelf, str]:
+        """The space as it is, and its fingerprint. A file other than the one last written here is read whole."""
         snapshot = self.open(space)
         try:
-            return snapshot.load(), bool(snapshot.fingerprint)
+            if not snapshot.fingerprint:
+                return SpliceShelf(encode_space(Space(space)), self._where(space)), ""
+            known = snapshot.fingerprint == canonical
+            data = snapshot.read() if known else encode_space(snapshot.load())
+            return SpliceShelf(data, self._where(space)), snapshot.fingerprint
         finally:
             snapshot.close()
 
-    def _locked(self, space: str) -> AbstractContextManager[None]:
+    def _journal(self, space: str) -> Journal:
+        return Journal(self._layout.local(os.path.join("journal", space)), self._layout.local("quarantine"))
+
+    def _where(self, space: str) -> str:
+        return os.path.join("spaces", f"{space}.json")
+
+    def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[Held | None]:
+        path = self._layout.lock(check_space(space))
         make_folder(self._layout.spaces)
-        make_folder(os.path.dirname(self._layout.lock(space)))
-        return locked(self._layout.lock(space), f"space {space!r}")
+        make_folder(os.path.dirname(path))
+        return locked(path, f"space {space!r}", unless=unless)
+
+
+def _receipt(draft: Draft, change: Change) -> Receipt:
+    """Lays the change over the draft, and says what it did."""
+    touched = tuple(
+        Touched(memory.id, memory.path, _digest(before), _digest(after))
+        for before, after in draft.take(change)
+        if (memory := after or before) is not None
+    )
+    return Receipt(touched, change.header is not None)
+
+
+def _digest(memory: Memory | None) -> str:
+    return "" if memory is None else hashlib.sha256(encode_memory(memory)).hexdigest()
+
+
+def _read_answer(data: Mapping[str, Json]) -> tuple[Json, Receipt]:
+    if "error" in data:
+        raise error_of(**data["error"])
+    return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
 
 
 def _open(path: str) -> int | None:

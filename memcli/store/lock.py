@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 
 from memcli.errors import LockedError, StoreError
 
 WAIT_SECONDS = 10.0
 _POLL_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025)
+_NOTE_BYTES = 128
+_TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
@@ -26,11 +30,33 @@ else:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+class Held:
+    """A lock that is held. It bears a note for whoever holds it next, which a crash may leave out of date."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def note(self) -> str:
+        """What the last holder left."""
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        return os.read(self._fd, _NOTE_BYTES).decode("ascii", "replace")
+
+    def leave(self, note: str) -> None:
+        """Leaves a note in the place of the last one."""
+        with suppress(OSError):  # without it the next holder reads more, and that is all
+            os.lseek(self._fd, 0, os.SEEK_SET)
+            os.ftruncate(self._fd, 0)
+            os.write(self._fd, note.encode("ascii")[:_NOTE_BYTES])
+
+
 @contextmanager
-def locked(path: str, what: str, wait: float = WAIT_SECONDS) -> Iterator[None]:
+def locked(
+    path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None
+) -> Iterator[Held | None]:
     """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds.
 
-    The file is never removed: another process may have it open, and two files would be two locks.
+    When the lock is not free, `unless` is asked over and over; once it says yes, the block runs without the lock
+    and gets None. The file is never removed: another process may have it open, and two files would be two locks.
     Raises LockedError when the wait is over, StoreError when the file cannot be opened.
     """
     try:
@@ -40,24 +66,26 @@ def locked(path: str, what: str, wait: float = WAIT_SECONDS) -> Iterator[None]:
             f"cannot open the lock of {what}: {error.strerror}", "check the permissions of .memory/local"
         ) from None
     try:
-        _acquire(fd, what, wait)
-        yield
+        yield Held(fd) if _acquire(fd, what, wait, unless) else None
     finally:
         with suppress(OSError):
             os.close(fd)
 
 
-def _acquire(fd: int, what: str, wait: float) -> None:
+def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None) -> bool:
     deadline = time.monotonic() + wait
-    attempt = 0
-    while True:
+    for attempt in count():
         try:
             _try_lock(fd)
-            return
-        except OSError:
-            if time.monotonic() >= deadline:
-                raise LockedError(
-                    f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
-                ) from None
+            return True
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise StoreError(f"cannot lock {what}: {error.strerror}", "the file system may know no locks") from None
+        if unless is not None and unless():
+            return False
+        if time.monotonic() >= deadline:
+            raise LockedError(
+                f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
+            )
         time.sleep(_POLL_SECONDS[min(attempt, len(_POLL_SECONDS) - 1)])
-        attempt += 1
+    raise AssertionError

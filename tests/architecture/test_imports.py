@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, memory, open_at
+from tests.conftest import ROOT, memory, open_at, rewrite
 
 HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "textual", "pydantic", "watchdog", "pathspec", "asyncio"}
 PROBE = """
@@ -51,7 +51,7 @@ def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
 )
 def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:
     workspace = open_at(tmp_path)
-    workspace.store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    rewrite(workspace.store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
     assert not loaded(tmp_path, *arguments, MEMCLI_EMBEDDER="off") & HEAVY
 
 

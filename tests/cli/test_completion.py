@@ -23,7 +23,7 @@ from memcli.model.shapes import KINDS
 from memcli.model.space import Space
 from memcli.ranking import RANKERS
 from memcli.render import RENDERERS
-from tests.conftest import ROOT, Run, memory, open_at
+from tests.conftest import ROOT, Run, memory, open_at, rewrite
 
 FILES = {"bash": "memcli.bash", "zsh": "_memcli", "fish": "memcli.fish"}
 ODD = """auth/it's "odd" $HOME `x`; #&"""
@@ -55,8 +55,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         memory("four", path="user@host/x=y:z", id="D1:10"),
     )
     work = memory("five", path="plans/next", tags=("job",))
-    workspace.store.update("main", lambda space: replace(space, objects=main))
-    workspace.store.update("work", lambda space: replace(space, objects=(work,)))
+    rewrite(workspace.store, lambda space: replace(space, objects=main))
+    rewrite(workspace.store, lambda space: replace(space, objects=(work,)), "work")
     (tmp_path / "my dir").mkdir()
     (tmp_path / "a file").touch()
     program = tmp_path / "bin" / "memcli"
@@ -165,7 +165,7 @@ def test_values(store: Path) -> None:
 def test_many_paths_are_offered_by_segment(tmp_path: Path) -> None:
     store = open_at(tmp_path).store
     many = [memory(f"{n:03}", path=f"area{n % 3}/topic {n:03}") for n in range(150)]
-    store.update("main", lambda space: replace(space, objects=(*many, memory("x", path="single"))))
+    rewrite(store, lambda space: replace(space, objects=(*many, memory("x", path="single"))))
 
     def ask(kind: str, prefix: str) -> list[str]:
         return values(kind, prefix, "main", str(tmp_path))
@@ -243,8 +243,8 @@ def test_what_is_broken_is_silent(
 def test_a_file_cut_short_gives_what_is_whole_in_it(store: Path) -> None:
     path = store / ".memory" / "spaces" / "main.json"
     data = path.read_bytes()
-    path.write_bytes(data[: data.index(b"@host")].replace(b"auth/my", b"\\u12"))
-    assert values("paths", "", "", "") == [ODD, "auth/tokens", "notes/größe"]
+    path.write_bytes(data[: data.index(b"auth/my") + 7].replace(b"auth/my", b"\\u12"))
+    assert values("paths", "", "", "") == [ODD, "auth/tokens", "notes/größe", "user@host/x=y:z"]
 
 
 def test_texts_are_taken_from_json_as_they_are_meant(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from memcli.cli.main import load_command
 from memcli.cli.recalling import recall
 from memcli.cli.remembering import store_memory
 from memcli.wiring import global_root
-from tests.conftest import Run, open_at
+from tests.conftest import Run, open_at, rewrite
 
 PLAIN = [
     ["recall", "postgresql"],
@@ -128,7 +128,7 @@ def test_a_deadline_that_passes_is_said(tmp_path: Path) -> None:
     from tests.conftest import NOW, memory
 
     workspace = open_at(tmp_path, MEMCLI_EMBEDDER="onnx")
-    workspace.store.update("main", lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
+    rewrite(workspace.store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
     (late,) = answer(workspace, [Query(topic="postgresql", now=NOW, deadline=0.0)])
     assert (late.degraded, [s.memory.id for s in late.sections]) == (True, ["mem_a"])
     (whole,) = answer(workspace, [Query(topic="postgresql", now=NOW)])
@@ -149,7 +149,7 @@ def test_a_process_that_missed_its_deadline_ends_well(tmp_path: Path) -> None:
 
     from tests.conftest import NOW, ROOT, memory
 
-    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a", raw="We chose PostgreSQL.")], NOW))
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "onnx"}
     command = [sys.executable, "-P", "-m", "memcli", "recall", "postgresql", "--deadline", "1", "--json"]
     for _ in range(3):

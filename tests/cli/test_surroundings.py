@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Run, memory, open_at
+from tests.conftest import ROOT, Run, memory, open_at, rewrite
 
 ESCAPES = ("\x1b", "\u202e", "\x7f", "\x9b", "\u200b")
 
@@ -97,7 +97,7 @@ def test_closed_streams(tmp_path: Path, closed: str) -> None:
 
 
 def test_a_full_standard_output_is_said(tmp_path: Path) -> None:
-    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
     with open("/dev/full", "w") as full:
         command = [sys.executable, "-P", "-m", "memcli", "list"]
         environ = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -111,7 +111,7 @@ def test_a_full_standard_output_is_said(tmp_path: Path) -> None:
 def test_the_model_leaves_nothing_at_home(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    open_at(tmp_path).store.update("main", lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
     done = program(
         tmp_path, "recall", "text", environ={"HOME": str(home), "MEMCLI_EMBEDDER": "onnx", "XDG_CACHE_HOME": str(home)}
     )
@@ -130,7 +130,7 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
         tags=(hostile,),
         metadata={hostile: hostile},
     )
-    open_at(tmp_path).store.update("main", lambda space: space.put([told], "2026-01-01T00:00:00Z"))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([told], "2026-01-01T00:00:00Z"))
     commands = [
         ["list"], ["tree"], ["get", "notes/a"], ["search", "text"], ["pin", "notes/a"], ["stats"], ["doctor"],
         ["recall", "text"], ["recall", "text", "--format", "md", "--include-metadata"], ["recall", "text", "--format", "table"],

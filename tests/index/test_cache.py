@@ -12,7 +12,7 @@ from memcli.app.workspace import Workspace
 from memcli.index.database import connect
 from memcli.model.recall import Query
 from memcli.wiring import open_workspace
-from tests.conftest import NOW, memory, open_at
+from tests.conftest import NOW, memory, open_at, rewrite
 
 TEXTS = {
     "a": "We chose PostgreSQL because of JSONB.",
@@ -24,7 +24,7 @@ TEXTS = {
 
 def fill(workspace: Workspace, **texts: str) -> None:
     memories = [memory(name, raw=text, summary_micro=text) for name, text in (texts or TEXTS).items()]
-    workspace.store.update("main", lambda space: space.put(memories, NOW))
+    rewrite(workspace.store, lambda space: space.put(memories, NOW))
 
 
 def ask(workspace: Workspace, topic: str, **options: object) -> list[tuple[str, float]]:
@@ -46,7 +46,7 @@ def test_an_incremental_index_answers_as_a_new_one(tmp_path: Path) -> None:
     answers(workspace)
     fill(workspace, b="Never force-push to main or release.", e="Tokens are signed with Ed25519.")
     answers(workspace)
-    workspace.store.update("main", lambda space: space.drop(["mem_d"], NOW))
+    rewrite(workspace.store, lambda space: space.drop(["mem_d"], NOW))
     grown = answers(workspace)
     shutil.rmtree(tmp_path / ".memory" / "cache")
     assert answers(open_at(tmp_path)) == grown
@@ -105,7 +105,7 @@ def test_damage_is_told_once(tmp_path: Path, what: str) -> None:
     data = index.read_bytes()
     index.write_bytes(b"x" * 5000 if what == "garbage" else data[:4096] + b"\xff" * (len(data) - 4096))
     fill(workspace, e="One more, so that the index must be written.")
-    workspace.store.update("main", lambda space: space.drop(["mem_e"], NOW))
+    rewrite(workspace.store, lambda space: space.drop(["mem_e"], NOW))
     told: list[str] = []
     again = open_workspace({"root": str(tmp_path)}, os.environ, warn=told.append)
     assert answers(again) == before
@@ -152,7 +152,7 @@ def talk(workspace: Workspace, **texts: str) -> None:
         memory(name, kind="log", raw=text, path=f"talk/{name}", metadata={"group": "S1"})
         for name, text in texts.items()
     ]
-    workspace.store.update("main", lambda space: space.put(turns, NOW))
+    rewrite(workspace.store, lambda space: space.put(turns, NOW))
 
 
 def test_windows_follow_the_conversation(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_windows_follow_the_conversation(tmp_path: Path) -> None:
     talk(workspace, t3="I like it too.", t2="The one with a dolphin.")
     questions = ["database elephant", "dolphin", "agreed", "like it"]
     grown = [ask(workspace, question) for question in questions]
-    workspace.store.update("main", lambda space: space.drop(["mem_t1"], NOW))
+    rewrite(workspace.store, lambda space: space.drop(["mem_t1"], NOW))
     shrunk = [ask(workspace, question) for question in questions]
     shutil.rmtree(tmp_path / ".memory" / "cache")
     assert [ask(open_at(tmp_path), question) for question in questions] == shrunk != grown
@@ -177,7 +177,7 @@ def test_vectors_that_were_made_anew_are_not_mistaken(tmp_path: Path) -> None:
         file.unlink()
     second = open_at(tmp_path)
     fill(second, z="A zebra crosses.", a=TEXTS["a"])  # another order of making
-    second.store.update("main", lambda space: space.drop(["mem_z"], NOW))
+    rewrite(second.store, lambda space: space.drop(["mem_z"], NOW))
     assert answers(second) == before
 
 
@@ -202,5 +202,5 @@ def test_recall_reads_no_whole_space_file(tmp_path: Path, monkeypatch: pytest.Mo
     def refuse(self: FileSnapshot) -> bytes:
         raise AssertionError("the whole file was read")
 
-    monkeypatch.setattr(FileSnapshot, "_read", refuse)
+    monkeypatch.setattr(FileSnapshot, "read", refuse)
     assert answers(open_at(tmp_path)) == before

@@ -9,7 +9,7 @@ from pathlib import Path
 from memcli.model.memory import Memory
 from memcli.model.recall import Hit, Query
 from memcli.ranking import RANKERS
-from tests.conftest import NOW, open_at
+from tests.conftest import NOW, open_at, rewrite
 
 
 def ranked(folder: Path, backend: str, topic: str, memories: Iterable[Memory], **options: object) -> dict[str, Hit]:
@@ -17,7 +17,7 @@ def ranked(folder: Path, backend: str, topic: str, memories: Iterable[Memory], *
     workspace = open_at(folder, MEMCLI_EMBEDDER="off")
     told = list(memories)
     if told:
-        workspace.store.update("main", lambda space: space.put(told, NOW))
+        rewrite(workspace.store, lambda space: space.put(told, NOW))
     with closing(workspace.store.open("main")) as snapshot:
         view = workspace.index.view(snapshot)
         query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]

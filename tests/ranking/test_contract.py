@@ -10,7 +10,7 @@ from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.recall import Bundle, Query
 from memcli.ranking import RANKERS
-from tests.conftest import NOW, memory, open_at
+from tests.conftest import NOW, memory, open_at, rewrite
 
 MEMORIES = [
     memory(
@@ -37,7 +37,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def filled(tmp_path: Path) -> Workspace:
     workspace = open_at(tmp_path)
-    workspace.store.update("main", lambda space: space.put(MEMORIES, NOW))
+    rewrite(workspace.store, lambda space: space.put(MEMORIES, NOW))
     return workspace
 
 
@@ -100,7 +100,7 @@ def test_scores_fall_and_ties_go_by_id(filled: Workspace, backend: str) -> None:
     rest = [s for s in ask(filled, backend).sections if not s.memory.pinned and s.memory.relevance != "high"]
     assert [s.score for s in rest] == sorted((s.score for s in rest), reverse=True)
     twins = [memory(name, path=f"twin/{name}", raw="A quokka smiles.") for name in ("z", "y", "x")]
-    filled.store.update("main", lambda space: space.put(twins, NOW))
+    rewrite(filled.store, lambda space: space.put(twins, NOW))
     found = [name for name in ids(ask(filled, backend, "quokka smiles")) if name in "xyz"]
     assert found == ["x", "y", "z"]
 
@@ -125,7 +125,7 @@ def test_an_empty_space(tmp_path: Path, backend: str) -> None:
 
 def test_a_space_of_one(tmp_path: Path, backend: str) -> None:
     workspace = open_at(tmp_path)
-    workspace.store.update("main", lambda space: space.put([MEMORIES[0]], NOW))
+    rewrite(workspace.store, lambda space: space.put([MEMORIES[0]], NOW))
     assert ids(ask(workspace, backend)) == ["pg"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.app.remember import fold
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.space import Space
@@ -15,13 +16,13 @@ from memcli.store.atomic import TEMP_MARK, write_file
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, memory, rewrite
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileStore:
     make_root(str(tmp_path / ".memory"))
-    return FileStore(Layout(str(tmp_path / ".memory")))
+    return FileStore(Layout(str(tmp_path / ".memory")), fold)
 
 
 def space_file(tmp_path: Path, name: str = "main") -> Path:
@@ -29,7 +30,7 @@ def space_file(tmp_path: Path, name: str = "main") -> Path:
 
 
 def put(store: FileStore, *names: str) -> Space:
-    return store.update("main", lambda space: space.put([memory(name) for name in names], NOW))
+    return rewrite(store, lambda space: space.put([memory(name) for name in names], NOW))
 
 
 def test_a_space_that_is_not_there_is_empty(store: FileStore) -> None:
@@ -47,7 +48,7 @@ def test_what_is_stored_is_there(store: FileStore, tmp_path: Path) -> None:
 def test_an_unchanged_space_is_not_written(store: FileStore, tmp_path: Path) -> None:
     put(store, "a")
     before = space_file(tmp_path).stat()
-    store.update("main", lambda space: space)
+    rewrite(store, lambda space: space)
     assert space_file(tmp_path).stat().st_mtime_ns == before.st_mtime_ns
 
 
@@ -188,7 +189,7 @@ def test_the_lock_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
 
 
 def _write_many(root: str, start: int) -> None:
-    store = FileStore(Layout(root))
+    store = FileStore(Layout(root), fold)
     for n in range(start, start + 15):
         put(store, f"m{n:03d}")
 

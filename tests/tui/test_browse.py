@@ -24,6 +24,7 @@ from memcli.tui.help import Help
 from memcli.tui.rows import Rows, fit
 from memcli.tui.status import Status
 from memcli.wiring import make_store, open_workspace
+from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"
 Play = Callable[[Pilot[None], Desk], Awaitable[None]]
@@ -44,7 +45,7 @@ def memory(path: str, **fields: object) -> Memory:
 
 
 def put(workspace: Workspace, *memories: Memory) -> None:
-    workspace.store.update(workspace.space, lambda space: space.put(memories, T))
+    rewrite(workspace.store, lambda space: space.put(memories, T), workspace.space)
 
 
 def stored(workspace: Workspace, path: str) -> Memory:

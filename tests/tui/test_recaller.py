@@ -10,6 +10,7 @@ from memcli.model.recall import Query
 from memcli.tui.recaller import Recaller
 from memcli.tui.voice import Stopped, Voice
 from memcli.wiring import make_store, open_workspace
+from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"
 QUERY = Query(topic="number 7", now=T)
@@ -24,7 +25,7 @@ def test_a_question_is_given_up_and_the_next_one_answered(tmp_path: Path) -> Non
         Memory(id=f"mem_{n}", path=f"a/{n}", kind="fact", raw=f"This is number {n}.", created_at=T, updated_at=T)
         for n in range(600)
     ]
-    workspace.store.update("main", lambda space: space.put(memories, T))
+    rewrite(workspace.store, lambda space: space.put(memories, T))
     recaller = Recaller(voice)
 
     def hear(text: str) -> None:

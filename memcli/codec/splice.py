@@ -1,0 +1,205 @@
+"""A canonical space file in memory, looked up and changed by its bytes: what a change does not touch is not parsed.
+
+The file is canonical JSON, in which a newline can only be structure (text escapes it) and every key stands at the
+depth that its indentation says. So a search for `\\n      "path": "x"` finds the memory at path x and nothing else,
+and memories can be exchanged as ranges of bytes. The result is, byte for byte, the file that would be written anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from memcli.codec.canonical import decode, encode
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import OBJECTS, decode_header, decode_space, encode_memory, encode_space
+from memcli.errors import CorruptError
+from memcli.model.memory import Memory
+from memcli.model.space import Change, Space, is_under
+
+Range = tuple[int, int]
+"""A memory, or several with the commas between: from the newline before the first brace to behind the last."""
+
+_OPEN = b"\n    {\n"
+_CLOSE = b"\n    }"
+_INDENT = b"\n    "
+_ID, _PATH, _TIME = b'\n      "id": ', b'\n      "path": ', b'\n      "updated_at": '
+_HASH = b'\n        "hash": '
+_FEW = 4  # so many searches of the whole file cost less than a table of all its keys
+
+
+class SpliceShelf:
+    """A shelf on the bytes of a canonical space file. `where` names the file in errors."""
+
+    def __init__(self, data: bytes, where: str) -> None:
+        self._data = data
+        self._where = where
+        self._start, self._end = self._frame()
+        self._size = -1
+        self._searches = 0
+        self._tables: dict[bytes, dict[bytes, list[int]]] = {}
+        self._header: Space | None = None
+
+    @property
+    def header(self) -> Space:
+        if self._header is None:
+            self._header = decode_header(self._data[: self._start], self._data[self._end :], self._where)
+        return self._header
+
+    @property
+    def size(self) -> int:
+        if self._size < 0:
+            self._size = self._data.count(_OPEN, self._start, self._end)
+        return self._size
+
+    def get(self, name: str) -> Memory | None:
+        place = self._place(name)
+        return None if place is None else self._memory(place)
+
+    def at(self, path: str) -> Memory | None:
+        return self._first(_PATH, path, lambda memory: memory.path == path)
+
+    def hashed(self, digest: str) -> Memory | None:
+        return self._first(_HASH, digest, lambda memory: memory.hash == digest)
+
+    def begins(self, text: str) -> list[str]:
+        ids = [str(decode(value, self._where)) for value, _ in self._values(_ID)]
+        return sorted(name for name in ids if name.startswith(text))
+
+    def under(self, prefix: str) -> list[Memory]:
+        places = [at for value, at in self._values(_PATH) if is_under(str(decode(value, self._where)), prefix)]
+        return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
+
+    def load(self) -> Space:
+        return decode_space(self._data, self._where)
+
+    def stored(self, name: str) -> bytes:
+        """The bytes of the memory of this id, from brace to brace; none when it is not there."""
+        place = self._place(name)
+        return b"" if place is None else self._data[place[0] + len(_INDENT) : place[1]]
+
+    def spliced(self, change: Change) -> list[bytes | memoryview]:
+        """The file with `change` made, in pieces."""
+        ids = {*change.drop, *(m.id for m in change.put)}
+        gone = sorted(place for name in ids if (place := self._place(name)) is not None)
+        put = sorted(change.put, key=lambda m: m.order)
+        new = [(self._position(m.order), _INDENT + encode_memory(m)) for m in put]
+        frame = encode_space(replace(change.header or self.header, name=self.header.name, objects=()))
+        cut = frame.index(OBJECTS) + len(OBJECTS)
+        pieces: list[bytes | memoryview] = [frame[:cut]]
+        for item in self._woven(gone, new):
+            pieces += [b",", item] if len(pieces) > 1 else [item]
+        return [*pieces, b"\n  " if len(pieces) > 1 else b"", frame[cut:]]
+
+    def _frame(self) -> Range:
+        """Where the memories begin and end."""
+        start = self._data.find(OBJECTS) + len(OBJECTS)
+        if start < len(OBJECTS):
+            raise self._damaged()
+        if self._data[start : start + 1] == b"]":
+            return start, start
+        end = self._data.find(_CLOSE + b"\n  ]", start)
+        if end < 0:
+            raise self._damaged()
+        return start, end + len(_CLOSE)
+
+    def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[bytes | memoryview]:
+        """The ranges that stay, with the new memories before the positions where they belong."""
+        data, n = memoryview(self._data), 0
+        for start, end in self._kept(gone):
+            while n < len(new) and new[n][0] < end:
+                position, item = new[n]
+                if position > start:
+                    yield data[start : position - 1]
+                    start = position  # noqa: PLW2901 - what is left of the range
+                yield item
+                n += 1
+            yield data[start:end]
+        yield from (item for _, item in new[n:])
+
+    def _kept(self, gone: Sequence[Range]) -> Iterator[Range]:
+        at = self._start
+        for start, end in gone:
+            if start > at:
+                yield at, start - 1
+            at = end + 1
+        if at < self._end:
+            yield at, self._end
+
+    def _position(self, order: tuple[str, str]) -> int:
+        """Where the first memory of a later order begins, found by halves; the end when there is none."""
+        low, high = self._start, self._end
+        probe = max(low, high - 1)  # what is new mostly belongs at the end
+        while low < high:
+            start, end = self._around(probe)
+            if self._order(start, end) < order:
+                low = min(end + 1, self._end)
+            else:
+                high = start
+            probe = (low + high) // 2
+        return low
+
+    def _order(self, start: int, end: int) -> tuple[str, str]:
+        values = []
+        for key in (_TIME, _ID):
+            at = self._data.find(key, start, end)
+            if at < 0:
+                raise self._damaged()
+            values.append(str(decode(self._value(key, at), self._where)))
+        return values[0], values[1]
+
+    def _place(self, name: str) -> Range | None:
+        found = self._search(_ID, encode(name))
+        return self._around(found[0]) if found else None
+
+    def _first(self, key: bytes, text: str, is_it: Callable[[Memory], bool]) -> Memory | None:
+        for at in self._search(key, encode(text)):
+            memory = self._memory(self._around(at))
+            if is_it(memory):
+                return memory
+        return None
+
+    def _search(self, key: bytes, value: bytes) -> list[int]:
+        """Where `key` has `value`; by a table once that is cheaper."""
+        self._searches += 1
+        if self._searches > _FEW:
+            return self._table(key).get(value, [])
+        found, at = [], self._start
+        while (at := self._data.find(key + value, at, self._end)) >= 0:
+            found.append(at)
+            at += 1
+        return found
+
+    def _table(self, key: bytes) -> dict[bytes, list[int]]:
+        if key not in self._tables:
+            table: dict[bytes, list[int]] = {}
+            for value, at in self._values(key):
+                table.setdefault(value, []).append(at)
+            self._tables[key] = table
+        return self._tables[key]
+
+    def _values(self, key: bytes) -> Iterator[tuple[bytes, int]]:
+        at = self._start
+        while (at := self._data.find(key, at, self._end)) >= 0:
+            yield self._value(key, at), at
+            at += len(key)
+
+    def _value(self, key: bytes, at: int) -> bytes:
+        return self._data[at + len(key) : self._data.index(b"\n", at + 1)].removesuffix(b",")
+
+    def _around(self, at: int) -> Range:
+        """The memory that the byte `at` lies in."""
+        start = self._data.rfind(_OPEN, self._start, at + len(_OPEN))
+        end = -1 if start < 0 else self._data.find(_CLOSE, start, self._end)
+        if end < 0:
+            raise self._damaged()
+        return start, end + len(_CLOSE)
+
+    def _memory(self, place: Range) -> Memory:
+        tree = decode(self._data[place[0] : place[1]], self._where)
+        if not isinstance(tree, dict):
+            raise self._damaged()
+        return memory_from_json(tree, self._where)
+
+    def _damaged(self) -> CorruptError:
+        return CorruptError(f"{self._where}: it changed while it was read", "run the command again")

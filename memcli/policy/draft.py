@@ -1,0 +1,121 @@
+"""The draft: a space under its lock with changes laid over it, looked up as if they were made already."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.memory import Memory
+from memcli.model.space import Change, Space, is_under
+from memcli.ports import Shelf
+
+
+def find(shelf: Shelf, ref: str) -> Memory:
+    """The memory that `ref` names: an id, a path, or the beginning of one id alone.
+
+    Raises NotFoundError when there is none, UsageError when the beginning fits several.
+    """
+    memory = (shelf.get(ref) or shelf.at(ref)) if ref else None
+    if memory is not None:
+        return memory
+    begins = shelf.begins(ref) if ref else []
+    if len(begins) > 1:
+        raise UsageError(f"{ref!r} fits {len(begins)} ids in space {shelf.header.name!r}", "give more of the id")
+    found = shelf.get(begins[0]) if begins else None
+    if found is None:
+        raise NotFoundError(f"no memory {ref!r} in space {shelf.header.name!r}", "`memcli list` shows what there is")
+    return found
+
+
+class Draft:
+    """A shelf with changes laid over it. It is a shelf itself, so that drafts can be tried and thrown away."""
+
+    def __init__(self, base: Shelf) -> None:
+        self._base = base
+        self._put: dict[str, Memory] = {}
+        self._drop: set[str] = set()
+        self._paths: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
+        self._header: Space | None = None
+        self._size = base.size
+
+    @property
+    def header(self) -> Space:
+        return self._header or self._base.header
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    def get(self, name: str) -> Memory | None:
+        return self._put.get(name) or (None if name in self._drop else self._base.get(name))
+
+    def at(self, path: str) -> Memory | None:
+        if path in self._paths:
+            return self._put[self._paths[path]]
+        return self._standing(self._base.at(path))
+
+    def hashed(self, digest: str) -> Memory | None:
+        memory = self._base.hashed(digest)
+        if memory is not None and memory.id in self._put and self._put[memory.id].hash == digest:
+            return self._put[memory.id]
+        standing = self._standing(memory)
+        return standing or (self._put[self._hashes[digest]] if digest in self._hashes else None)
+
+    def begins(self, text: str) -> list[str]:
+        kept = {name for name in self._base.begins(text) if name not in self._drop}
+        return sorted(kept | {name for name in self._put if name.startswith(text)})
+
+    def under(self, prefix: str) -> list[Memory]:
+        kept = [m for m in self._base.under(prefix) if self._standing(m)]
+        return sorted(
+            [*kept, *(m for m in self._put.values() if is_under(m.path, prefix))], key=lambda m: (m.path, m.id)
+        )
+
+    def load(self) -> Space:
+        whole = self._base.load()
+        changed = whole.put(self._put.values(), "").drop(self._drop, "") if self._put or self._drop else whole
+        return replace(self.header, objects=changed.objects)
+
+    def take(self, change: Change) -> list[tuple[Memory | None, Memory | None]]:
+        """Lays `change` over what is there; returns what each memory that it touches was before, and is now."""
+        touched: list[tuple[Memory | None, Memory | None]] = [self._take_out(name) for name in sorted(change.drop)]
+        touched += [self._take_in(memory) for memory in change.put]
+        if change.header is not None:
+            self._header = replace(change.header, objects=())
+        if change.now and (change.put or change.drop):
+            self._header = replace(self.header, updated_at=change.now)
+        return [(before, after) for before, after in touched if before is not after]
+
+    def change(self) -> Change:
+        """Everything that was laid over the base, as one change."""
+        return Change(tuple(self._put.values()), frozenset(self._drop), "", self._header)
+
+    def _take_in(self, memory: Memory) -> tuple[Memory | None, Memory]:
+        before = self.get(memory.id)
+        self._forget(memory.id)
+        self._size += before is None
+        self._drop.discard(memory.id)
+        self._put[memory.id] = memory
+        self._paths[memory.path] = memory.id
+        if memory.hash:
+            self._hashes.setdefault(memory.hash, memory.id)
+        return before, memory
+
+    def _take_out(self, name: str) -> tuple[Memory | None, None]:
+        before = self.get(name)
+        self._forget(name)
+        self._size -= before is not None
+        self._drop.add(name)
+        return before, None
+
+    def _forget(self, name: str) -> None:
+        old = self._put.pop(name, None)
+        if old is not None and self._paths.get(old.path) == name:
+            del self._paths[old.path]
+        if old is not None and self._hashes.get(old.hash) == name:
+            del self._hashes[old.hash]
+
+    def _standing(self, memory: Memory | None) -> Memory | None:
+        """`memory` of the base, when no change took it away or replaced it."""
+        return None if memory is None or memory.id in self._put or memory.id in self._drop else memory

@@ -1,0 +1,144 @@
+"""The journal of a space: what its writers want while another holds the lock.
+
+Each request is a small file. Whoever gets the lock takes them all, makes their changes together with its own in one
+write, and appends the answer to each file, which the writer that waits has open. Nothing here is ever
+acknowledged by itself: a writer returns when its change is in the space file. So the journal need not survive a
+power cut; what a crash leaves in it is folded in by the next command that writes.
+
+    <n>.request   placed by a writer; it may still take it back
+    <n>.taken     the holder of the lock is at it
+    fold          the answers to all that are taken, true once the space file is the one that they speak of
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from memcli.codec.canonical import decode_object, encode_line
+from memcli.errors import MemcliError, StoreError
+from memcli.model.memory import Json
+from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, read_regular, remove_quietly
+
+_REQUEST, _TAKEN, _FOLD = ".request", ".taken", "fold"
+_MAX_BYTES = 1 << 30
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that was taken."""
+
+    name: str
+    request: Json
+
+
+class Mail:
+    """A request on its way, as the writer that waits for the answer sees it."""
+
+    def __init__(self, fd: int, path: str, length: int) -> None:
+        self._fd = fd
+        self._path = path
+        self._length = length
+
+    def answered(self) -> bool:
+        """Whether the answer is there, whole."""
+        size = os.fstat(self._fd).st_size
+        return size > self._length and os.pread(self._fd, 1, size - 1) == b"\n"
+
+    def answer(self) -> dict[str, Any]:
+        """The answer, once it is there."""
+        size = os.fstat(self._fd).st_size
+        return decode_object(os.pread(self._fd, size - self._length, self._length), "the answer")
+
+    def take_back(self) -> bool:
+        """Takes the request back; False when somebody is at it already."""
+        return remove_quietly(self._path + _REQUEST)
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        os.close(self._fd)
+
+
+class Journal:
+    """The journal in the folder at `folder`, which is made when something is first put into it."""
+
+    def __init__(self, folder: str, quarantine: str) -> None:
+        self._folder = folder
+        self._quarantine = quarantine
+
+    def place(self, request: Json) -> Mail:
+        """Puts a request in. Raises StoreError."""
+        data = encode_line(request) + b"\n"
+        for attempt in range(_ATTEMPTS):
+            name = os.path.join(self._folder, f"{time.monotonic_ns():020d}-{os.getpid()}")
+            try:
+                make_folder(self._folder)
+                return Mail(place_file(name + _REQUEST, data), name, len(data))
+            except FileNotFoundError:  # a cleaning hand took the temporary file for a leftover
+                if attempt == _ATTEMPTS - 1:
+                    raise StoreError(f"cannot write to {self._folder}", "run the command again") from None
+            except OSError as error:
+                raise StoreError(f"cannot write to {self._folder}: {error.strerror}", "nothing was changed") from None
+        raise AssertionError
+
+    def take(self, fingerprint: str) -> list[Waiting]:
+        """All requests, oldest first. What was folded into the space of this `fingerprint` is answered instead."""
+        try:
+            names = sorted(os.listdir(self._folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        for name in names:
+            if name.endswith(TEMP_MARK):
+                remove_quietly(os.path.join(self._folder, name))
+        if _FOLD in names:
+            self._settle(fingerprint)
+        found = [self._take_one(name) for name in names if name.endswith((_REQUEST, _TAKEN))]
+        return [waiting for waiting in found if waiting is not None]
+
+    def promise(self, fingerprint: str, answers: Mapping[str, Json]) -> None:
+        """Says beforehand what the answers are once the space has this fingerprint. Raises OSError."""
+        record = encode_line({"fingerprint": fingerprint, "answers": dict(answers)})
+        os.close(place_file(os.path.join(self._folder, _FOLD), record))
+
+    def answer(self, answers: Mapping[str, Json]) -> None:
+        """Answers requests that were taken, and is done with them."""
+        for name, answer in answers.items():
+            path = os.path.join(self._folder, name + _TAKEN)
+            with suppress(OSError):
+                if os.path.lexists(path):
+                    append_line(path, encode_line(answer))
+            remove_quietly(path)
+        if answers:
+            remove_quietly(os.path.join(self._folder, _FOLD))
+
+    def _settle(self, fingerprint: str) -> None:
+        """After a crash between the write and its answers: they are given now. Else the promise is void."""
+        path = os.path.join(self._folder, _FOLD)
+        with suppress(OSError, MemcliError):
+            record = decode_object(read_regular(path, _MAX_BYTES) or b"", "the fold")
+            if fingerprint and record.get("fingerprint") == fingerprint:
+                self.answer(record["answers"])
+        remove_quietly(path)
+
+    def _take_one(self, name: str) -> Waiting | None:
+        stem = name.removesuffix(_REQUEST).removesuffix(_TAKEN)
+        path = os.path.join(self._folder, stem + _TAKEN)
+        try:
+            if name.endswith(_REQUEST):
+                os.rename(os.path.join(self._folder, name), path)
+            lines = (read_regular(path, _MAX_BYTES) or b"").split(b"\n")
+        except OSError:
+            return None  # its writer took it back
+        if len(lines) > 2:  # the crash came between the answer and the end
+            remove_quietly(path)
+            return None
+        try:
+            return Waiting(stem, decode_object(lines[0], "a request"))
+        except MemcliError:
+            move_file(path, self._quarantine)
+            return None
