@@ -243,6 +243,9 @@ class FileStore:
             wanted, answer = self._fold(Draft(draft), request)
         except MemcliError as error:
             return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        except (KeyError, TypeError, ValueError) as error:
+            hint = "run the command again; both must be the same version of memcli"
+            return {"error": {"code": "internal", "message": f"a request made no sense: {error!r}", "hint": hint}}
         receipt = _receipt(draft, wanted)
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}

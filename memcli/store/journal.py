@@ -131,9 +131,12 @@ class Journal:
         try:
             if name.endswith(_REQUEST):
                 os.rename(os.path.join(self._folder, name), path)
-            lines = (read_regular(path, _MAX_BYTES) or b"").split(b"\n")
+            data = read_regular(path, _MAX_BYTES)
         except OSError:
             return None  # its writer took it back
+        if data is None:
+            return None  # it was settled
+        lines = data.split(b"\n")
         if len(lines) > 2:  # the crash came between the answer and the end
             remove_quietly(path)
             return None

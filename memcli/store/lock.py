@@ -7,12 +7,13 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 
 from memcli.errors import LockedError, StoreError
 
 WAIT_SECONDS = 10.0
-_POLL_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.025)
+_POLL_SECONDS = 0.002
+_EAGER_SECONDS = 0.0005  # who has waited for long looks more often, so that nobody waits for ever
+_EAGER_AFTER_SECONDS = 1.0
 _NOTE_BYTES = 128
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -73,8 +74,8 @@ def locked(
 
 
 def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None) -> bool:
-    deadline = time.monotonic() + wait
-    for attempt in count():
+    since = time.monotonic()
+    while True:
         try:
             _try_lock(fd)
             return True
@@ -83,9 +84,9 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None)
                 raise StoreError(f"cannot lock {what}: {error.strerror}", "the file system may know no locks") from None
         if unless is not None and unless():
             return False
-        if time.monotonic() >= deadline:
+        waited = time.monotonic() - since
+        if waited >= wait:
             raise LockedError(
                 f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
             )
-        time.sleep(_POLL_SECONDS[min(attempt, len(_POLL_SECONDS) - 1)])
-    raise AssertionError
+        time.sleep(_POLL_SECONDS if waited < _EAGER_AFTER_SECONDS else _EAGER_SECONDS)
