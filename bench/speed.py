@@ -53,6 +53,7 @@ def main() -> None:
             indexing(work, options.sizes),
             bulk(work),
             canonical(work, options.runs),
+            together(work),
             vectors(),
         )
         rows = [row for part in parts for row in part]
@@ -167,15 +168,18 @@ def bulk(work: str) -> Iterator[Row]:
 
 
 def canonical(work: str, runs: int) -> Iterator[Row]:
-    """One memory of 10k changed and the space written, over writing the same bytes."""
-    from memcli.codec.space import decode_space, encode_space
-    from memcli.store.atomic import sync_folder, write_file
+    """One memory of 10k changed in the store, over writing the same bytes."""
+    from memcli.model.space import Change
+    from memcli.store.atomic import sync_folder
 
-    path = space_file(store(work, _MIDDLE))
+    root = os.path.join(work, "canonical")
+    os.makedirs(root)
+    shutil.copytree(os.path.dirname(space_file(store(work, _MIDDLE))), os.path.join(root, ".memory", "spaces"))
+    path, other = space_file(root), os.path.join(work, "bytes.json")
+    kept = _open_store(root)
+    objects_there = kept.open("main").load().objects
     with open(path, "rb") as file:
         data = file.read()
-    space = decode_space(data, path)
-    own, other = os.path.join(work, "canonical.json"), os.path.join(work, "bytes.json")
 
     def write_bytes() -> None:
         with open(f"{other}.part", "wb") as file:
@@ -185,19 +189,45 @@ def canonical(work: str, runs: int) -> Iterator[Row]:
         os.replace(f"{other}.part", other)
         sync_folder(work)
 
-    def write_space(n: int) -> None:
+    def change_one(n: int) -> None:
         now = f"2100-01-01T00:00:{n % 60:02d}Z"
-        changed = replace(space.objects[n], raw=f"changed {n}", updated_at=now)
-        write_file(own, encode_space(space.put([changed], now)))
+        changed = replace(objects_there[n], raw=f"changed {n}", updated_at=now)
+        kept.update("main", lambda _: Change((changed,), now=now))
 
     plain, whole = [], []
-    for n in range(runs + 1):
+    for n in range(runs + 1):  # the first reads the whole file, which memcli had not written
         plain.append(_elapsed(write_bytes))
-        whole.append(_elapsed(lambda n=n: write_space(n)))
+        whole.append(_elapsed(lambda n=n: change_one(n)))
     figure = _over(statistics.median(whole[1:]), statistics.median(plain[1:]), "3 × / 1.5 ×")
     yield Row("canonical write, 10k, over the same bytes with fsync and rename", *figure)
-    for path in (own, other):
-        os.unlink(path)
+    shutil.rmtree(root)
+    os.unlink(other)
+
+
+def together(work: str) -> Iterator[Row]:
+    """Eight processes that remember at once in a store of 5k, against eight that lock, parse, sort and dump."""
+    script = os.path.join(_HERE, "bare_writers.py")
+    root = os.path.join(work, "together")
+    rates = {}
+    for mode, each in (("memcli", 200), ("rewrite", 10)):
+        shutil.rmtree(root, ignore_errors=True)
+        os.makedirs(root)
+        run([memcli(), "init", "--root", root])
+        run([memcli(), "remember", "--batch", batch(work, 5000), "--quiet", "--root", root], **_WORDS_ONLY)
+        lost, rates[mode] = map(float, run([sys.executable, script, mode, root, "8", str(each)]).split())
+        if mode == "memcli":
+            yield Row("8 processes × 200 `remember` at 5k: lost", f"{lost:.0f}", "0")
+    shutil.rmtree(root)
+    detail = f"{rates['memcli']:.0f} / s against {rates['rewrite']:.1f} / s"
+    yield Row(
+        "the same: times the rate of lock-and-rewrite", f"{rates['memcli'] / rates['rewrite']:.1f} ×", "20 ×", detail
+    )
+
+
+def _open_store(root: str) -> Any:
+    from memcli.wiring import open_workspace
+
+    return open_workspace({"root": root}, {}).store
 
 
 def vectors() -> Iterator[Row]:

@@ -22,6 +22,7 @@ Range = tuple[int, int]
 
 _OPEN = b"\n    {\n"
 _CLOSE = b"\n    }"
+_USUAL_END = b'\n    }\n  ],\n  "policy": '
 _INDENT = b"\n    "
 _ID, _PATH, _TIME = b'\n      "id": ', b'\n      "path": ', b'\n      "updated_at": '
 _HASH = b'\n        "hash": '
@@ -36,7 +37,7 @@ class SpliceShelf:
         self._where = where
         self._start, self._end = self._frame()
         self._size = -1
-        self._searches = 0
+        self._searched: dict[bytes, list[int]] = {}
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
 
@@ -98,7 +99,8 @@ class SpliceShelf:
             raise self._damaged()
         if self._data[start : start + 1] == b"]":
             return start, start
-        end = self._data.find(_CLOSE + b"\n  ]", start)
+        end = self._data.rfind(_USUAL_END, start)  # from behind, where it is near
+        end = self._data.find(_CLOSE + b"\n  ]", start) if end < 0 else end
         if end < 0:
             raise self._damaged()
         return start, end + len(_CLOSE)
@@ -161,14 +163,16 @@ class SpliceShelf:
 
     def _search(self, key: bytes, value: bytes) -> list[int]:
         """Where `key` has `value`; by a table once that is cheaper."""
-        self._searches += 1
-        if self._searches > _FEW:
+        if len(self._searched) >= _FEW:
             return self._table(key).get(value, [])
-        found, at = [], self._start
-        while (at := self._data.find(key + value, at, self._end)) >= 0:
-            found.append(at)
-            at += 1
-        return found
+        wanted = key + value
+        if wanted not in self._searched:
+            found, at = [], self._start
+            while (at := self._data.find(wanted, at, self._end)) >= 0:
+                found.append(at)
+                at += 1
+            self._searched[wanted] = found
+        return self._searched[wanted]
 
     def _table(self, key: bytes) -> dict[bytes, list[int]]:
         if key not in self._tables:

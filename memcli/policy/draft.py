@@ -37,7 +37,7 @@ class Draft:
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
         self._header: Space | None = None
-        self._size = base.size
+        self._grown = 0
 
     @property
     def header(self) -> Space:
@@ -45,7 +45,7 @@ class Draft:
 
     @property
     def size(self) -> int:
-        return self._size
+        return self._base.size + self._grown
 
     def get(self, name: str) -> Memory | None:
         return self._put.get(name) or (None if name in self._drop else self._base.get(name))
@@ -94,7 +94,7 @@ class Draft:
     def _take_in(self, memory: Memory) -> tuple[Memory | None, Memory]:
         before = self.get(memory.id)
         self._forget(memory.id)
-        self._size += before is None
+        self._grown += before is None
         self._drop.discard(memory.id)
         self._put[memory.id] = memory
         self._paths[memory.path] = memory.id
@@ -105,7 +105,7 @@ class Draft:
     def _take_out(self, name: str) -> tuple[Memory | None, None]:
         before = self.get(name)
         self._forget(name)
-        self._size -= before is not None
+        self._grown -= before is not None
         self._drop.add(name)
         return before, None
 
