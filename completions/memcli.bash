@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc ingest watch export import space index stats schema completions'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc ingest watch export import space fsck fmt index stats schema completions'
     options='--version --help -h'
     ;;
   'init')
@@ -107,6 +107,13 @@ _memcli_table() {
   'space delete')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
+    ;;
+  'fsck')
+    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'fmt')
+    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',SPACE,FILE...'
     ;;
   'index')
     commands='rebuild status'

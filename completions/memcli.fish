@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'ingest' 'watch' 'export' 'import' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index status' 'stats' 'schema' 'completions'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'ingest' 'watch' 'export' 'import' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'fsck' 'fmt' 'index' 'index rebuild' 'index status' 'stats' 'schema' 'completions'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -53,6 +53,8 @@ complete -c memcli -n '__memcli_at' -a watch -d 'Ingest files and commits as the
 complete -c memcli -n '__memcli_at' -a export -d 'Write a space to a bundle.'
 complete -c memcli -n '__memcli_at' -a import -d 'Read a bundle.'
 complete -c memcli -n '__memcli_at' -a space -d 'Create, list, govern and delete spaces.'
+complete -c memcli -n '__memcli_at' -a fsck -d 'Look for damage, and mend it.'
+complete -c memcli -n '__memcli_at' -a fmt -d 'Write space files in their canonical form.'
 complete -c memcli -n '__memcli_at' -a index -d 'Show or rebuild the cache.'
 complete -c memcli -n '__memcli_at' -a stats -d 'Count and measure.'
 complete -c memcli -n '__memcli_at' -a schema -d 'Print the JSON Schema of what is stored.'
@@ -323,6 +325,21 @@ complete -c memcli -n '__memcli_at space delete' -l quiet -s q -d 'Say nothing b
 complete -c memcli -n '__memcli_at space delete' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
 complete -c memcli -n '__memcli_at space delete' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at space delete' -f -a '(__memcli_values spaces)'
+complete -c memcli -n '__memcli_at fsck' -l repair -d 'Mend what can be mended.'
+complete -c memcli -n '__memcli_at fsck' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
+complete -c memcli -n '__memcli_at fsck' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
+complete -c memcli -n '__memcli_at fsck' -l json -d 'The answer as JSON on standard output.'
+complete -c memcli -n '__memcli_at fsck' -l quiet -s q -d 'Say nothing but answers and errors.'
+complete -c memcli -n '__memcli_at fsck' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
+complete -c memcli -n '__memcli_at fsck' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at fmt' -l check -d 'Change nothing; exit with 6 when a file is not canonical.'
+complete -c memcli -n '__memcli_at fmt' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
+complete -c memcli -n '__memcli_at fmt' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
+complete -c memcli -n '__memcli_at fmt' -l json -d 'The answer as JSON on standard output.'
+complete -c memcli -n '__memcli_at fmt' -l quiet -s q -d 'Say nothing but answers and errors.'
+complete -c memcli -n '__memcli_at fmt' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
+complete -c memcli -n '__memcli_at fmt' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at fmt' -f -a 'SPACE FILE'
 complete -c memcli -n '__memcli_at index' -a rebuild -d 'Make the index of the space anew.'
 complete -c memcli -n '__memcli_at index' -a status -d 'Say what the cache holds of the space.'
 complete -c memcli -n '__memcli_at index' -l help -s h -d 'Show this message and exit.'

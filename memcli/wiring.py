@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from memcli.app.watch import Watch
+    from memcli.codec.soundness import Finding
 
 _T = TypeVar("_T")
 _MAX_CONFIG = 1 << 20
@@ -123,6 +124,21 @@ def make_store(options: Mapping[str, str | None], environ: Mapping[str, str]) ->
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
+
+
+def check_files(workspace: Workspace, repair: bool) -> Iterator[tuple[Finding, bool]]:
+    """What is wrong in the files of the store, each with whether `repair` mended it."""
+    from memcli.store.repair import check_store
+
+    return check_store(Layout(workspace.root), lambda name: workspace.store.update(name, lambda _: Change()), repair)
+
+
+def format_files(workspace: Workspace, named: Sequence[str], check: bool) -> list[tuple[str, bool]]:
+    """The spaces that are named (all, if none), and whether each was canonical; without `check` all are now."""
+    from memcli.store.repair import format_space, space_names
+
+    layout = Layout(workspace.root)
+    return [(name, format_space(layout, name, check)) for name in space_names(layout, named)]
 
 
 def commit_source(revisions: str) -> Source:

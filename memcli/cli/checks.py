@@ -128,8 +128,6 @@ def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
         workspace = open_workspace(options, environ)
         for space in list_spaces(workspace):
             found = space.problem or f"{space.objects} memories"
-            yield Check(
-                f"space {space.name}", not space.problem, found, "mend the file, or take it back with `git checkout`"
-            )
+            yield Check(f"space {space.name}", not space.problem, found, "run `memcli fsck --repair`")
     except MemcliError as error:
         yield Check("spaces", False, error.message, error.hint)

@@ -47,6 +47,8 @@ COMMANDS: dict[str, dict[str, str]] = {
     },
     "Look inside": {
         "space": "Create, list, govern and delete spaces.",
+        "fsck": "Look for damage, and mend it.",
+        "fmt": "Write space files in their canonical form.",
         "index": "Show or rebuild the cache.",
         "stats": "Count and measure.",
         "schema": "Print the JSON Schema of what is stored.",

@@ -30,10 +30,11 @@ def encode_line(value: Json) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-_MEND = "mend the file, or take it back with `git checkout`; `memcli doctor` looks at the rest"
+MEND = "`memcli fsck --repair` saves what is whole; or take the file back with `git checkout`"
+"""What to do about a damaged space file."""
 
 
-def decode(data: bytes | memoryview, name: str, hint: str = _MEND) -> Json:
+def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
     """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
     try:
         return orjson.loads(data)

@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from memcli.clock import normalize_time
+from memcli.codec.canonical import MEND
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
@@ -51,7 +52,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
     """
     for name in ("id", "path", "kind", "created_at", "updated_at"):
         if name not in data:
-            raise CorruptError(f"{where}: {name} is missing", "mend the file, or take it back with `git checkout`")
+            raise CorruptError(f"{where}: {name} is missing", MEND)
     known: dict[str, Any] = {}
     extra: dict[str, Json] = {}
     for name, value in data.items():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memcli.codec.canonical import decode, encode
+from memcli.codec.canonical import MEND, decode, encode
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
@@ -119,9 +119,7 @@ def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
     try:
         check_fields(data, POLICY_FIELDS)
     except MemcliError as error:
-        raise CorruptError(
-            f"{where}: policy: {error.message}", "mend the file, or take it back with `git checkout`"
-        ) from None
+        raise CorruptError(f"{where}: policy: {error.message}", MEND) from None
     known: dict[str, Any] = {name: value for name, value in data.items() if name in POLICY_FIELDS}
     if "auto_pin" in known:
         known["auto_pin"] = tuple(known["auto_pin"])
@@ -129,15 +127,14 @@ def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
 
 
 def _header(tree: Json, where: str) -> Space:
-    mend = "mend the file, or take it back with `git checkout`"
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        raise CorruptError(f'{where}: not a space file (no "format": "{FORMAT}")', mend)
+        raise CorruptError(f'{where}: not a space file (no "format": "{FORMAT}")', MEND)
     version = tree.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise CorruptError(f"{where}: version is missing or no number", mend)
+        raise CorruptError(f"{where}: version is missing or no number", MEND)
     for name, kind in _HEADER_TYPES.items():
         if not isinstance(tree.get(name, None if name in _REQUIRED else kind()), kind):
-            raise CorruptError(f"{where}: {name} is missing or has a wrong type", mend)
+            raise CorruptError(f"{where}: {name} is missing or has a wrong type", MEND)
     return Space(
         name=tree["space"],
         metadata=tree.get("metadata", {}),
@@ -149,4 +146,4 @@ def _header(tree: Json, where: str) -> Space:
 
 
 def _no_object(where: str, n: int) -> Memory:
-    raise CorruptError(f"{where}: object {n} is no JSON object", "mend the file, or take it back with `git checkout`")
+    raise CorruptError(f"{where}: object {n} is no JSON object", MEND)

@@ -201,7 +201,7 @@ def _memory(data: bytes, snapshot: Snapshot) -> Memory:
     except CorruptError:
         pass
     snapshot.load()  # says exactly where the file is damaged
-    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli doctor`")
+    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli fsck`")
 
 
 def _totals(connection: sqlite3.Connection) -> list[int]:

@@ -47,7 +47,7 @@ class FileSnapshot:
         self._data: bytes | None = None
         self._found: list[Span] | None = _UNREAD
         self._fd = _open(path)
-        self.fingerprint = "" if self._fd is None else _fingerprint(os.fstat(self._fd))
+        self.fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
 
     @property
     def space(self) -> str:
@@ -231,9 +231,9 @@ class FileStore:
                 self._layout.space(space),
                 shelf.spliced(whole),
                 alone=True,
-                before_rename=lambda new: journal.promise(_fingerprint(new), answers) if answers else None,
+                before_rename=lambda new: journal.promise(fingerprint_of(new), answers) if answers else None,
             )
-            held.leave(_fingerprint(status))
+            held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
 
@@ -309,5 +309,6 @@ def _open(path: str) -> int | None:
         raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
 
 
-def _fingerprint(status: os.stat_result) -> str:
+def fingerprint_of(status: os.stat_result) -> str:
+    """Equal for equal files, different after any change."""
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"

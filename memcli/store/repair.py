@@ -1,0 +1,207 @@
+"""Looks through the files of a store for damage, and mends it. What a repair changes is put aside whole first."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+import orjson
+
+from memcli.codec.bundle import decode_bundle
+from memcli.codec.soundness import Examined, Finding, examine, is_canonical
+from memcli.codec.space import check_writable, decode_space
+from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.model.names import check_space
+from memcli.store.atomic import TEMP_MARK, make_folder, move_file, read_regular, remove_file, write_file
+from memcli.store.file import FileSnapshot, fingerprint_of
+from memcli.store.layout import Layout
+from memcli.store.lock import Held, locked
+
+_ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
+_MAX_BYTES = 1 << 32
+
+
+def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Finding, bool]]:
+    """Everything that is wrong in the store, and whether it was mended.
+
+    `fold` makes a space take in what its journal still holds. Raises LockedError, StoreError.
+    """
+    names, strange = _space_names(layout)
+    yield from ((finding, False) for finding in strange)
+    yield from _leftovers(layout, repair)
+    known = {name: _ids(layout, name) for name in names}
+    for name in names:
+        found = check_space_file(layout, name, known, repair)
+        yield from found
+        if waiting := _waiting(layout, name):
+            told = f"{waiting} writers died before what they had was stored"
+            finding = Finding(f"local/journal/{name}", "leftover", told, repair="store it now")
+            mends = repair and all(mended or not finding.is_damage for finding, mended in found)
+            if mends:
+                fold(name)
+            yield finding, mends
+    yield from ((finding, False) for finding in _exports(layout))
+
+
+def check_space_file(
+    layout: Layout, name: str, known: Mapping[str, frozenset[str]], repair: bool
+) -> list[tuple[Finding, bool]]:
+    """What is wrong with the file of one space, and whether it was mended: under its lock, in one write."""
+    path, where = layout.space(name), os.path.join("spaces", f"{name}.json")
+    with _held(layout, name) as held:
+        try:
+            data = read_regular(path, _MAX_BYTES)
+        except OSError as error:
+            return [(Finding(where, "unreadable", str(error.strerror)), False)]
+        if data is None:
+            return []
+        found = examine(data, name, where, known)
+        mends = repair and found.mended is not None
+        if mends:
+            _mend(layout, path, data, found, held)
+        return [(finding, mends and bool(finding.repair)) for finding in found.findings]
+
+
+def format_space(layout: Layout, name: str, check: bool) -> bool:
+    """Whether the file of a space was canonical; without `check` it is now. Raises CorruptError, NotFoundError."""
+    path, where = layout.space(check_space(name)), os.path.join("spaces", f"{name}.json")
+    with _held(layout, name) as held:
+        snapshot = FileSnapshot(name, path)
+        try:
+            check_writable(snapshot.load(), where)
+            canonical, after = is_canonical(snapshot.read(), where)
+        finally:
+            snapshot.close()
+        if not canonical and not check:
+            held.leave(fingerprint_of(write_file(path, after, alone=True)))
+        return canonical
+
+
+def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
+    """The spaces that are named, by name or by file; all of them when none is. Raises UsageError."""
+    known, _ = _space_names(layout)
+    chosen = []
+    for text in named:
+        name = os.path.basename(text).removesuffix(".json") if os.sep in text or text.endswith(".json") else text
+        is_file = name != text
+        if name not in known or (is_file and os.path.realpath(text) != os.path.realpath(layout.space(name))):
+            raise UsageError(f"no space {text!r} in this store", "`memcli space list` shows what there is")
+        chosen.append(name)
+    return chosen or known
+
+
+def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -> None:
+    if any(finding.is_damage for finding in found.findings):
+        aside = layout.local("quarantine")
+        make_folder(aside, 0o700)
+        name, _ = os.path.splitext(os.path.basename(path))
+        digest = hashlib.sha256(data).hexdigest()[:12]
+        write_file(os.path.join(aside, f"{name}-{digest}.json"), data, 0o600)
+    if found.mended:
+        held.leave(fingerprint_of(write_file(path, found.mended, alone=True)))
+    elif found.mended is not None:
+        remove_file(path)
+
+
+def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
+    """The spaces, sorted, and what lies among their files and is none."""
+    names, strange = [], []
+    for file in _listed(layout.spaces):
+        where = os.path.join("spaces", file)
+        name = file.removesuffix(".json")
+        if file.startswith("."):
+            continue
+        if not stat.S_ISREG(os.lstat(layout.space(name)).st_mode if name != file else stat.S_IFREG):
+            strange.append(Finding(where, "strange", "it is a link, a folder or a device; memcli will not open it"))
+        elif name == file:
+            strange.append(Finding(where, "strange", "it is no .json file; memcli does not read it"))
+        else:
+            try:
+                names.append(check_space(name))
+            except UsageError as error:
+                strange.append(Finding(where, "strange", f"{error.message}; memcli does not read it"))
+    return names, strange
+
+
+def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
+    """Temporary files of writers that died."""
+    for folder in ("spaces", "exports", "local", ""):
+        for file in _listed(os.path.join(layout.root, folder)):
+            base, mark, owner = file.rpartition(TEMP_MARK)
+            if not mark or not base.startswith(".") or _is_alive(owner):
+                continue
+            path = os.path.join(layout.root, folder, file)
+            finding = Finding(
+                os.path.join(folder, file), "leftover", "a write that was broken off", repair="put it aside"
+            )
+            if owner or not repair:
+                if repair:
+                    move_file(path, layout.local("quarantine"))
+                yield finding, repair
+                continue
+            with _held(layout, base[1:].removesuffix(".json")):  # nobody is writing it now
+                if os.path.lexists(path):
+                    move_file(path, layout.local("quarantine"))
+                    yield finding, True
+
+
+def _is_alive(owner: str) -> bool:
+    try:
+        os.kill(int(owner), 0)
+    except PermissionError:
+        return True
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True
+
+
+def _waiting(layout: Layout, name: str) -> int:
+    folder = layout.local(os.path.join("journal", name))
+    return sum(file.endswith((".request", ".taken")) for file in _listed(folder))
+
+
+def _exports(layout: Layout) -> Iterator[Finding]:
+    for file in _listed(layout.export("")):
+        where = os.path.join("exports", file)
+        try:
+            data = read_regular(layout.export(file), _MAX_BYTES)
+            if file.endswith(".json") and data is not None:
+                decode_bundle(data, where)
+        except OSError as error:
+            yield Finding(where, "strange", str(error.strerror))
+        except MemcliError as error:
+            yield Finding(where, "export", error.message.removeprefix(f"{where}: "))
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
+
+
+@contextmanager
+def _held(layout: Layout, name: str) -> Iterator[Held]:
+    make_folder(os.path.dirname(layout.lock(name)))
+    with locked(layout.lock(name), f"space {name!r}") as held:
+        assert held is not None
+        yield held
+
+
+def _ids(layout: Layout, name: str) -> frozenset[str]:
+    """The ids in a space, found without parsing it, which a damaged file does not allow."""
+    try:
+        data = read_regular(layout.space(name), _MAX_BYTES) or b""
+    except OSError:
+        return frozenset()
+    try:
+        return frozenset(m.id for m in decode_space(data, name).objects)
+    except MemcliError:
+        found = _ID.findall(data)
+    return frozenset(str(orjson.loads(value)) for value in found)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memcli.app.remember import prepare, remember
+from memcli.app.workspace import Workspace
+from memcli.model.space import Change
+from memcli.ports import Shelf
+from memcli.store.atomic import TEMP_MARK
+from memcli.store.journal import Journal
+from memcli.store.layout import Layout
+from memcli.store.repair import check_store, format_space
+from tests.conftest import NOW, Run, memory, rewrite
+
+
+@pytest.fixture
+def filled(workspace: Workspace) -> Workspace:
+    remember(workspace, [prepare(workspace, {"raw": f"Fact {n} is known."}) for n in range(3)])
+    return workspace
+
+
+def space_file(workspace: Workspace, name: str = "main") -> Path:
+    return Path(workspace.root, "spaces", f"{name}.json")
+
+
+def check(workspace: Workspace, repair: bool = False) -> list[tuple[str, str, bool]]:
+    store = workspace.store
+    found = check_store(Layout(workspace.root), lambda name: store.update(name, _nothing), repair)
+    return [(finding.file, finding.kind, mended) for finding, mended in found]
+
+
+def _nothing(_: Shelf) -> Change:
+    return Change()
+
+
+def aside(workspace: Workspace) -> list[bytes]:
+    folder = Path(workspace.root, "local", "quarantine")
+    return [f.read_bytes() for f in sorted(folder.iterdir())] if folder.exists() else []
+
+
+def test_a_sound_store(filled: Workspace) -> None:
+    assert check(filled) == []
+
+
+def test_what_is_mended_is_put_aside_first(filled: Workspace) -> None:
+    whole = space_file(filled).read_bytes()
+    torn = whole[: len(whole) * 2 // 3]
+    space_file(filled).write_bytes(torn)
+    assert check(filled) == [("spaces/main.json", "torn", False)]
+    assert space_file(filled).read_bytes() == torn
+    assert check(filled, repair=True) == [("spaces/main.json", "torn", True)]
+    assert aside(filled) == [torn]
+    assert check(filled) == []
+    assert len(filled.store.open("main").load().objects) == 2
+    remember(filled, [prepare(filled, {"raw": "And on it goes."})])
+
+
+def test_what_is_only_untidy_is_put_in_order_in_its_place(filled: Workspace) -> None:
+    whole = space_file(filled).read_bytes()
+    space_file(filled).write_bytes(whole.replace(b"\n", b"\r\n"))
+    assert check(filled, repair=True) == [("spaces/main.json", "format", True)]
+    assert space_file(filled).read_bytes() == whole
+    assert aside(filled) == []
+
+
+def test_where_nothing_is_left_the_file_goes_aside(filled: Workspace) -> None:
+    space_file(filled).write_bytes(b"\0" * 4096)
+    assert check(filled, repair=True) == [("spaces/main.json", "torn", True)]
+    assert not space_file(filled).exists()
+    assert aside(filled) == [b"\0" * 4096]
+
+
+def test_leftovers_of_crashes(filled: Workspace) -> None:
+    spaces = Path(filled.root, "spaces")
+    (spaces / f".main.json{TEMP_MARK}").write_bytes(b"half")
+    (spaces / f".main.json{TEMP_MARK}999999999").write_bytes(b"quarter")
+    (spaces / f".main.json{TEMP_MARK}{os.getpid()}").write_bytes(b"at work")
+    journal = Journal(os.path.join(filled.root, "local", "journal", "main"), "")
+    candidate = prepare(filled, {"raw": "From the dead."}).to_json()
+    journal.place({"now": NOW, "candidates": [candidate], "supersedes": None})
+    expected = [
+        (f"spaces/.main.json{TEMP_MARK}", "leftover"),
+        (f"spaces/.main.json{TEMP_MARK}999999999", "leftover"),
+        ("local/journal/main", "leftover"),
+    ]
+    assert check(filled) == [(*one, False) for one in expected]
+    assert check(filled, repair=True) == [(*one, True) for one in expected]
+    assert check(filled) == []
+    assert sorted(aside(filled)) == [b"half", b"quarter"]
+    assert "From the dead." in {m.raw for m in filled.store.open("main").load().objects}
+
+
+def test_what_does_not_belong_there_is_told(filled: Workspace, tmp_path: Path) -> None:
+    spaces = Path(filled.root, "spaces")
+    (spaces / "notes.txt").touch()
+    (spaces / "link.json").symlink_to(tmp_path / "elsewhere")
+    (spaces / "Two Words.json").write_text("{}")
+    (spaces / "folder.json").mkdir()
+    os.mkfifo(spaces / "pipe.json")
+    assert check(filled, repair=True) == [
+        (f"spaces/{name}", "strange", False)
+        for name in ("Two Words.json", "folder.json", "link.json", "notes.txt", "pipe.json")
+    ]
+
+
+def test_a_tampered_export_is_told(filled: Workspace, run: Run) -> None:
+    assert run("export", "--root", filled.root).code == 0
+    path = Path(filled.root, "exports", "main.json")
+    path.write_text(path.read_text().replace("known", "unknown", 1))
+    assert check(filled) == [("exports/main.json", "export", False)]
+
+
+def test_a_link_may_lead_into_another_space(filled: Workspace) -> None:
+    link = {"to": filled.store.open("main").load().objects[0].id, "relation": "relates_to"}
+    rewrite(filled.store, lambda space: space.put([memory("far", links=(link,))], NOW), "other")
+    assert check(filled) == []
+
+
+def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
+    whole = space_file(filled).read_bytes()
+    layout = Layout(filled.root)
+    assert format_space(layout, "main", check=True)
+    space_file(filled).write_bytes(whole + b"\n")
+    assert not format_space(layout, "main", check=True)
+    assert space_file(filled).read_bytes() == whole + b"\n"
+    assert not format_space(layout, "main", check=False)
+    assert space_file(filled).read_bytes() == whole
+
+
+def test_the_commands(filled: Workspace, run: Run) -> None:
+    root = filled.root
+    assert run("fsck", "--root", root).err == "memcli: the store is sound\n"
+    assert run("fmt", "--check", "--root", root).code == 0
+    whole = space_file(filled).read_bytes()
+    space_file(filled).write_bytes(whole.replace(b"Fact 1", b"Fact 7"))
+    found = run("fsck", "--root", root)
+    assert found.code == 6
+    assert "edited by hand?" in found.out
+    assert found.err == "memcli: 1 damaged (`memcli fsck --repair` mends it)\n"
+    assert run("fsck", "--repair", "--root", root).code == 0
+    space_file(filled).write_bytes(whole + b" ")
+    checked = run("fmt", "--check", str(space_file(filled)), "--root", root)
+    assert (checked.code, checked.out) == (6, "not canonical spaces/main.json\n")
+    assert run("fmt", "--root", root).out == "wrote spaces/main.json\n"
+    assert run("fmt", "nosuch", "--root", root).code == 2
+    assert run("fsck", "--json", "--root", root).out == '{\n  "damaged": 0,\n  "findings": []\n}\n'
