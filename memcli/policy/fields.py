@@ -1,0 +1,66 @@
+"""The fields of a policy as a user gives them: put together with what is stored, and checked, each by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.model.shapes import POLICY_FIELDS, problem
+from memcli.policy.patterns import compile_pattern
+
+_SEE = "see `memcli schema policy`"
+_CONDITIONS = ("kind", "pattern", "tag", "under")
+
+
+def merged(stored: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+    """`stored` with the fields `given` set; null takes the default again, and `retention.log` names a part of a field.
+
+    Raises UsageError for a field that a policy does not have.
+    """
+    fields = dict(stored)
+    for name, value in given.items():
+        whole, dot, part = name.partition(".")
+        if whole not in POLICY_FIELDS:
+            raise UsageError(f"no field {f'policy.{name}'[:80]!r}", f"fields: {', '.join(sorted(POLICY_FIELDS))}")
+        if not dot:
+            fields[whole] = value
+            continue
+        if POLICY_FIELDS[whole]["type"] != "object" or not part:
+            raise UsageError(f"policy.{whole} has no part {part[:40]!r}", _SEE)
+        parts = {**(fields.get(whole) or {}), part: value}
+        fields[whole] = {key: kept for key, kept in parts.items() if kept is not None} or None
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def check_policy(fields: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the first field that does not fit, such as `policy.retention.log`."""
+    for name in sorted(fields.keys() & POLICY_FIELDS.keys()):
+        if wrong := problem(fields[name], POLICY_FIELDS[name], f"policy.{name}"):
+            raise UsageError(wrong, _SEE)
+    for n, rule in enumerate(fields.get("auto_pin", ())):
+        _check_rule(rule, f"policy.auto_pin[{n}]")
+    if "export_path" in fields:
+        _check_export_path(fields["export_path"])
+
+
+def _check_rule(rule: Mapping[str, Any], at: str) -> None:
+    for name in sorted(rule):
+        if name not in _CONDITIONS:
+            raise UsageError(f"{at}.{name} is no condition", f"conditions: {', '.join(_CONDITIONS)}")
+    if not rule:
+        raise UsageError(f"{at} names no condition: it would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
+    if "pattern" in rule:
+        compile_pattern(rule["pattern"], f"{at}.pattern")
+
+
+def _check_export_path(path: str) -> None:
+    parts = path.replace("\\", "/").split("/")
+    outside = not parts[0] or ".." in parts or ":" in parts[0]
+    own = ".git" in parts or (parts[0] == ".memory" and parts[1:2] != ["exports"])
+    if outside or own or not path.endswith(".json"):
+        raise UsageError(
+            f"policy.export_path must be a .json file in the repository, not {path[:80]!a}",
+            "give a relative path outside .git and .memory, such as docs/memory.json; `export --out` writes anywhere",
+        )

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memcli.errors import UsageError
+from memcli.model.space import Policy
+from memcli.policy.fields import check_policy, merged
+from memcli.policy.pinning import is_auto_pinned
+from tests.conftest import memory
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"ttl_days": -1}, "policy.ttl_days must be at least 0"),
+        ({"ttl_days": True}, "policy.ttl_days must be a number"),
+        ({"retention": {"log": "7"}}, "policy.retention.log must be a number"),
+        ({"retention": [7]}, "policy.retention must be an object"),
+        ({"grace_days": float("nan")}, "policy.grace_days"),
+        ({"allow_delete": "yes"}, "policy.allow_delete must be true or false"),
+        ({"max_objects": 0}, "policy.max_objects must be at least 1"),
+        ({"compaction": "llm"}, "policy.compaction must be one of fifo, value"),
+        ({"visibility": "public"}, "policy.visibility must be one of project, private"),
+        ({"auto_pin": [{"kind": 3}]}, r"policy.auto_pin\[0\].kind must be text"),
+        ({"auto_pin": [{"kind": "log"}, {}]}, r"policy.auto_pin\[1\] names no condition"),
+        ({"auto_pin": [{"knd": "log"}]}, r"policy.auto_pin\[0\].knd is no condition"),
+        ({"auto_pin": [{"pattern": "(?=a)"}]}, r"policy.auto_pin\[0\].pattern is no RE2"),
+        ({"auto_pin": [{"pattern": "a" * 1001}]}, r"policy.auto_pin\[0\].pattern has 1001"),
+        ({"export_path": "../out.json"}, "policy.export_path"),
+        ({"export_path": "/etc/x.json"}, "policy.export_path"),
+        ({"export_path": "c:/x.json"}, "policy.export_path"),
+        ({"export_path": ".memory/spaces/main.json"}, "policy.export_path"),
+        ({"export_path": "a/.git/x.json"}, "policy.export_path"),
+        ({"export_path": "notes.md"}, "policy.export_path"),
+    ],
+)
+def test_what_does_not_fit_is_named(fields: dict[str, Any], named: str) -> None:
+    with pytest.raises(UsageError, match=named):
+        check_policy(fields)
+
+
+def test_what_fits_is_taken() -> None:
+    check_policy({"export_path": ".memory/exports/x.json", "auto_pin": [{"pattern": "(?i)never"}], "x_own": 3})
+
+
+def test_fields_are_put_together() -> None:
+    stored = {"ttl_days": 3, "retention": {"log": 7, "fact": 9}, "x_own": 1}
+    given = {"retention.log": None, "retention.code": 2, "ttl_days": None, "retention.a.b": 1}
+    assert merged(stored, given) == {"retention": {"fact": 9, "code": 2, "a.b": 1}, "x_own": 1}
+    assert merged({"retention": {"log": 7}}, {"retention.log": None}) == {}
+
+
+@pytest.mark.parametrize("name", ["ttl", "ttl_days.x", "retention.", "", "."])
+def test_what_is_no_field_is_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        merged({}, {name: 1})
+
+
+@pytest.mark.parametrize(
+    ("rule", "pinned"),
+    [
+        ({"kind": "decision"}, True),
+        ({"kind": "log"}, False),
+        ({"tag": "db", "under": "arch"}, True),
+        ({"tag": "db", "under": "arc"}, False),
+        ({"tag": "other"}, False),
+        ({"pattern": r"(?i)postgres\b"}, True),
+        ({"pattern": "(a+)+$"}, False),
+        ({}, False),
+    ],
+)
+def test_a_rule_pins_when_all_its_conditions_hold(rule: dict[str, str], pinned: bool) -> None:
+    chosen = memory(kind="decision", tags=("db",), path="arch/db", raw="We chose Postgres.")
+    assert is_auto_pinned(chosen, Policy(auto_pin=(rule,))) is pinned
