@@ -1,0 +1,98 @@
+"""The audit log: one JSON line an act, each bound to the one before it by a SHA-256 over both.
+
+What a crash left of a line that it tore is kept: the next line names its length and digest under `torn`, and the chain
+goes on from the last whole line. The chain shows that a line was changed, moved or taken out; that the last lines are
+missing shows only to who has noted the head.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from memcli.codec.canonical import encode_line
+from memcli.model.memory import Json
+
+_DOMAIN = b"memcli/audit/1\0"  # keeps this digest apart from any other over the same bytes
+
+
+_MAX_NUMBER = 1 << 53
+
+
+class Link(NamedTuple):
+    """What the next line is bound to: number and hash of the last whole line, and the torn bytes after it.
+
+    `is_open`: what is there does not end with a newline, so the next line begins with one.
+    """
+
+    number: int = 0
+    hash: str = ""
+    torn: bytes = b""
+    is_open: bool = False
+
+
+def seal(entry: Mapping[str, Json], link: Link) -> bytes:
+    """The line that says `entry`, without its newline, bound to what came before. Where a crash tore a line, it begins
+    with one."""
+    body: dict[str, Json] = {**entry, "n": link.number + 1, "prev": link.hash}
+    if link.torn:
+        body["torn"] = {"bytes": len(link.torn), "hash": torn_hash(link.torn)}
+    line = encode_line({**body, "hash": entry_hash(body)})
+    return b"\n" + line if link.is_open else line
+
+
+def link_of(tail: bytes, is_whole: bool) -> Link | None:
+    """What the next line is bound to, from the last bytes of a log; None when they do not reach back far enough."""
+    is_open = bool(tail) and not tail.endswith(b"\n")
+    end = len(tail)
+    while end:
+        start = tail.rfind(b"\n", 0, end - 1) + 1
+        if not start and not is_whole:
+            return None
+        entry = parse_entry(tail[start:end])
+        if entry is not None:
+            return Link(entry["n"], entry["hash"], tail[end:], is_open)
+        end = start
+    return Link(torn=tail, is_open=is_open) if is_whole else None
+
+
+def entries(data: bytes) -> Iterator[dict[str, Any]]:
+    """The acts of a log in their order; what cannot be read is left out."""
+    for line in data.split(b"\n"):
+        entry = parse_entry(line)
+        if entry is not None:
+            yield entry
+
+
+def parse_entry(line: bytes) -> dict[str, Any] | None:
+    """The act that a line tells of; None for what is no whole line."""
+    try:
+        entry = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return entry if isinstance(entry, dict) and _is_act(entry) else None
+
+
+def _is_act(entry: Mapping[str, Any]) -> bool:
+    number, changes = entry.get("n"), entry.get("changes")
+    return (
+        isinstance(number, int)
+        and 0 < number < _MAX_NUMBER
+        and isinstance(entry.get("hash"), str)
+        and isinstance(changes, list)
+        and all(isinstance(change, dict) for change in changes)
+        and all(isinstance(entry.get(name, {}), dict) for name in ("created", "policy"))
+    )
+
+
+def entry_hash(body: Mapping[str, Json]) -> str:
+    """The digest that binds a line, `prev` included and `hash` not."""
+    return hashlib.sha256(_DOMAIN + encode_line(body)).hexdigest()
+
+
+def torn_hash(torn: bytes) -> str:
+    """The digest of what a crash left of a line."""
+    return hashlib.sha256(_DOMAIN + torn).hexdigest()

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from memcli.codec.audit import Link, entries, link_of, seal
+from memcli.codec.chain import verify
+
+
+def log(acts: int, start: bytes = b"") -> bytes:
+    data = start
+    for n in range(acts):
+        link = link_of(data, is_whole=True)
+        assert link is not None
+        data += (
+            seal({"command": "remember", "changes": [{"id": f"mem_{n}", "path": f"ä/{n}"}], "user": "ann"}, link)
+            + b"\n"
+        )
+    return data
+
+
+def test_a_log_stands_as_it_was_written() -> None:
+    data = log(5)
+    found = verify(data)
+    assert (found.entries, found.broken, found.torn) == (5, 0, ())
+    last = list(entries(data))[-1]
+    assert (last["n"], last["hash"]) == (5, found.head)
+    assert verify(b"").entries == 0
+
+
+def test_every_flipped_byte_is_found() -> None:
+    data = log(3)
+    for place in range(len(data)):
+        for flip in (1, 0x20, 0x80):
+            changed = bytearray(data)
+            changed[place] ^= flip
+            found = verify(bytes(changed))
+            assert found.broken or found.torn, place
+            if place < len(data) - 1:
+                assert found.broken, place
+
+
+def test_lines_cannot_be_taken_out_added_or_moved() -> None:
+    first, second, third, _ = log(3).split(b"\n")
+    for lines in ([second, third], [first, third], [first, third, second], [first, first, second]):
+        assert verify(b"\n".join([*lines, b""])).broken
+
+
+def test_a_line_torn_at_any_place_is_told_and_the_chain_goes_on() -> None:
+    whole, data = log(2), log(3)
+    for end in range(len(whole) + 1, len(data) - 1):
+        torn = data[:end]
+        found = verify(torn)
+        assert (found.entries, found.broken, found.torn) == (2, 0, (3,))
+        healed = log(2, torn)
+        found = verify(healed)
+        assert (found.entries, found.broken, found.torn) == (4, 0, (3,))
+        assert healed.startswith(torn)
+        changed = bytearray(healed)
+        changed[end - 1] ^= 1
+        assert verify(bytes(changed)).broken
+
+
+def test_a_line_torn_again_while_it_told_of_another_is_told_too() -> None:
+    torn = log(3)[:-9]
+    again = log(1, torn)
+    for end in range(len(torn) + 2, len(again) - 1):
+        found = verify(log(1, again[:end]))
+        assert (found.entries, found.broken, found.torn) == (3, 0, (3, 4))
+
+
+def test_a_line_that_lacks_its_newline_alone_is_whole() -> None:
+    found = verify(log(1, log(2)[:-1]))
+    assert (found.entries, found.broken, found.torn) == (3, 0, ())
+
+
+def test_a_first_line_may_be_torn() -> None:
+    found = verify(log(2, log(1)[:20]))
+    assert (found.entries, found.broken, found.torn) == (2, 0, (1,))
+
+
+def test_the_tail_alone_tells_what_to_go_on_from() -> None:
+    data = log(3)
+    last = data.rindex(b"\n", 0, -1)
+    assert link_of(data[last:], is_whole=False) == link_of(data, is_whole=True)
+    assert link_of(data[last + 1 :], is_whole=False) is None
+    assert link_of(b"", is_whole=True) == Link()
