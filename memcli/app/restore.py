@@ -1,0 +1,114 @@
+"""Restore: bring back what was removed, as it was, for as long as its grace lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memcli.app.workspace import Workspace
+from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memcli.model.memory import Memory
+from memcli.model.removal import Run
+from memcli.model.space import Change
+from memcli.policy.retention import is_due
+from memcli.ports import Shelf
+
+_LIST = "`memcli restore --list` shows what can be brought back"
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did in a space. `there` had never gone; `due` expire again at the next collection."""
+
+    space: str
+    memories: tuple[Memory, ...]
+    there: tuple[Memory, ...]
+    due: tuple[Memory, ...]
+
+
+def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
+    """Brings back the memories of the workspace's space that `refs` name, each from the last run that removed it.
+
+    All of them or none. Raises NotFoundError, UsageError for the beginning of several ids, ConflictError when an id or
+    a path is taken again, RefusedError when they are more than the space may hold.
+    """
+    runs = [run for run in workspace.trash.runs() if run.space.name == workspace.space]
+    found = dict(_find(runs, ref, workspace.space) for ref in refs)
+    return _bring_back(workspace, workspace.space, found)
+
+
+def restore_run(workspace: Workspace, name: str) -> Restored:
+    """Brings back all that one run removed, whatever its space; with the space itself when that has gone.
+
+    `name` may be the beginning of the name of one run alone. Raises as `restore`.
+    """
+    fitting = [run for run in workspace.trash.runs() if name and run.name.startswith(name)]
+    if len(fitting) != 1:
+        if fitting:
+            raise UsageError(f"{name!r} fits {len(fitting)} runs", "give more of its name")
+        raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
+    run = fitting[0]
+    return _bring_back(workspace, run.space.name, {m.id: (m, run) for m in run.space.objects} or {"": (None, run)})
+
+
+def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:
+    begins: dict[str, tuple[Memory, Run]] = {}
+    for run in runs:
+        for memory in run.space.objects:
+            if ref in (memory.id, memory.path):
+                return memory.id, (memory, run)
+            if memory.id.startswith(ref):
+                begins.setdefault(memory.id, (memory, run))
+    if not ref or not begins:
+        raise NotFoundError(f"no memory {ref[:80]!r} of space {space!r} in the trash", _LIST)
+    if len(begins) > 1:
+        raise UsageError(f"{ref!r} fits {len(begins)} ids in the trash", "give more of the id")
+    return next(iter(begins.items()))
+
+
+def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memory | None, Run]]) -> Restored:
+    now = workspace.clock()
+    is_new = space not in workspace.store.spaces()
+    wanted = [memory for memory, _ in found.values() if memory is not None]
+    there: list[Memory] = []
+    policy = next(iter(found.values()))[1].space.policy
+
+    def change(shelf: Shelf) -> Change:
+        nonlocal policy
+        there[:] = [memory for memory in wanted if shelf.get(memory.id) == memory]
+        put = tuple(memory for memory in wanted if memory not in there)
+        _check(shelf, put)
+        if is_new:
+            return Change(put, header=replace(next(iter(found.values()))[1].space, objects=()))
+        policy = shelf.header.policy
+        return Change(put, now=now) if put else Change()
+
+    workspace.store.update(space, change)
+    for run in {run.name: run for _, run in found.values()}.values():
+        workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
+    brought = tuple(memory for memory in wanted if memory not in there)
+    return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
+
+
+def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
+    paths: dict[str, str] = {}
+    for memory in put:
+        if shelf.get(memory.id) is not None:
+            raise ConflictError(
+                f"the id {memory.id} is taken again", f"`memcli get {memory.id}` shows by what; nothing was changed"
+            )
+        other = shelf.at(memory.path)
+        holder = other.id if other is not None else paths.get(memory.path)
+        if holder is not None:
+            raise ConflictError(
+                f"the path {memory.path!r} belongs to {holder} now",
+                f"`memcli edit {holder} --set path=...` makes room; nothing was changed",
+            )
+        paths[memory.path] = memory.id
+    most = shelf.header.policy.max_objects
+    if most is not None and put and shelf.size + len(put) > most:
+        name = shelf.header.name
+        raise RefusedError(
+            f"space {name!r} holds {shelf.size} memories and may hold {most} (policy.max_objects)",
+            f"`memcli space policy {name} --set max_objects={shelf.size + len(put)}`",
+        )

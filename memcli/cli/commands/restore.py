@@ -1,0 +1,62 @@
+"""`memcli restore`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.model.removal import Run
+
+
+@verb
+def command(
+    session: Session,
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="ID|PATH...", help="Removed memories, as they were last.")
+    ] = None,
+    run: Annotated[str | None, typer.Option(metavar="RUN", help="All that one run removed, and its space.")] = None,
+    show: Annotated[bool, typer.Option("--list", help="List what can be brought back.")] = False,
+) -> None:
+    """Bring back what gc, a purge, a reset or an import removed, byte for byte, for the policy's grace_days.
+
+    Example: memcli restore auth/tokens
+    """
+    from memcli.app.restore import restore, restore_run
+    from memcli.render.grid import grid
+
+    if sum((bool(refs), run is not None, show)) != 1:
+        raise UsageError("say what to restore", "give memories, or --run RUN, or --list to see what there is")
+    workspace = session.open()
+    if show:
+        runs = workspace.trash.runs()
+        rows = [
+            [r.name, r.space.name, r.command, m.id if m else "", m.path if m else ""]
+            for r in runs for m in (r.space.objects or [None])
+        ]  # fmt: skip
+        text = grid(["run", "space", "removed by", "id", "path"], rows) if rows else "the trash is empty"
+        session.output.answer([_run_json(r) for r in runs], text)
+        return
+    done = restore_run(workspace, run) if run is not None else restore(workspace, refs or [])
+    lines = [f"restored {m.id} {m.path}" for m in done.memories]
+    lines += [f"{m.id} {m.path} was there" for m in done.there]
+    data = {
+        "space": done.space,
+        "restored": [{"id": m.id, "path": m.path} for m in done.memories],
+        "there": [m.id for m in done.there],
+        "due": [m.id for m in done.due],
+    }
+    session.output.confirm(data, "\n".join(lines) or f"restored space {done.space}")
+    if done.due:
+        session.output.note(f"{len(done.due)} of them expire again with the next gc: pin them, or change the policy")
+
+
+def _run_json(run: Run) -> Json:
+    return {
+        "run": run.name, "space": run.space.name, "removed_at": run.removed_at, "command": run.command,
+        "memories": [{"id": m.id, "path": m.path} for m in run.space.objects],
+    }  # fmt: skip

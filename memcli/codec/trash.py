@@ -1,0 +1,31 @@
+"""A run in the trash: the bytes of a space file that holds what was removed, with a note of when and by what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memcli.clock import normalize_time
+from memcli.codec.space import decode_space, encode_space
+from memcli.errors import CorruptError
+from memcli.model.removal import Run, run_name
+from memcli.model.space import Space
+
+_NOTE = "removed"
+
+
+def encode_run(removed_at: str, command: str, removed: Space) -> tuple[str, bytes]:
+    """The name and the canonical bytes of a run. The space's own unknown fields go into the note, out of its way."""
+    note = {"at": removed_at, "command": command, "extra": removed.extra}
+    data = encode_space(replace(removed, extra={_NOTE: note}))
+    return run_name(removed_at, data.decode()), data
+
+
+def decode_run(name: str, data: bytes, where: str) -> Run:
+    """The run that `data` holds. Raises CorruptError naming `where`."""
+    space = decode_space(data, where)
+    note = space.extra.get(_NOTE)
+    kinds = (("at", str), ("command", str), ("extra", dict))
+    if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
+        raise CorruptError(f"{where}: does not say what removed it", "move the file away to save what it holds")
+    at = normalize_time(note["at"])
+    return Run(name, at, note["command"], replace(space, extra=note["extra"]))

@@ -1,0 +1,115 @@
+"""The trash: what was removed from spaces, in `.memory/local/trash`, one file a run, for as long as its grace lasts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from itertools import count
+
+from memcli.clock import Clock
+from memcli.codec.canonical import encode
+from memcli.codec.trash import decode_run, encode_run
+from memcli.errors import MemcliError, StoreError
+from memcli.model.removal import Run, is_run_name
+from memcli.model.space import Space
+from memcli.store.atomic import make_folder, read_json, read_regular, remove_file, write_file
+from memcli.store.layout import Layout
+
+_MODE = 0o600
+_FOLDER_MODE = 0o700
+
+
+class FileTrash:
+    """The trash of the store at `layout`. `command` is what is at work, `clock` says when."""
+
+    def __init__(self, layout: Layout, clock: Clock, command: str, warn: Callable[[str], None]) -> None:
+        self._layout = layout
+        self._folder = layout.local("trash")
+        self._clock = clock
+        self._command = command
+        self._warn = warn
+
+    def keep(self, removed: Space) -> str:
+        """Keeps the memories of `removed`, which bears the header of the space that they go from; the name of the run.
+
+        Where the policy grants no grace nothing is kept, nor what was kept of the same ids before: then "".
+        Once it returns, what is kept survives a power cut. Raises StoreError.
+        """
+        if removed.policy.grace_days == 0:
+            self._erase(removed.name, {memory.id for memory in removed.objects})
+            return ""
+        name, data = encode_run(self._clock(), self._command, removed)
+        make_folder(self._folder, _FOLDER_MODE)
+        name = self._free(name)
+        write_file(self._path(name), data, _MODE)
+        return name
+
+    def runs(self) -> list[Run]:
+        """Every run, newest first; one that is damaged is told of and left out. Raises StoreError."""
+        try:
+            names = os.listdir(self._folder)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"cannot read {self._folder}: {error.strerror}", "check its permissions") from None
+        found = (name.removesuffix(".json") for name in names if name.endswith(".json"))
+        runs = (self._load(name) for name in sorted(filter(is_run_name, found), key=self._age, reverse=True))
+        return [run for run in runs if run is not None]
+
+    def drop(self, run: Run, ids: Collection[str]) -> None:
+        """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
+        left = tuple(memory for memory in run.space.objects if memory.id not in ids)
+        if left:
+            _, data = encode_run(run.removed_at, run.command, replace(run.space, objects=left))
+            write_file(self._path(run.name), data, _MODE)
+        elif os.path.lexists(self._path(run.name)):
+            remove_file(self._path(run.name))
+
+    def collected(self, space: str) -> str:
+        """When `gc` last did its work in the space; "" when it is not known to have."""
+        known = read_json(self._collections)
+        found = known.get(space) if isinstance(known, dict) else None
+        return found if isinstance(found, str) else ""
+
+    def note_collection(self, space: str, at: str) -> None:
+        """Notes that `gc` has done its work in the space. Raises StoreError."""
+        known = read_json(self._collections)
+        make_folder(os.path.dirname(self._collections))
+        write_file(self._collections, encode({**(known if isinstance(known, dict) else {}), space: at}) + b"\n", _MODE)
+
+    @property
+    def _collections(self) -> str:
+        return self._layout.local("gc.json")
+
+    def _erase(self, space: str, ids: Collection[str]) -> None:
+        for run in self.runs():
+            if run.space.name == space and any(memory.id in ids for memory in run.space.objects):
+                self.drop(run, ids)
+
+    def _load(self, name: str) -> Run | None:
+        where = os.path.join("local", "trash", f"{name}.json")
+        try:
+            data = read_regular(self._path(name), -1)
+            return None if data is None else decode_run(name, data, where)
+        except OSError as error:
+            self._warn(f"{where} is left out: {error.strerror}")
+        except MemcliError as error:
+            self._warn(f"{error.message} (left out)")
+        return None
+
+    def _free(self, name: str) -> str:
+        """`name`, or with a number where the same was removed in the same second before."""
+        names = (f"{name}-{n}" if n > 1 else name for n in count(1))
+        return next(free for free in names if not os.path.lexists(self._path(free)))
+
+    def _age(self, name: str) -> tuple[str, int, str]:
+        """The key that runs come in order of: their second, and within it when they were written."""
+        moment = name.partition("-")[0]
+        try:
+            return moment, os.stat(self._path(name)).st_mtime_ns, name
+        except OSError:
+            return moment, 0, name
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, f"{name}.json")

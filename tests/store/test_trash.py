@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.codec.space import encode_memory
+from memcli.codec.trash import decode_run, encode_run
+from memcli.errors import CorruptError
+from memcli.model.space import Policy, Space
+from memcli.store.layout import Layout, make_root
+from memcli.store.trash import FileTrash
+from tests.conftest import NOW, memory
+from tests.strategies import json_values, memories, words
+
+Open = Callable[..., FileTrash]
+
+
+@pytest.fixture
+def told() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def open_trash(tmp_path: Path, told: list[str]) -> Open:
+    make_root(str(tmp_path / ".memory"))
+    return lambda now=NOW: FileTrash(Layout(str(tmp_path / ".memory")), lambda: now, "forget", told.append)
+
+
+def files(tmp_path: Path) -> list[Path]:
+    return sorted((tmp_path / ".memory" / "local" / "trash").glob("*"))
+
+
+@given(st.lists(memories(), max_size=4, unique_by=lambda m: m.id), st.dictionaries(words, json_values, max_size=2))
+def test_what_goes_in_comes_out_byte_for_byte(objects: list, extra: dict) -> None:
+    space = Space("main", tuple(sorted(objects, key=lambda m: m.order)), extra={f"x_{k}": v for k, v in extra.items()})
+    name, data = encode_run(NOW, "gc", space)
+    run = decode_run(name, data, "here")
+    assert (run.name, run.removed_at, run.command, run.space) == (name, NOW, "gc", space)
+    assert [encode_memory(m) for m in run.space.objects] == [encode_memory(m) for m in space.objects]
+    assert encode_run(NOW, "gc", space) == (name, data)
+
+
+def test_runs_are_kept_newest_first_and_dropped(open_trash: Open, tmp_path: Path) -> None:
+    first = open_trash("2026-01-01T00:00:00Z").keep(Space("main", (memory("a"), memory("b"))))
+    second = open_trash().keep(Space("main", (memory("a"),)))
+    third = open_trash().keep(Space("main", (memory("a"),)))  # the same in the same second is another run
+    trash = open_trash()
+    assert [run.name for run in trash.runs()] == [third, second, first]
+    assert third.startswith(second)
+    assert all(file.stat().st_mode & 0o777 == 0o600 for file in files(tmp_path))
+    oldest = trash.runs()[-1]
+    trash.drop(oldest, {"mem_a"})
+    assert [m.id for m in trash.runs()[-1].space.objects] == ["mem_b"]
+    trash.drop(oldest, {"mem_a", "mem_b"})
+    trash.drop(oldest, {"mem_a", "mem_b"})  # nothing is left to do
+    assert [run.name for run in trash.runs()] == [third, second]
+
+
+def test_without_grace_nothing_is_kept_nor_left(open_trash: Open, tmp_path: Path) -> None:
+    trash = open_trash()
+    kept = Space("main", (memory("a"), memory("b")))
+    trash.keep(kept)
+    trash.keep(replace(kept, name="other"))
+    assert trash.keep(replace(kept, objects=(memory("a"),), policy=Policy(grace_days=0))) == ""
+    assert sorted((run.space.name, [m.id for m in run.space.objects]) for run in trash.runs()) == [
+        ("main", ["mem_b"]),
+        ("other", ["mem_a", "mem_b"]),
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": "memcli/space", "version": 1}'])
+def test_a_damaged_run_is_told_of_and_left_out(open_trash: Open, tmp_path: Path, told: list[str], data: bytes) -> None:
+    trash = open_trash()
+    trash.keep(Space("main", (memory("a"),)))
+    (tmp_path / ".memory" / "local" / "trash" / "20250101T000000Z-00000000.json").write_bytes(data)
+    (tmp_path / ".memory" / "local" / "trash" / "notes.json").write_bytes(data)
+    (tmp_path / ".memory" / "local" / "trash" / "20240101T000000Z-00000000.json").mkdir()
+    assert len(trash.runs()) == 1
+    assert len(told) == 2
+
+
+def test_a_space_file_is_no_run(tmp_path: Path) -> None:
+    from memcli.codec.space import encode_space
+
+    with pytest.raises(CorruptError, match="does not say what removed it"):
+        decode_run("x", encode_space(Space("main")), "here")
+
+
+def test_collections_are_noted_by_space(open_trash: Open, tmp_path: Path) -> None:
+    trash = open_trash()
+    assert trash.collected("main") == ""
+    trash.note_collection("main", NOW)
+    trash.note_collection("other", "2025-01-01T00:00:00Z")
+    assert (trash.collected("main"), trash.collected("none")) == (NOW, "")
+    (tmp_path / ".memory" / "local" / "gc.json").write_text("[1]")
+    assert trash.collected("main") == ""
