@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
-    from memcli.model.space import Change, Policy, Receipt, Space
+    from memcli.model.removal import Run
+    from memcli.model.space import Change, Policy, Receipt, Space, Touched
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -101,6 +102,32 @@ class Store(Protocol):
 
         Raises NotFoundError, LockedError, CorruptError, StoreError.
         """
+
+
+class Trash(Protocol):
+    """What was removed from spaces, for as long as its grace lasts."""
+
+    def runs(self) -> list[Run]:
+        """Every run, newest first; what is damaged is told of and left out. Raises StoreError."""
+
+    def drop(self, run: Run, ids: Collection[str]) -> None:
+        """Takes memories out of a run, and the run away when nothing is left of it: for good. Raises StoreError."""
+
+    def collected(self, space: str) -> str:
+        """When `gc` last did its work in the space; "" when it is not known to have."""
+
+    def note_collection(self, space: str, at: str) -> None:
+        """Notes that `gc` has done its work in the space. Raises StoreError."""
+
+
+class AuditTrail(Protocol):
+    """What was done to spaces on this machine, each act bound to the one before."""
+
+    def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
+        """Appends what was done. It is done already, so a line that cannot be written is only told of."""
+
+    def read(self, space: str) -> bytes:
+        """The whole log of a space; nothing when there is none. Raises StoreError."""
 
 
 class Embedder(Protocol):

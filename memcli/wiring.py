@@ -6,11 +6,12 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.workspace import Workspace
-from memcli.clock import frozen_clock, system_clock
+from memcli.clock import Clock, frozen_clock, system_clock
 from memcli.codec.canonical import encode
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, StoreError, UsageError
@@ -22,7 +23,9 @@ from memcli.ports import Index, Progress, Ranker, Shelf, Source
 from memcli.ranking import RANKERS
 from memcli.settings import Settings, check_config, resolve
 from memcli.store.atomic import make_folder, read_json, read_regular, write_file
+from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
+from memcli.store.guard import Guard
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 
@@ -31,9 +34,12 @@ if TYPE_CHECKING:
 
     from memcli.app.watch import Watch
     from memcli.codec.soundness import Finding
+    from memcli.store.audit import AuditLog
+    from memcli.store.trash import FileTrash
 
 _T = TypeVar("_T")
 _MAX_CONFIG = 1 << 20
+_MAX_USER = 64
 Warn = Callable[[str], None]
 
 
@@ -60,8 +66,13 @@ def open_workspace(
     layout = Layout(root)
     settings = resolve(options, environ, read_config(layout))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+    command = options.get("command") or "memcli"
+    log = cache(lambda: _audit(layout, clock, environ, command, warn))
+    trash = cache(lambda: _trash(layout, clock, command, warn))
     return Workspace(
-        store=FileStore(layout, _fold),
+        store=AuditedStore(FileStore(layout, _fold, Guard(layout, lambda removed: trash().keep(removed), warn)), log),
+        load_trash=trash,
+        load_audit=log,
         load_index=cache(lambda: _index(layout, settings, warn, progress)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
         ranker=_ranker(warn),
@@ -80,6 +91,30 @@ def _fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
     from memcli.app.remember import fold
 
     return fold(shelf, request)
+
+
+def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
+    from memcli.store.audit import AuditLog
+
+    return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
+
+
+def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
+    from memcli.store.trash import FileTrash
+
+    return FileTrash(layout, clock, command, warn)
+
+
+def user_name(environ: Mapping[str, str]) -> str:
+    """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
+    named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
+    if not named and os.name != "nt":
+        import pwd
+
+        with suppress(KeyError):  # a user that the system has no name for, as in many a container
+            named = pwd.getpwuid(os.getuid()).pw_name
+        named = named or str(os.getuid())
+    return "".join(c for c in named if c.isprintable())[:_MAX_USER]
 
 
 def global_root(environ: Mapping[str, str]) -> str:

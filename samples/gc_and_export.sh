@@ -2,6 +2,7 @@
 # Governance: what expires, what stays, and a bundle that can be handed on and taken back.
 set -euo pipefail
 at() { export MEMCLI_FREEZE_CLOCK="$1"; }
+export MEMCLI_USER=ann
 
 at 2025-06-01T00:00:00Z
 memcli init --quiet
@@ -16,6 +17,12 @@ memcli gc --space ops || echo "refused with exit code $?"
 memcli space policy ops --set allow_delete=true
 memcli gc --space ops
 memcli list --space ops
+
+echo "--- take it back, and let it go again"
+memcli restore ops/staging --space ops
+memcli gc --space ops
+memcli audit --space ops --limit 3
+memcli audit --space ops --verify
 
 echo "--- hand on, and take back"
 memcli export ops --out ops.json

@@ -95,7 +95,7 @@ def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, p
         name = shelf.header.name
         if not shelf.header.policy.allow_delete:
             raise RefusedError(
-                f"the policy of space {name!r} does not allow deletion (allow_delete is false)",
+                f"space {name!r} allows no deletion (policy.allow_delete is false)",
                 f"`memcli forget` without --purge, or `memcli space policy {name} --set allow_delete=true`",
             )
         return Change(drop=frozenset(m.id for m in gone), now=now)

@@ -1,35 +1,113 @@
-"""Collect (`gc`): purge what expired, as a plan first."""
+"""Collect (`gc`): purge what expired into the trash, as a plan first; empty the trash of what is out of its grace."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
+from memcli.codec.space import memory_digest
 from memcli.errors import RefusedError
-from memcli.model.space import Change
-from memcli.policy.retention import RetentionPlan, plan_retention
+from memcli.model.removal import Run
+from memcli.model.space import Change, Policy, Space, Touched
+from memcli.policy.retention import RetentionPlan, is_past_grace, plan_retention
 from memcli.ports import Shelf
 
 
-def collect(workspace: Workspace, ttl_days: float | None = None, dry_run: bool = False) -> RetentionPlan:
-    """Purges the expired memories and returns the plan that was carried out, or would be.
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The plan that was carried out, or would be.
 
-    Raises RefusedError when there is something to purge and the policy allows no deletion.
+    `refusal` says why it may not be; `run` is where the trash has what was purged, and `emptied` the runs whose grace
+    is over.
+    """
+
+    plan: RetentionPlan
+    refusal: RefusedError | None = None
+    run: str = ""
+    emptied: tuple[Run, ...] = ()
+
+
+def collect(
+    workspace: Workspace, ttl_days: float | None = None, dry_run: bool = False, trust_clock: bool = False
+) -> Collected:
+    """Carries out the plan of retention, or with `dry_run` only tells it.
+
+    Raises RefusedError, and has then changed nothing, when something would go and the policy allows no deletion, and
+    when the clock is not believed, unless `trust_clock`.
     """
     now = workspace.clock()
-    plan = RetentionPlan(None)
-
     if dry_run:
-        return plan_retention(load(workspace, workspace.space), now, ttl_days)
+        space = load(workspace)
+        plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
+        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, space.policy, now)))
+    policy, plan = Policy(), RetentionPlan()
+    copies: list[tuple[Run, frozenset[str]]] = []
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal plan
-        plan = plan_retention(shelf.load(), now, ttl_days)
-        if plan.expired and not shelf.header.policy.allow_delete:
-            raise RefusedError(
-                f"{len(plan.expired)} expired, but the policy of space {workspace.space!r} does not allow deletion",
-                f"`memcli space policy {workspace.space} --set allow_delete=true`, or look with --dry-run",
-            )
-        return Change(drop=frozenset(m.id for m in plan.expired), now=now)
+        nonlocal policy, plan
+        space = shelf.load()
+        policy = space.policy
+        plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
+        if refusal is not None:
+            raise refusal
+        copies[:] = _copies(workspace, space)
+        return Change(drop=frozenset(r.memory.id for r in plan.removals), now=now)
 
-    workspace.store.update(workspace.space, apply)
-    return plan
+    receipt = workspace.store.update(workspace.space, apply)
+    for run, ids in copies:
+        workspace.trash.drop(run, ids)
+    emptied = tuple(_out_of_grace(workspace, policy, now))
+    for run in emptied:
+        _erase(workspace, run)
+    workspace.trash.note_collection(workspace.space, now)
+    return Collected(plan, None, receipt.run, emptied)
+
+
+def _plan(
+    workspace: Workspace, space: Space, now: str, ttl_days: float | None, trust_clock: bool
+) -> tuple[RetentionPlan, RefusedError | None]:
+    plan = plan_retention(space, now, ttl_days, workspace.trash.collected(space.name))
+    return plan, _refusal(space, plan, trust_clock)
+
+
+def _copies(workspace: Workspace, space: Space) -> list[tuple[Run, frozenset[str]]]:
+    """What the trash has of memories that never went: a crash came between the trash and the space.
+
+    Asked for under the lock of the space: without it another command may be about to take them out.
+    """
+    standing = {memory.id: memory for memory in space.objects}
+    runs = [run for run in workspace.trash.runs() if run.space.name == space.name]
+    found = ((run, frozenset(m.id for m in run.space.objects if standing.get(m.id) == m)) for run in runs)
+    return [(run, ids) for run, ids in found if ids]
+
+
+def _erase(workspace: Workspace, run: Run) -> None:
+    workspace.trash.drop(run, {memory.id for memory in run.space.objects})
+    erased = [Touched(m.id, m.path, memory_digest(m), "") for m in run.space.objects]
+    workspace.audit.record(run.space.name, "erase", erased)
+
+
+def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
+    """The runs of the space, and those of spaces that are no more, whose grace is over."""
+    spaces = workspace.store.spaces()
+    graces = {workspace.space: policy.grace_days} if workspace.space in spaces else {}
+    return [
+        run for run in workspace.trash.runs()
+        if (run.space.name in graces or run.space.name not in spaces)
+        and is_past_grace(run.removed_at, graces.get(run.space.name, run.space.policy.grace_days), now)
+    ]  # fmt: skip
+
+
+def _refusal(space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
+    if plan.clock and not trust_clock:
+        return RefusedError(
+            f"{plan.clock}: everything may seem old to a wrong clock",
+            "set the clock, or say --trust-clock when it is right",
+        )
+    if plan.removals and not space.policy.allow_delete:
+        return RefusedError(
+            f"{len(plan.removals)} expired, but policy.allow_delete of space {space.name!r} is false",
+            f"`memcli space policy {space.name} --set allow_delete=true`, or look with --dry-run",
+        )
+    return None

@@ -55,11 +55,13 @@ def recall(
 ) -> Iterator[Bundle]:
     """Answers each query in turn, having loaded everything once.
 
-    Asks the workspace's space, or all of `spaces`, and the user-wide store beside them. `render` is needed for
+    Asks the workspace's space, or all of `spaces` that are not private, and the user-wide store beside them. `render` is needed for
     queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
     """
     with ExitStack() as stack:
         places = [_open(workspace, name, name, stack) for name in spaces or [workspace.space]]
+        if spaces is not None:
+            places = [place for place in places if not place.view.policy.is_private]
         if with_global and workspace.elsewhere is not None:
             other = workspace.elsewhere
             places += [_open(other, name, f"global/{name}", stack) for name in other.store.spaces()]

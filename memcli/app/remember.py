@@ -15,7 +15,9 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
+from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
+from memcli.policy.pinning import is_auto_pinned
 from memcli.ports import Shelf
 
 MAX_TEXT_BYTES = 1 << 20
@@ -27,16 +29,22 @@ _SET_BY_MEMCLI = ("version", "superseded_by")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one candidate. `status` is `created`, `updated` or `deduplicated`."""
+    """What became of one candidate. `status` is `created`, `updated` or `deduplicated`.
+
+    `compacted` is how many memories had to go so that the space does not exceed its `max_objects`; the last candidate
+    of a write has it.
+    """
 
     status: str
     id: str
     path: str
     space: str
     version: int
+    compacted: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        return {name: getattr(self, name) for name in ("status", "id", "path", "space", "version")}
+        data = {name: getattr(self, name) for name in ("status", "id", "path", "space", "version")}
+        return {**data, "compacted": self.compacted} if self.compacted else data
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +73,21 @@ def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
         "candidates": [candidate.to_json() for candidate in candidates],
         "supersedes": supersedes,
     }
-    answer, _ = workspace.store.submit(workspace.space, request)
-    return [Outcome(space=workspace.space, **one) for one in answer]
+    answer, receipt = workspace.store.submit(workspace.space, request)
+    outcomes = [Outcome(space=workspace.space, **one) for one in answer]
+    return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
 
 
 def fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
-    """What a request of `remember` makes of a space, and its outcomes. Raises NotFoundError, UsageError."""
+    """What a request of `remember` makes of a space, and its outcomes.
+
+    Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
+    """
     desk = _Desk(shelf, request["now"])
     outcomes = [desk.take(Candidate(**candidate)) for candidate in request["candidates"]]
     if request["supersedes"]:
         desk.supersede(request["supersedes"], outcomes[-1]["id"])
-    return Change(tuple(desk.changed.values()), now=request["now"]), outcomes
+    return Change(tuple(desk.changed.values()), desk.make_room(), request["now"]), outcomes
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
@@ -121,6 +133,7 @@ class _Desk:
     def __init__(self, shelf: Shelf, now: str) -> None:
         self._draft = Draft(shelf)
         self._space = shelf.header.name
+        self._size = shelf.size
         self._now = now
         self.changed: dict[str, Memory] = {}
 
@@ -146,6 +159,10 @@ class _Desk:
             self._keep(replace(new, links=(*new.links, link)))
         self._keep(replace(old, superseded_by=by, updated_at=self._now, version=old.version + 1))
 
+    def make_room(self) -> frozenset[str]:
+        """What must go, because the space would hold more than it may. Raises RefusedError."""
+        return room_for(self._draft, self._draft.size - self._size, self._now, self.changed)
+
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given
         if "id" in given:
@@ -160,7 +177,10 @@ class _Desk:
         name = fields.get("id") or memory_id(self._space, path)
         fields.setdefault("created_at", self._now)
         fields.setdefault("updated_at", self._now)
-        return _memory({**fields, "id": name, "path": path})
+        memory = _memory({**fields, "id": name, "path": path})
+        if "pinned" in candidate.given:
+            return memory
+        return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self._draft.header.policy))
 
     def _free_path(self, path: str, candidate: Candidate) -> str:
         """`path`, or, where another memory has it, `path` with a digest that makes it this one's own."""

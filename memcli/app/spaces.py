@@ -10,8 +10,8 @@ from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json
-from memcli.model.shapes import POLICY_FIELDS, check_fields
 from memcli.model.space import Change, Policy, Space
+from memcli.policy.fields import check_policy, merged
 from memcli.ports import Shelf
 
 
@@ -81,30 +81,39 @@ def show(workspace: Workspace, name: str) -> Summary:
     return summarize(load(workspace, name))
 
 
-def set_policy(workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False) -> Policy:
-    """Sets fields of the policy (null takes the default again), or with `whole` all of it.
+def set_policy(
+    workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False
+) -> tuple[Policy, Policy]:
+    """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
 
-    Raises UsageError naming the wrong field, NotFoundError.
+    A field may be a part of one, such as `retention.log`. Raises UsageError naming the wrong field, NotFoundError.
     """
     _check_exists(workspace, name)
-    for key in fields:
-        if key not in POLICY_FIELDS:
-            raise UsageError(f"no field {key!r} in a policy", f"fields: {', '.join(sorted(POLICY_FIELDS))}")
-    check_fields({k: v for k, v in fields.items() if v is not None}, POLICY_FIELDS)
     now = workspace.clock()
-
-    policy = Policy()
+    before = after = Policy()
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal policy
-        header = shelf.header
-        merged = {**({} if whole else policy_to_json(header.policy)), **fields}
-        policy = policy_from_json({k: v for k, v in merged.items() if v is not None}, "policy")
-        changed = replace(header, policy=policy, updated_at=now)
-        return Change(header=None if policy == header.policy else changed)
+        nonlocal before, after
+        before = shelf.header.policy
+        wanted = merged({} if whole else policy_to_json(before), fields)
+        check_policy(wanted)
+        after = policy_from_json(wanted, "policy")
+        return Change(header=None if after == before else replace(shelf.header, policy=after, updated_at=now))
 
-    workspace.store.update(name, apply)
-    return policy
+    if fields or whole:
+        workspace.store.update(name, apply)
+    else:
+        before = after = load_policy(workspace, name)
+    return before, after
+
+
+def load_policy(workspace: Workspace, name: str) -> Policy:
+    """The policy of a space. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(name)
+    try:
+        return snapshot.header().policy
+    finally:
+        snapshot.close()
 
 
 def delete(workspace: Workspace, name: str) -> int:
@@ -135,6 +144,6 @@ def _check_exists(workspace: Workspace, name: str) -> None:
 def _check_deletion(space: Space) -> None:
     if not space.policy.allow_delete:
         raise RefusedError(
-            f"the policy of space {space.name!r} does not allow deletion (allow_delete is false)",
+            f"space {space.name!r} allows no deletion (policy.allow_delete is false)",
             f"`memcli space policy {space.name} --set allow_delete=true`",
         )

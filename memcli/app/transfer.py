@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.codec.bundle import decode_bundle, encode_bundle
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf
@@ -26,10 +26,15 @@ class Imported:
 
 
 def export_space(workspace: Workspace, name: str) -> tuple[Space, bytes]:
-    """The space and the bytes of its bundle. Raises NotFoundError, CorruptError."""
+    """The space and the bytes of its bundle. Raises NotFoundError, CorruptError, RefusedError."""
     if name not in workspace.store.spaces():
         raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
     space = load(workspace, name)
+    if space.policy.is_private:
+        raise RefusedError(
+            f"space {name!r} is private (policy.visibility) and is not exported",
+            f"`memcli space policy {name} --unset visibility` shares it",
+        )
     return space, encode_bundle(space)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memcli.clock import Clock
-from memcli.ports import Index, Progress, Ranker, Store, Summarizer
+from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,8 @@ class Workspace:
     """
 
     store: Store
+    load_trash: Callable[[], Trash]
+    load_audit: Callable[[], AuditTrail]
     load_index: Callable[[], Index]
     load_summarizer: Callable[[], Summarizer]
     ranker: Callable[[str], Ranker]
@@ -28,6 +30,16 @@ class Workspace:
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
+
+    @property
+    def trash(self) -> Trash:
+        """What was removed and can be brought back."""
+        return self.load_trash()
+
+    @property
+    def audit(self) -> AuditTrail:
+        """What was done, by whom and when."""
+        return self.load_audit()
 
     @property
     def index(self) -> Index:

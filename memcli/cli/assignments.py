@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.shapes import MEMORY_FIELDS, Shape
 
+_PLAIN = ("number", "integer", "boolean")
 
-def assignments(pairs: list[str] | None, fields: dict[str, Shape] | None = None) -> dict[str, Json]:
+
+def assignments(pairs: list[str] | None, fields: Mapping[str, Shape] | None = None) -> dict[str, Json]:
     """`field=value` arguments as JSON: text where the field is text, else JSON. `field=null` takes the default.
 
+    Where `fields` are given, `field.part=value` sets a part of a field that is an object.
     Raises UsageError for a value that is no JSON where it must be.
     """
     shapes = MEMORY_FIELDS if fields is None else fields
     given = split_pairs(pairs, "--set")
     for name in given:
-        if name not in shapes:
+        if name not in shapes and (fields is None or name.partition(".")[0] not in shapes):
             raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(shapes))}")
-    return {name: _value(name, value, shapes[name]) for name, value in given.items()}
+    return {name: _value(name, value, _shape(name, shapes)) for name, value in given.items()}
+
+
+def _shape(name: str, shapes: Mapping[str, Shape]) -> Shape:
+    field, _, part = name.partition(".")
+    if name in shapes or not part:
+        return shapes[field]
+    whole = shapes[field]
+    found: Shape = whole.get("properties", {}).get(part) or whole.get("additionalProperties", {})
+    return found
 
 
 def _value(name: str, value: str, shape: Shape) -> Json:
@@ -31,8 +45,8 @@ def _value(name: str, value: str, shape: Shape) -> Json:
     try:
         return decode_argument(value, f"--set {name}")
     except UsageError:
-        if not shape.get("type") and value[:1].isalpha():  # any JSON: a bare word is text
-            return value
+        if shape.get("type") in _PLAIN or (not shape.get("type") and value[:1].isalpha()):
+            return value  # text, which is right where any JSON is, and else is refused by the field's name
         raise
 
 

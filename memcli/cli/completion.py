@@ -57,7 +57,7 @@ _BY_NAME: Mapping[str, Value] = {
 _FREE = (
     "TOKENS", "MS", "NAME=X",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "ID", "NAME", "RANGE", "REV",
-    "FIELD=VALUE", "FIELD=JSON", "NAME=VALUE", "RELATION:ID",
+    "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
     "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "KIND": Value("kinds"),

@@ -30,7 +30,7 @@ def run(args: Sequence[str]) -> int | None:
     common = {name: values.pop(name, False if kind == "bool" else None) for name, kind in _COMMON.items()}
 
     def work() -> int:
-        with Session(**common) as session:
+        with Session(args[0], **common) as session:
             code: int = function(session, **values)
             return code
 

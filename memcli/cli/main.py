@@ -38,6 +38,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "unpin": "Let memories compete again.",
         "forget": "Take memories out of recall, or delete them.",
         "gc": "Delete what has expired.",
+        "restore": "Bring back what was deleted.",
     },
     "Bring in, hand out": {
         "ingest": "Remember files or commits.",
@@ -50,6 +51,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "fsck": "Look for damage, and mend it.",
         "fmt": "Write space files in their canonical form.",
         "index": "Show or rebuild the cache.",
+        "audit": "Show who did what, and when.",
         "stats": "Count and measure.",
         "schema": "Print the JSON Schema of what is stored.",
         "completions": "Print the completions of a shell.",

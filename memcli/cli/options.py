@@ -52,7 +52,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(function)
     def run(**values: Any) -> None:
         common = {name: values.pop(name) for name in Common}
-        with Session(**common) as session:
+        with Session(_name(function), **common) as session:
             function(session, **values)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in own]
@@ -60,6 +60,12 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
     del run.__wrapped__  # inspect must see the signature above, not the function's
     return run
+
+
+def _name(function: Callable[..., None]) -> str:
+    """How the command is called, such as `pin` or `space delete`."""
+    room = function.__module__.rpartition(".")[2].rstrip("_")
+    return room if function.__name__ == "command" else f"{room} {function.__name__.rstrip('_')}"
 
 
 def group(name: str, text: str) -> typer.Typer:

@@ -73,7 +73,8 @@ def store_memory(
         from memcli.app.embed import embed_space
 
         embed_space(workspace)
-    session.output.confirm(outcome.to_json(), f"{outcome.status} {outcome.id} {outcome.path}")
+    room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
+    session.output.confirm(outcome.to_json(), f"{outcome.status} {outcome.id} {outcome.path}{room}")
     return 0
 
 

@@ -13,8 +13,12 @@ from memcli.cli.output import Output, ProgressBar
 class Session:
     """What every command gets. The store is looked for when `open` is called, not before."""
 
-    def __init__(self, space: str | None, root: str | None, json: bool, quiet: bool, freeze_clock: str | None) -> None:
-        self.options: dict[str, str | None] = {"space": space, "root": root, "freeze_clock": freeze_clock}
+    def __init__(
+        self, command: str, space: str | None, root: str | None, json: bool, quiet: bool, freeze_clock: str | None
+    ) -> None:
+        self.options: dict[str, str | None] = {
+            "command": command, "space": space, "root": root, "freeze_clock": freeze_clock,
+        }  # fmt: skip
         self.output = Output(json, quiet)
         self._progress = ProgressBar("embedding", quiet)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,6 +40,11 @@ class Span:
 def encode_memory(memory: Memory) -> bytes:
     """The bytes of one memory as they stand in a space file, from brace to brace."""
     return encode(memory_to_json(memory)).replace(b"\n", b"\n    ")
+
+
+def memory_digest(memory: Memory) -> str:
+    """SHA-256 over the bytes of a memory as they are stored."""
+    return hashlib.sha256(encode_memory(memory)).hexdigest()
 
 
 def encode_space(space: Space) -> bytes:

@@ -27,6 +27,11 @@ class Policy:
     backend: str | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
 
+    @property
+    def is_private(self) -> bool:
+        """Whether the space is for this machine alone."""
+        return self.visibility == "private"
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -105,10 +110,16 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a write did, for the record."""
+    """What a write did, for the record. `run` names what of it is in the trash."""
 
     touched: tuple[Touched, ...] = ()
     header_changed: bool = False
+    run: str = ""
+
+    @property
+    def removed(self) -> int:
+        """How many memories it took away."""
+        return sum(not touched.after for touched in self.touched)
 
 
 def change_between(before: Space, after: Space) -> Change:

@@ -34,6 +34,7 @@ class Draft:
         self._base = base
         self._put: dict[str, Memory] = {}
         self._drop: set[str] = set()
+        self._gone: dict[str, Memory] = {}
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
         self._header: Space | None = None
@@ -87,6 +88,11 @@ class Draft:
             self._header = replace(self.header, updated_at=change.now)
         return [(before, after) for before, after in touched if before is not after]
 
+    @property
+    def gone(self) -> tuple[Memory, ...]:
+        """The memories that were taken out, as they were last, in their order: also what was only just laid over."""
+        return tuple(sorted(self._gone.values(), key=lambda memory: memory.order))
+
     def change(self) -> Change:
         """Everything that was laid over the base, as one change."""
         return Change(tuple(self._put.values()), frozenset(self._drop), "", self._header)
@@ -96,6 +102,7 @@ class Draft:
         self._forget(memory.id)
         self._grown += before is None
         self._drop.discard(memory.id)
+        self._gone.pop(memory.id, None)
         self._put[memory.id] = memory
         self._paths[memory.path] = memory.id
         if memory.hash:
@@ -107,6 +114,8 @@ class Draft:
         self._forget(name)
         self._grown -= before is not None
         self._drop.add(name)
+        if before is not None:
+            self._gone[name] = before
         return before, None
 
     def _forget(self, name: str) -> None:

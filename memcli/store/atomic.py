@@ -90,6 +90,11 @@ def append_line(path: str, line: bytes, sync: bool = False) -> None:
         os.close(fd)
 
 
+def check_appendable(path: str) -> None:
+    """Raises OSError when nothing could be appended to the file at `path`, which is made if it is not there."""
+    os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600))
+
+
 def make_folder(path: str, mode: int = 0o755) -> None:
     """Makes the folder at `path`, and those above it. Raises StoreError, also when something else is there."""
     try:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
@@ -18,6 +18,7 @@ from memcli.codec.space import (
     decode_space,
     encode_memory,
     encode_space,
+    memory_digest,
     spans,
 )
 from memcli.codec.splice import SpliceShelf
@@ -146,9 +147,16 @@ class FileSnapshot:
 class FileStore:
     """The store under one `.memory` folder."""
 
-    def __init__(self, layout: Layout, fold: Fold) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        fold: Fold,
+        guard: Callable[[Space, Space | None], AbstractContextManager[str]] = lambda *_: nullcontext(""),
+    ) -> None:
+        """`guard` stands around every write: see `store/guard.py`."""
         self._layout = layout
         self._fold = fold
+        self._guard = guard
 
     def spaces(self) -> list[str]:
         try:
@@ -214,7 +222,8 @@ class FileStore:
             finally:
                 snapshot.close()
             check(before)
-            remove_file(path)
+            with self._guard(before, None):
+                remove_file(path)
             return before
 
     def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
@@ -227,12 +236,14 @@ class FileStore:
         whole = draft.change()
         if whole:
             check_writable(shelf.header, self._where(space))
-            status = write_file(
-                self._layout.space(space),
-                shelf.spliced(whole),
-                alone=True,
-                before_rename=lambda new: journal.promise(fingerprint_of(new), answers) if answers else None,
-            )
+            with self._guard(replace(shelf.header, objects=draft.gone), draft.header) as run:
+                status = write_file(
+                    self._layout.space(space),
+                    shelf.spliced(whole),
+                    alone=True,
+                    before_rename=lambda new: journal.promise(fingerprint_of(new), answers) if answers else None,
+                )
+            receipt = replace(receipt, run=run)
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
@@ -286,7 +297,7 @@ def _receipt(draft: Draft, change: Change) -> Receipt:
 
 
 def _digest(memory: Memory | None) -> str:
-    return "" if memory is None else hashlib.sha256(encode_memory(memory)).hexdigest()
+    return "" if memory is None else memory_digest(memory)
 
 
 def _read_answer(data: Mapping[str, Json]) -> tuple[Json, Receipt]:

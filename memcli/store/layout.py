@@ -32,12 +32,19 @@ class Layout:
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
 
+    def audit(self, name: str) -> str:
+        return os.path.join(self.root, "audit", name)
+
     def local(self, name: str) -> str:
         return os.path.join(self.root, "local", name)
 
     @property
     def spaces(self) -> str:
         return os.path.join(self.root, "spaces")
+
+    @property
+    def ignore(self) -> str:
+        return os.path.join(self.root, ".gitignore")
 
     @property
     def config(self) -> str:
@@ -139,7 +146,7 @@ def make_root(root: str) -> bool:
         check_root(root)
     for folder in _FOLDERS:
         make_folder(os.path.join(root, folder))
-    ignore = os.path.join(root, ".gitignore")
+    ignore = Layout(root).ignore
     if not os.path.lexists(ignore):
         write_file(ignore, _IGNORED)
     return new

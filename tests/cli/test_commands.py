@@ -192,7 +192,7 @@ def test_collection_follows_the_policy(run: Run) -> None:
     run("space", "policy", "main", "--set", "allow_delete=true")
     assert json.loads(run("gc", "--json").out)["purged"] == planned["purged"]
     assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["kept", "new"]
-    assert "purged 0 older than 30 days" in run("gc").out
+    assert "purged 0 under ttl_days=30; 1 expired but pinned" in run("gc").out
 
 
 def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None:

@@ -44,8 +44,11 @@ def test_no_folder_of_the_store_may_be_a_link(run: Run, tmp_path: Path, name: st
 def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, target: str) -> None:
     run("remember", "We chose PostgreSQL.")
     (tmp_path / "data.json").write_text("{}")
-    before = (tmp_path / ".memory" / "spaces" / "main.json").read_bytes()
-    run("space", "policy", "main", "--set", f"export_path={target}")
+    space = tmp_path / ".memory" / "spaces" / "main.json"
+    if target != "data.json":  # which is a name like any other, but of a file that is no export
+        assert run("space", "policy", "main", "--set", f"export_path={target}").code == 2
+    before = space.read_bytes()
+    space.write_bytes(before.replace(b'"policy": {}', f'"policy": {{"export_path": "{target}"}}'.encode()))
     assert run("export").code == 8
     assert (tmp_path / "data.json").read_text() == "{}"
     assert (

@@ -12,47 +12,55 @@ from memcli.app.remember import fold
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.space import Space
+from memcli.ports import Store
 from memcli.store.atomic import TEMP_MARK, write_file
+from memcli.store.audit import AuditLog
+from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
 from tests.conftest import NOW, memory, rewrite
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> FileStore:
+@pytest.fixture(params=["file", "audited"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Every kind of store: what follows holds for each of them."""
     make_root(str(tmp_path / ".memory"))
-    return FileStore(Layout(str(tmp_path / ".memory")), fold)
+    layout = Layout(str(tmp_path / ".memory"))
+    plain = FileStore(layout, fold)
+    if request.param == "file":
+        return plain
+    return AuditedStore(plain, lambda: AuditLog(layout, lambda: NOW, lambda: "ann", "test", pytest.fail))
 
 
 def space_file(tmp_path: Path, name: str = "main") -> Path:
     return tmp_path / ".memory" / "spaces" / f"{name}.json"
 
 
-def put(store: FileStore, *names: str) -> Space:
+def put(store: Store, *names: str) -> Space:
     return rewrite(store, lambda space: space.put([memory(name) for name in names], NOW))
 
 
-def test_a_space_that_is_not_there_is_empty(store: FileStore) -> None:
+def test_a_space_that_is_not_there_is_empty(store: Store) -> None:
     snapshot = store.open("main")
     assert (snapshot.fingerprint, snapshot.load(), list(snapshot.records())) == ("", Space("main"), [])
 
 
-def test_what_is_stored_is_there(store: FileStore, tmp_path: Path) -> None:
+def test_what_is_stored_is_there(store: Store, tmp_path: Path) -> None:
     put(store, "b", "a")
     assert [m.id for m in store.open("main").load().objects] == ["mem_a", "mem_b"]
     assert store.spaces() == ["main"]
     assert space_file(tmp_path).read_bytes() == encode_space(store.open("main").load())
 
 
-def test_an_unchanged_space_is_not_written(store: FileStore, tmp_path: Path) -> None:
+def test_an_unchanged_space_is_not_written(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     before = space_file(tmp_path).stat()
     rewrite(store, lambda space: space)
     assert space_file(tmp_path).stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_a_change_that_fails_leaves_nothing(store: FileStore, tmp_path: Path) -> None:
+def test_a_change_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     before = space_file(tmp_path).read_bytes()
 
@@ -65,7 +73,7 @@ def test_a_change_that_fails_leaves_nothing(store: FileStore, tmp_path: Path) ->
     put(store, "b")  # the lock was let go
 
 
-def test_a_snapshot_does_not_change(store: FileStore) -> None:
+def test_a_snapshot_does_not_change(store: Store) -> None:
     put(store, "a")
     snapshot = store.open("main")
     put(store, "b")
@@ -74,7 +82,7 @@ def test_a_snapshot_does_not_change(store: FileStore) -> None:
     snapshot.close()
 
 
-def test_fetch_reads_places_and_falls_back_to_the_file(store: FileStore) -> None:
+def test_fetch_reads_places_and_falls_back_to_the_file(store: Store) -> None:
     put(store, "a", "b")
     snapshot = store.open("main")
     places = [(f"mem_{name}", start, len(data)) for name, (data, start) in zip("ab", snapshot.records(), strict=True)]
@@ -85,7 +93,7 @@ def test_fetch_reads_places_and_falls_back_to_the_file(store: FileStore) -> None
         snapshot.fetch([("mem_none", 0, 1)])
 
 
-def test_a_hand_edited_file_is_read(store: FileStore, tmp_path: Path) -> None:
+def test_a_hand_edited_file_is_read(store: Store, tmp_path: Path) -> None:
     put(store, "a", "b")
     file = space_file(tmp_path)
     file.write_text(file.read_text().replace("\n", "\n\n"))
@@ -95,14 +103,14 @@ def test_a_hand_edited_file_is_read(store: FileStore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'])
-def test_a_damaged_file_is_not_written_over(store: FileStore, tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_file_is_not_written_over(store: Store, tmp_path: Path, data: bytes) -> None:
     space_file(tmp_path).write_bytes(data)
     with pytest.raises(CorruptError):
         put(store, "a")
     assert space_file(tmp_path).read_bytes() == data
 
 
-def test_a_newer_file_is_read_only(store: FileStore, tmp_path: Path) -> None:
+def test_a_newer_file_is_read_only(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     file = space_file(tmp_path)
     file.write_bytes(file.read_bytes().replace(b'"version": 1', b'"version": 9'))
@@ -113,14 +121,14 @@ def test_a_newer_file_is_read_only(store: FileStore, tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_file_under_another_name_is_refused(store: FileStore, tmp_path: Path) -> None:
+def test_a_file_under_another_name_is_refused(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
     with pytest.raises(CorruptError, match="holds space 'main'"):
         store.open("other").load()
 
 
-def test_delete_asks_first(store: FileStore) -> None:
+def test_delete_asks_first(store: Store) -> None:
     put(store, "a")
 
     def refuse(space: Space) -> None:
@@ -133,7 +141,7 @@ def test_delete_asks_first(store: FileStore) -> None:
         store.delete("main", lambda space: None)
 
 
-def test_a_link_is_never_followed(store: FileStore, tmp_path: Path) -> None:
+def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "secret.json"
     target.write_text("{}")
     space_file(tmp_path).symlink_to(target)
@@ -162,7 +170,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
 
 
-def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: FileStore, tmp_path: Path) -> None:
+def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: Store, tmp_path: Path) -> None:
     (tmp_path / ".memory" / "spaces" / f".main.json{TEMP_MARK}{os.getpid()}").write_text("half")
     put(store, "a")
     assert store.spaces() == ["main"]
@@ -194,7 +202,7 @@ def _write_many(root: str, start: int) -> None:
         put(store, f"m{n:03d}")
 
 
-def test_no_writer_loses_anything(store: FileStore, tmp_path: Path) -> None:
+def test_no_writer_loses_anything(store: Store, tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_write_many, args=(str(tmp_path / ".memory"), k * 15)) for k in range(4)]
     for worker in workers:

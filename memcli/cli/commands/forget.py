@@ -15,7 +15,9 @@ def command(
     session: Session,
     refs: Refs,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All that lies below the paths too.")] = False,
-    purge: Annotated[bool, typer.Option("--purge", help="Delete for good; the policy must allow it.")] = False,
+    purge: Annotated[
+        bool, typer.Option("--purge", help="Delete, as far as the policy allows it; `memcli restore` undoes that.")
+    ] = False,
 ) -> None:
     """Take memories out of recall. They stay in the file, and `memcli list --all` shows them.
 

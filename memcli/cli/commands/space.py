@@ -68,30 +68,42 @@ def policy(
     session: Session,
     name: _Name,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="null takes the default.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="May be repeated; FIELD.PART for a part, such as retention.log."
+        ),
+    ] = None,
+    unset: Annotated[
+        list[str] | None, typer.Option("--unset", metavar="FIELD", help="Take the default again; may be repeated.")
     ] = None,
     file: Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="The whole policy as JSON.")] = None,
 ) -> None:
-    """Show or set the policy of a space: ttl_days, allow_delete, export_path, backend.
+    """Show or set the policy of a space: what lives how long, what may be deleted, what is pinned by itself.
 
-    Example: memcli space policy main --set ttl_days=30 --set allow_delete=true
+    Example: memcli space policy main --set ttl_days=90 --set retention.log=7 --set allow_delete=true
+
+    `memcli schema policy` lists the fields.
     """
     from memcli.app.spaces import set_policy
     from memcli.codec.canonical import decode_object, encode
     from memcli.codec.space import policy_to_json
     from memcli.model.shapes import POLICY_FIELDS
 
-    if set_ and file:
-        raise UsageError("both --set and --file are given", "give one of them")
-    fields = decode_object(read_text(None, file), file) if file else assignments(set_, dict(POLICY_FIELDS))
-    data = policy_to_json(set_policy(session.open(), name, fields, whole=file is not None))
+    if file and (set_ or unset):
+        raise UsageError("--file is given beside --set or --unset", "a file is the whole policy: give it alone")
+    given = decode_object(read_text(None, file), file) if file else assignments(set_, POLICY_FIELDS)
+    fields = {**given, **dict.fromkeys(unset or [])}
+    before, after = set_policy(session.open(), name, fields, whole=file is not None)
+    if after.is_private and not before.is_private:
+        session.output.note(f"if git knows it already: git rm --cached .memory/spaces/{name}.json")
+    data = policy_to_json(after)
     session.output.answer(data, encode(data).decode())
 
 
 @app.command()
 @verb
 def delete(session: Session, name: _Name) -> None:
-    """Delete a space with all its memories; its policy must allow it."""
+    """Delete a space with all its memories; its policy must allow it. `memcli restore` brings it back."""
     from memcli.app.spaces import delete as delete_space
 
     gone = delete_space(session.open(), name)

@@ -1,0 +1,373 @@
+"""What a policy lets live, go and come back, and what is told of it, through the command line."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memcli.app.remember import prepare, remember
+from memcli.errors import StoreError
+from tests.conftest import NOW, Run, open_at
+
+LATER = "2026-06-01T00:00:00Z"
+
+
+def space_file(tmp_path: Path, name: str = "main") -> Path:
+    return tmp_path / ".memory" / "spaces" / f"{name}.json"
+
+
+def stored(tmp_path: Path, name: str = "main") -> dict[str, str]:
+    """Each memory of a space by its path, as it stands in the file."""
+    objects = json.loads(space_file(tmp_path, name).read_text())["objects"]
+    return {m["path"]: json.dumps(m, sort_keys=True) for m in objects}
+
+
+def policy(run: Run, *pairs: str, space: str = "main") -> None:
+    sets = [word for pair in pairs for word in ("--set", pair)]
+    assert run("space", "policy", space, *sets).code == 0
+
+
+def fill(run: Run, *paths: str) -> None:
+    for path in paths:
+        assert run("remember", f"The text of {path}.", "--path", path, "--kind", path.partition("/")[0]).code == 0
+
+
+def acts(run: Run, *arguments: str) -> list[dict]:
+    return json.loads(run("audit", "--json", "--limit", "0", *arguments).out)
+
+
+ROUTES: dict[str, Callable[[Run], object]] = {
+    "purge": lambda run: run("forget", "log/a", "fact/b", "--purge"),
+    "gc": lambda run: run("gc", "--ttl-days", "30", "--freeze-clock", LATER),
+    "reset": lambda run: run("space", "create", "main", "--reset"),
+    "delete": lambda run: run("space", "delete", "main"),
+    "compaction": lambda run: (policy(run, "max_objects=1"), fill(run, "fact/new")),
+    "import": lambda run: (
+        run("remember", "Another.", "--path", "x", "--space", "other"),
+        run("export", "other", "--out", "other.json"),
+        run("import", "other.json", "--space", "main", "--mode", "replace"),
+    ),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_whatever_removes_can_be_undone_byte_for_byte(run: Run, tmp_path: Path, route: str) -> None:
+    fill(run, "log/a", "fact/b")
+    policy(run, "allow_delete=true")
+    before = stored(tmp_path)
+    whole = space_file(tmp_path).read_bytes()
+    ROUTES[route](run)
+    if route == "delete":
+        assert not space_file(tmp_path).exists()
+    else:
+        assert not before.keys() & stored(tmp_path).keys()
+    policy_file = stored(tmp_path) if route != "delete" else {}
+    (removed,) = json.loads(run("restore", "--list", "--json").out)
+    assert sorted(m["path"] for m in removed["memories"]) == ["fact/b", "log/a"]
+    if route == "compaction":
+        policy(run, "max_objects=null")
+    assert run("restore", "--run", removed["run"][:20]).code == 0
+    assert stored(tmp_path) == policy_file | before
+    if route == "delete":
+        assert space_file(tmp_path).read_bytes() == whole
+    assert run("restore", "--list").out == "the trash is empty\n"
+    gone = [c["path"] for act in acts(run) for c in act["changes"] if not c["after"]]
+    assert sorted(gone) == ["fact/b", "log/a"]
+    assert run("audit", "--verify").code == 0
+
+
+def test_one_memory_comes_back_from_where_it_was_last(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    run("forget", "log/a", "--purge")
+    fill(run, "log/a")
+    run("edit", "log/a", "--set", "raw=The newer text.")
+    newer = stored(tmp_path)
+    run("forget", "log/a", "--purge")
+    assert json.loads(run("restore", "log/a", "--json").out)["restored"][0]["path"] == "log/a"
+    assert stored(tmp_path) == newer
+
+
+def test_what_is_taken_again_is_a_conflict(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a", "log/b")
+    policy(run, "allow_delete=true")
+    run("forget", "log/a", "log/b", "--purge")
+    fill(run, "log/a")
+    run("edit", "log/a", "--set", "raw=Other.")
+    before = space_file(tmp_path).read_bytes()
+    refused = run("restore", "log/a", "log/b")
+    assert (refused.code, "is taken again" in refused.err) == (4, True)
+    run("edit", "log/a", "--set", "path=log/moved")
+    run("remember", "Somebody else.", "--path", "log/b", "--id", "mem_else")
+    refused = run("restore", "log/b")
+    assert (refused.code, "belongs to mem_else" in refused.err) == (4, True)
+    assert b"log/a" not in space_file(tmp_path).read_bytes().replace(before, b"")
+    assert run("restore", "log/none").code == 3
+    assert run("restore", "--run", "1999").code == 3
+    assert run("restore").code == run("restore", "x", "--list").code == 2
+
+
+def test_a_crash_between_the_trash_and_the_space_does_no_harm(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    before = space_file(tmp_path).read_bytes()
+    run("forget", "log/a", "--purge")
+    space_file(tmp_path).write_bytes(before)  # as if the write of the space had never come
+    assert run("restore", "log/a").out.endswith("log/a was there\n")
+    assert (space_file(tmp_path).read_bytes(), run("restore", "--list").out) == (before, "the trash is empty\n")
+    run("forget", "log/a", "--purge")
+    space_file(tmp_path).write_bytes(before)
+    assert run("gc").code == 0
+    assert run("restore", "--list").out == "the trash is empty\n"
+
+
+def test_what_cannot_be_kept_is_not_removed(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    before = space_file(tmp_path).read_bytes()
+    trash = tmp_path / ".memory" / "local" / "trash"
+    trash.write_text("")
+    for command in (
+        ("forget", "log/a", "--purge"),
+        ("space", "delete", "main"),
+        ("space", "create", "main", "--reset"),
+    ):
+        assert run(*command).code == 8
+    assert space_file(tmp_path).read_bytes() == before
+
+
+def test_what_goes_is_kept_before_it_goes(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    before = space_file(tmp_path).read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("no")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("memcli.store.file.write_file", fail)
+        assert run("forget", "log/a", "--purge").code == 8
+    assert "log/a" in run("restore", "--list").out
+    assert space_file(tmp_path).read_bytes() == before
+    assert "log/a was there" in run("restore", "log/a").out
+
+
+def _remember_many(folder: str, worker: int) -> None:
+    workspace = open_at(Path(folder))
+    for n in range(12):
+        remember(workspace, [prepare(workspace, {"raw": f"Text {worker} {n}.", "path": f"w{worker}/{n}"})])
+
+
+def test_writers_at_once_lose_nothing_to_compaction(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true", "max_objects=5", "compaction=fifo")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_remember_many, args=(str(tmp_path), n)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    kept = stored(tmp_path).keys()
+    gone = [m["path"] for removed in json.loads(run("restore", "--list", "--json").out) for m in removed["memories"]]
+    assert len(kept) == 5
+    assert sorted([*kept, *gone]) == sorted(["log/a", *(f"w{w}/{n}" for w in range(3) for n in range(12))])
+    told = [c["path"] for act in acts(run) for c in act["changes"] if not c["before"]]
+    assert sorted(told) == sorted([*kept, *gone])
+    assert run("audit", "--verify").code == 0
+
+
+def test_grace_ends(run: Run) -> None:
+    fill(run, "log/a", "log/b")
+    policy(run, "allow_delete=true", "grace_days=3")
+    run("forget", "log/a", "--purge")
+    run("gc", "--freeze-clock", "2026-02-02")
+    assert "log/a" in run("restore", "--list").out
+    planned = run("gc", "--dry-run", "--freeze-clock", "2026-02-08")
+    assert "would erase 1 from the trash" in planned.out
+    assert "erased 1 from the trash" in run("gc", "--freeze-clock", "2026-02-08").out
+    assert run("restore", "log/a").code == 3
+    assert acts(run)[-1]["action"] == "erase"
+    policy(run, "grace_days=0")
+    run("forget", "log/b", "--purge")
+    assert run("restore", "--list").out == "the trash is empty\n"
+
+
+def test_the_trash_of_a_space_that_is_gone_is_emptied_too(run: Run) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    run("space", "delete", "main")
+    run("remember", "Another.", "--space", "other")
+    run("gc", "--space", "other")
+    assert "log/a" in run("restore", "--list").out
+    run("gc", "--space", "other", "--freeze-clock", "2026-03-01")
+    assert run("restore", "--list").out == "the trash is empty\n"
+
+
+@pytest.mark.parametrize("at", ["2024-01-31T09:30:00Z", "2028-01-31T09:30:00Z"])
+def test_a_clock_that_jumps_removes_nothing(run: Run, tmp_path: Path, at: str) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true", "ttl_days=30", "grace_days=1")
+    fill(run, "log/b")
+    run("forget", "log/b", "--purge")
+    before = space_file(tmp_path).read_bytes()
+    refused = run("gc", "--freeze-clock", at)
+    assert (refused.code, "the clock says" in refused.err) == (5, True)
+    assert space_file(tmp_path).read_bytes() == before
+    assert "log/b" in run("restore", "--list").out
+    assert "would be refused" in run("gc", "--dry-run", "--freeze-clock", at).out
+    assert run("gc", "--freeze-clock", at, "--trust-clock").code == 0
+
+
+def test_a_collection_of_the_future_is_remembered(run: Run) -> None:
+    fill(run, "log/a")
+    assert run("gc", "--freeze-clock", "2026-08-01").code == 0
+    refused = run("gc")
+    assert (refused.code, "collected on 2026-08-01" in refused.err) == (5, True)
+
+
+def test_a_dry_run_is_what_is_done(run: Run) -> None:
+    fill(run, "log/a", "fact/b", "guide/c")
+    policy(run, "allow_delete=true", "ttl_days=90", "retention.log=7", "max_objects=1", "retention.fact=4000")
+    planned = json.loads(run("gc", "--dry-run", "--json", "--freeze-clock", "2026-03-01").out)
+    done = json.loads(run("gc", "--json", "--freeze-clock", "2026-03-01").out)
+    assert [(m["path"], m["why"]) for m in done["purged"]] == [("log/a", "retention.log"), ("fact/b", "max_objects")]
+    assert {**planned, "dry_run": False, "run": done["run"]} == done
+
+
+def test_what_is_restored_only_to_expire_is_told(run: Run) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true", "ttl_days=30")
+    run("gc", "--freeze-clock", LATER)
+    restored = run("restore", "log/a", "--freeze-clock", LATER)
+    assert "expire again with the next gc" in restored.err
+
+
+def test_a_full_space_takes_what_it_may(run: Run, tmp_path: Path) -> None:
+    fill(run, "decision/a", "inferred/b")
+    policy(run, "max_objects=2")
+    refused = run("remember", "One more.", "--path", "fact/c")
+    assert refused.code == 5
+    assert "policy.max_objects" in refused.err
+    assert "policy.allow_delete" in refused.err
+    assert run("remember", "The text of decision/a.").code == 0  # told once more, it needs no room
+    policy(run, "allow_delete=true")
+    stored_ = json.loads(run("remember", "One more.", "--path", "fact/c", "--json").out)
+    assert (stored_["compacted"], sorted(stored(tmp_path))) == (1, ["decision/a", "fact/c"])
+    lines = "\n".join(json.dumps({"raw": f"Text {n}.", "path": f"batch/{n}"}) for n in range(3))
+    refused = run("remember", "--batch", "-", stdin=lines)
+    assert (refused.code, "policy.max_objects" in refused.err) == (5, True)
+    run("pin", "decision/a", "fact/c")
+    assert run("remember", "No room.", "--path", "fact/d").code == 5
+    assert sorted(stored(tmp_path)) == ["decision/a", "fact/c"]
+
+
+def test_a_restore_does_not_overfill(run: Run) -> None:
+    fill(run, "log/a", "log/b")
+    policy(run, "allow_delete=true")
+    run("forget", "log/a", "--purge")
+    policy(run, "max_objects=1")
+    refused = run("restore", "log/a")
+    assert (refused.code, "policy.max_objects" in refused.err) == (5, True)
+
+
+def test_rules_pin_what_is_new(run: Run, tmp_path: Path) -> None:
+    fill(run, "constraint/before")
+    policy(run, 'auto_pin=[{"kind":"constraint"},{"under":"ops","pattern":"(?i)\\\\bnever\\\\b"}]')
+    fill(run, "constraint/a")
+    run("remember", "We never deploy on Fridays.", "--path", "ops/deploy")
+    run("remember", "Nevertheless we deploy.", "--path", "ops/other")
+    run("remember", "Not this one.", "--path", "constraint/free", "--kind", "constraint", "--set", "pinned=false")
+    pinned = {path for path, text in stored(tmp_path).items() if json.loads(text)["pinned"]}
+    assert pinned == {"constraint/a", "ops/deploy"}
+
+
+def test_policies_are_set_whole_in_part_and_taken_back(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "retention.log=7", "retention.fact=9", "ttl_days=3")
+    assert json.loads(run("space", "policy", "main", "--unset", "ttl_days", "--unset", "retention.fact").out) == {
+        "retention": {"log": 7}
+    }
+    (tmp_path / "p.json").write_text('{"grace_days": 0, "x_team": 1}')
+    refused = run("space", "policy", "main", "--file", "p.json")
+    assert (refused.code, "policy.x_team" in refused.err) == (2, True)
+    (tmp_path / "p.json").write_text('{"grace_days": 0}')
+    assert json.loads(run("space", "policy", "main", "--file", "p.json").out) == {"grace_days": 0}
+    for bad in ("retention.log=often", "retention=7", "visibility=public", "nothing=1", "ttl_days.x=1"):
+        assert run("space", "policy", "main", "--set", bad).code == 2
+    assert (
+        "policy.retention.log must be a number, not text"
+        in run("space", "policy", "main", "--set", "retention.log=often").err
+    )
+    assert run("space", "policy", "main", "--file", "p.json", "--unset", "ttl_days").code == 2
+    assert [act["policy"]["fields"] for act in acts(run) if act["action"] == "govern"] == [
+        ["retention", "ttl_days"], ["retention", "ttl_days"], ["grace_days", "retention"],
+    ]  # fmt: skip
+
+
+def test_a_private_space_stays_here(run: Run, tmp_path: Path) -> None:
+    ignore = tmp_path / ".memory" / ".gitignore"
+    fill(run, "fact/public")
+    before = ignore.read_bytes()
+    run("remember", "The salary of the text.", "--space", "hr", "--path", "fact/salary")
+    policy(run, "visibility=private", "allow_delete=true", space="hr")
+    assert ignore.read_bytes() == before + b"spaces/hr.json\n"
+    assert "fact/salary" not in run("recall", "salary of the text", "--all-spaces", "--json").out
+    assert "fact/salary" in run("recall", "salary of the text", "--space", "hr", "--json").out
+    refused = run("export", "hr", "--out", "-")
+    assert (refused.code, "policy.visibility" in refused.err, refused.out) == (5, True, "")
+    run("space", "delete", "hr")
+    assert ignore.read_bytes() == before
+    run("restore", "--run", json.loads(run("restore", "--list", "--json").out)[0]["run"])
+    assert ignore.read_bytes() == before + b"spaces/hr.json\n"
+    policy(run, "visibility=project", space="hr")
+    assert ignore.read_bytes() == before
+
+
+def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    run("pin", "log/a")
+    run("pin", "log/none")
+    policy(run, "ttl_days=3")
+    run("list")
+    shown = run("audit").out
+    assert [line.split("  ")[1:3] for line in shown.splitlines()] == [
+        ["ann", "remember: create"], ["ann", "pin: update"], ["ann", "space policy: govern"],
+    ]  # fmt: skip
+    assert shown.startswith(NOW)
+    first, second = acts(run, "--id", "log/a")
+    assert (first["changes"][0]["after"], first["n"]) == (second["changes"][0]["before"], 1)
+    assert acts(run, "--since", "2027-01-01") == []
+    assert len(run("audit", "--limit", "1").out.splitlines()) == 1
+    assert run("audit", "--since", "soon").code == 2
+    checked = json.loads(run("audit", "--verify", "--json").out)
+    assert (checked["acts"], checked["torn"], len(checked["head"])) == (3, [], 64)
+    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    data = log.read_bytes()
+    log.write_bytes(data[:-40])
+    torn = run("audit", "--verify")
+    assert (torn.code, "main.jsonl:3: a crash tore" in torn.err) == (0, True)
+    log.write_bytes(data.replace(b'"pin"', b'"tag"'))
+    broken = run("audit", "--verify")
+    assert (broken.code, "audit/main.jsonl:2: it does not match its hash" in broken.err) == (6, True)
+    assert run("audit", "--space", "none").out == "nothing is recorded\n"
+
+
+def test_what_governs_is_not_done_without_its_record(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a")
+    policy(run, "allow_delete=true")
+    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log.unlink()
+    log.mkdir()
+    before = space_file(tmp_path).read_bytes()
+    for command in (
+        ("forget", "log/a", "--purge"), ("space", "delete", "main"), ("space", "policy", "main", "--set", "ttl_days=1"),
+    ):  # fmt: skip
+        refused = run(*command)
+        assert (refused.code, "audit log" in refused.err) == (8, True)
+    assert space_file(tmp_path).read_bytes() == before
+    told = run("remember", "All the same.")
+    assert (told.code, "it is done, but stands in no audit log" in told.err) == (0, True)

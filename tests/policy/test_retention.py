@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.model.space import Policy, Space
+from memcli.policy.retention import is_past_grace, plan_retention
+from tests.conftest import NOW, memory
+from tests.strategies import memories, times
+
+policies = st.builds(
+    Policy,
+    ttl_days=st.none() | st.integers(0, 9000),
+    retention=st.dictionaries(st.sampled_from(["log", "fact", "decision"]), st.integers(0, 9000), max_size=3),
+    max_objects=st.none() | st.integers(1, 12),
+    compaction=st.sampled_from(["fifo", "value"]),
+)
+
+
+def spaces() -> st.SearchStrategy[Space]:
+    unique = st.lists(memories(), max_size=15, unique_by=lambda m: m.id)
+    return st.builds(Space, name=st.just("main"), objects=unique.map(tuple), policy=policies, updated_at=times)
+
+
+@given(spaces(), times, st.none() | st.integers(0, 9000))
+def test_a_plan_never_holds_what_must_stay(space: Space, now: str, ttl_days: int | None) -> None:
+    plan = plan_retention(space, now, ttl_days)
+    gone = [removal.memory for removal in plan.removals]
+    assert not any(m.pinned for m in gone)
+    assert len({m.id for m in gone}) == len(gone)
+    for removal in plan.removals:
+        if removal.reason != "max_objects":
+            assert removal.memory.updated_at < now
+            assert removal.age_days > removal.limit
+    assert plan_retention(space, now, ttl_days) == plan
+
+
+@given(spaces(), times)
+def test_what_is_left_needs_no_second_collection(space: Space, now: str) -> None:
+    plan = plan_retention(space, now)
+    gone = {removal.memory.id for removal in plan.removals}
+    left = replace(space, objects=tuple(m for m in space.objects if m.id not in gone))
+    assert plan_retention(left, now).removals == ()
+
+
+def plan_of(policy: Policy, *, now: str = NOW, last_run: str = "", **ages: str) -> list[tuple[str, str]]:
+    kinds = {"log": "log", "fact": "fact"}
+    objects = tuple(memory(name, updated_at=at, kind=kinds.get(name, "guide")) for name, at in ages.items())
+    space = Space("main", objects, policy=policy, updated_at="2026-01-20T00:00:00Z")
+    return [(r.memory.id, r.reason) for r in plan_retention(space, now, last_run=last_run).removals]
+
+
+def test_retention_by_kind_goes_before_the_ttl() -> None:
+    policy = Policy(ttl_days=30, retention={"log": 7, "fact": 4000})
+    ages = {"log": "2026-01-20T00:00:00Z", "fact": "2020-01-01T00:00:00Z", "other": "2025-12-01T00:00:00Z"}
+    assert plan_of(policy, **ages) == [("mem_log", "retention.log"), ("mem_other", "ttl_days")]
+    assert plan_of(Policy(), **ages) == []
+
+
+def test_a_life_of_no_days_ends_as_soon_as_time_goes_on() -> None:
+    assert plan_of(Policy(ttl_days=0), a=NOW) == []
+    assert plan_of(Policy(ttl_days=0), a="2026-01-31T09:29:59Z") == [("mem_a", "ttl_days")]
+
+
+@pytest.mark.parametrize(
+    ("now", "last_run", "believed"),
+    [
+        (NOW, "", True),
+        ("2024-01-31T09:30:00Z", "", False),
+        ("2028-01-31T09:30:00Z", "", False),
+        ("2026-01-19T12:00:00Z", "", True),
+        (NOW, "2026-02-10T00:00:00Z", False),
+        ("2026-12-31T00:00:00Z", "", True),
+        ("2028-01-31T09:30:00Z", "2028-01-01T00:00:00Z", True),
+    ],
+)
+def test_the_clock_is_believed_when_the_space_bears_it_out(now: str, last_run: str, believed: bool) -> None:
+    space = Space("main", (memory(updated_at="2025-01-01T00:00:00Z"),), updated_at="2026-01-20T00:00:00Z")
+    assert (plan_retention(space, now, last_run=last_run).clock == "") is believed
+
+
+def test_a_time_that_nobody_can_read_is_no_witness() -> None:
+    assert plan_retention(Space("main", updated_at="yesterday"), NOW).clock == ""
+
+
+def test_what_comes_from_the_future_is_told_and_stays() -> None:
+    space = Space("main", (memory(updated_at="2030-01-01T00:00:00Z"),), policy=Policy(ttl_days=0), updated_at=NOW)
+    plan = plan_retention(space, NOW)
+    assert ([m.id for m in plan.future], plan.removals) == (["mem_a"], ())
+
+
+def test_grace_ends_and_none_ends_at_once() -> None:
+    assert not is_past_grace("2026-01-20T00:00:00Z", 14, NOW)
+    assert is_past_grace("2026-01-10T00:00:00Z", 14, NOW)
+    assert is_past_grace("2030-01-01T00:00:00Z", 0, NOW)
+    assert not is_past_grace("2030-01-01T00:00:00Z", 14, NOW)
