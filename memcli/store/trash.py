@@ -8,16 +8,18 @@ from dataclasses import replace
 from itertools import count
 
 from memcli.clock import Clock
-from memcli.codec.canonical import encode
+from memcli.codec.canonical import decode, encode
 from memcli.codec.trash import decode_run, encode_run
 from memcli.errors import MemcliError, StoreError
+from memcli.model.memory import Json
 from memcli.model.removal import Run, is_run_name
 from memcli.model.space import Space
-from memcli.store.atomic import make_folder, read_json, read_regular, remove_file, write_file
+from memcli.store.atomic import make_folder, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
 
 _MODE = 0o600
 _FOLDER_MODE = 0o700
+_MAX_BYTES = 1 << 20
 
 
 class FileTrash:
@@ -40,6 +42,7 @@ class FileTrash:
             self._erase(removed.name, {memory.id for memory in removed.objects})
             return ""
         name, data = encode_run(self._clock(), self._command, removed)
+        self._check()
         make_folder(self._folder, _FOLDER_MODE)
         name = self._free(name)
         write_file(self._path(name), data, _MODE)
@@ -47,6 +50,7 @@ class FileTrash:
 
     def runs(self) -> list[Run]:
         """Every run, newest first; one that is damaged is told of and left out. Raises StoreError."""
+        self._check()
         try:
             names = os.listdir(self._folder)
         except FileNotFoundError:
@@ -68,19 +72,31 @@ class FileTrash:
 
     def collected(self, space: str) -> str:
         """When `gc` last did its work in the space; "" when it is not known to have."""
-        known = read_json(self._collections)
-        found = known.get(space) if isinstance(known, dict) else None
+        found = self._collections().get(space)
         return found if isinstance(found, str) else ""
 
     def note_collection(self, space: str, at: str) -> None:
         """Notes that `gc` has done its work in the space. Raises StoreError."""
-        known = read_json(self._collections)
-        make_folder(os.path.dirname(self._collections))
-        write_file(self._collections, encode({**(known if isinstance(known, dict) else {}), space: at}) + b"\n", _MODE)
+        known = self._collections()
+        make_folder(os.path.dirname(self._noted))
+        write_file(self._noted, encode({**known, space: at}) + b"\n", _MODE)
 
     @property
-    def _collections(self) -> str:
+    def _noted(self) -> str:
         return self._layout.local("gc.json")
+
+    def _collections(self) -> dict[str, Json]:
+        try:
+            known = decode(read_regular(self._noted, _MAX_BYTES) or b"{}", "local/gc.json")
+        except (OSError, MemcliError):
+            return {}
+        return known if isinstance(known, dict) else {}
+
+    def _check(self) -> None:
+        if os.path.islink(self._folder):
+            raise StoreError(
+                f"{self._folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
+            )
 
     def _erase(self, space: str, ids: Collection[str]) -> None:
         for run in self.runs():

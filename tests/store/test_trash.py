@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memcli.codec.space import encode_memory
 from memcli.codec.trash import decode_run, encode_run
-from memcli.errors import CorruptError
+from memcli.errors import CorruptError, StoreError
 from memcli.model.space import Policy, Space
 from memcli.store.layout import Layout, make_root
 from memcli.store.trash import FileTrash
@@ -82,6 +82,21 @@ def test_a_damaged_run_is_told_of_and_left_out(open_trash: Open, tmp_path: Path,
     (tmp_path / ".memory" / "local" / "trash" / "20240101T000000Z-00000000.json").mkdir()
     assert len(trash.runs()) == 1
     assert len(told) == 2
+
+
+def test_no_link_leads_out_of_the_store(open_trash: Open, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / ".memory" / "local").mkdir()
+    (tmp_path / ".memory" / "local" / "trash").symlink_to(outside)
+    (outside / "gc.json").write_text(f'{{"main": "{NOW}"}}')
+    (tmp_path / ".memory" / "local" / "gc.json").symlink_to(outside / "gc.json")
+    trash = open_trash()
+    for act in (trash.runs, lambda: trash.keep(Space("main", (memory("a"),))), lambda: trash.note_collection("x", NOW)):
+        with pytest.raises(StoreError, match="symbolic link"):
+            act()
+    assert trash.collected("main") == ""
+    assert [file.name for file in outside.iterdir()] == ["gc.json"]
 
 
 def test_a_space_file_is_no_run(tmp_path: Path) -> None:
