@@ -1,0 +1,212 @@
+"""Signatures of exports: ed25519, in the format of `ssh-keygen -Y sign`, which can make and check them too.
+
+That format names what a signature is for (`memcli`), so that one made for anything else never counts here. What is
+signed is the text of an export's digest, such as `sha256:1f3a...`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memcli.errors import CorruptError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+PURPOSE = b"memcli"
+_MAGIC = b"SSHSIG"
+_KIND = b"ssh-ed25519"
+_HASH = b"sha512"
+_BEGIN, _END = "-----BEGIN SSH SIGNATURE-----", "-----END SSH SIGNATURE-----"
+_WIDTH = 70
+_KEY_SIZE, _SIGNATURE_SIZE = 32, 64
+_PUBLIC_LINE = re.compile(r"(?:(?P<before>[^#\s].*?)\s+)?ssh-ed25519\s+(?P<key>[A-Za-z0-9+/]+=*)(?:\s|\Z)")
+_PURPOSES = re.compile(r'\S+\s+namespaces="([^"]*)"\Z')
+MAKE_KEY = "make one with `ssh-keygen -t ed25519 -N '' -f memcli_key`"
+
+
+class MissingExtraError(UsageError):
+    """The library that signatures need is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A private key, opened."""
+
+    key: Ed25519PrivateKey
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of the key, as ssh shows it."""
+        return fingerprint(self._public())
+
+    def sign(self, message: bytes) -> str:
+        """The armored signature of `message`."""
+        return _armor(self._public(), self.key.sign(_signed(message)))
+
+    def _public(self) -> bytes:
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        return self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def open_key(data: bytes, where: str) -> Signer:
+    """The private key in an OpenSSH or PEM file. Raises UsageError when it is none, is locked, or is no ed25519."""
+    library = _library()
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    load = library.load_ssh_private_key if b"OPENSSH PRIVATE KEY" in data else library.load_pem_private_key
+    try:
+        key = load(data, None)
+    except TypeError:
+        raise UsageError(f"the key {where} has a passphrase", f"sign with a key that has none: {MAKE_KEY}") from None
+    except (ValueError, UnsupportedAlgorithm) as error:
+        if "password" in str(error).lower():
+            raise UsageError(
+                f"the key {where} has a passphrase", f"sign with a key that has none: {MAKE_KEY}"
+            ) from None
+        raise UsageError(f"{where} is no private key in OpenSSH or PEM form", MAKE_KEY) from None
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError(f"the key {where} is not of the kind ed25519", MAKE_KEY)
+    return Signer(key)
+
+
+def verify(message: bytes, signature: str, where: str) -> str:
+    """The fingerprint of the key that signed `message`. Raises CorruptError when none did, MissingExtraError."""
+    public, value = _disarm(signature, where)
+    _library()
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(value, _signed(message))
+    except (InvalidSignature, ValueError):
+        raise CorruptError(
+            f"{where}: the signature is not valid", "it was changed after it was signed; ask for it again"
+        ) from None
+    return fingerprint(public)
+
+
+def trusted_fingerprints(data: bytes, where: str) -> frozenset[str]:
+    """The fingerprints of the public keys in a file: OpenSSH's lines (also of allowed signers), or PEM.
+
+    Raises UsageError when there is no ed25519 key in it.
+    """
+    if b"PRIVATE KEY-----" in data:
+        raise UsageError(f"{where} is a private key", "name the public one, which may be given away: FILE.pub")
+    if data.lstrip().startswith(b"-----BEGIN PUBLIC KEY-----"):
+        found = {_pem_key(data, where)}
+    else:
+        found = set(_line_keys(data.decode(errors="replace")))
+    if not found:
+        raise UsageError(f"no ed25519 public key in {where}", "give a line such as `ssh-ed25519 AAAA... name`, or PEM")
+    return frozenset(fingerprint(public) for public in found)
+
+
+def fingerprint(public: bytes) -> str:
+    """`SHA256:...`, as `ssh-keygen -l` prints it."""
+    return "SHA256:" + base64.b64encode(hashlib.sha256(_blob(public)).digest()).decode().rstrip("=")
+
+
+def _library() -> Any:
+    try:
+        from cryptography.hazmat.primitives import serialization
+    except ImportError:
+        raise MissingExtraError(
+            "signatures need the extra `sign`", "pip install '.[sign]' in a clone of memcli"
+        ) from None
+    return serialization
+
+
+def _line_keys(text: str) -> Iterator[bytes]:
+    """The keys of lines `ssh-ed25519 KEY`, with or without who may sign before them, and for what."""
+    for line in text.splitlines():
+        match = _PUBLIC_LINE.match(line.strip())
+        if not match or not _is_for_us(match["before"]):
+            continue
+        try:
+            kind, public, rest = _fields(base64.b64decode(match["key"], validate=True), 2)
+        except ValueError:
+            continue
+        if (kind, len(public), rest) == (_KIND, _KEY_SIZE, b""):
+            yield public
+
+
+def _is_for_us(before: str | None) -> bool:
+    """Whether the line of an allowed signer lets it sign exports. Options that restrict it otherwise are not known."""
+    if before is None or not re.search(r"\s", before):
+        return True
+    purposes = _PURPOSES.match(before)
+    return purposes is not None and PURPOSE.decode() in purposes[1].split(",")
+
+
+def _pem_key(data: bytes, where: str) -> bytes:
+    library = _library()
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        key = library.load_pem_public_key(data)
+    except (ValueError, UnsupportedAlgorithm):
+        raise UsageError(f"{where} is no public key", "give an OpenSSH public key, or PEM") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise UsageError(f"the key {where} is not of the kind ed25519", MAKE_KEY)
+    return key.public_bytes(library.Encoding.Raw, library.PublicFormat.Raw)
+
+
+def _signed(message: bytes) -> bytes:
+    digest = hashlib.sha512(message).digest()
+    return _MAGIC + b"".join(map(_string, (PURPOSE, b"", _HASH, digest)))
+
+
+def _armor(public: bytes, value: bytes) -> str:
+    signature = _string(_KIND) + _string(value)
+    parts = (_blob(public), PURPOSE, b"", _HASH, signature)
+    text = base64.b64encode(_MAGIC + struct.pack(">I", 1) + b"".join(map(_string, parts))).decode()
+    lines = [text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH)]
+    return "\n".join([_BEGIN, *lines, _END]) + "\n"
+
+
+def _disarm(armored: str, where: str) -> tuple[bytes, bytes]:
+    """The public key and the bare signature. There is one way to write them, so nothing can hide in another."""
+    body = armored.removeprefix(_BEGIN).rstrip().removesuffix(_END)
+    try:
+        data = base64.b64decode("".join(body.split()), validate=True)
+        blob, _, _, _, signature, _ = _fields(data[len(_MAGIC) + 4 :], 5)
+        public = _fields(blob, 2)[1]
+        value = _fields(signature, 2)[1]
+    except ValueError:
+        public = value = b""
+    if (len(public), len(value)) != (_KEY_SIZE, _SIGNATURE_SIZE) or _armor(public, value) != armored:
+        raise CorruptError(
+            f"{where}: the signature is not one of memcli's", "it was changed after it was signed; ask for it again"
+        )
+    return public, value
+
+
+def _blob(public: bytes) -> bytes:
+    return _string(_KIND) + _string(public)
+
+
+def _string(data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + data
+
+
+def _fields(data: bytes, count: int) -> list[bytes]:
+    """The first `count` strings in `data`, and the rest. Raises ValueError."""
+    found = []
+    for _ in range(count):
+        if len(data) < 4 or len(data) - 4 < (size := struct.unpack_from(">I", data)[0]):
+            raise ValueError(data)
+        found.append(data[4 : 4 + size])
+        data = data[4 + size :]
+    return [*found, data]
