@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from memcli.errors import UsageError
+
 MAX_BYTES = 1 << 20
 _BINARY_REACH = 8192
 # O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
@@ -13,17 +15,21 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
-class UnfitError(Exception):
+class UnfitError(UsageError):
     """Why a file is not read: vanished, unreadable, link, special, huge, binary, encoding, empty."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+        super().__init__(f"it cannot be remembered: {reason}", "give a text file in UTF-8")
         self.reason = reason
 
 
 def read_text(file: str) -> str:
     """The text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
-    data = read_bytes(file)
+    return to_text(read_bytes(file))
+
+
+def to_text(data: bytes) -> str:
+    """`data` as text, without byte order mark and with `\\n` as line end. Raises UnfitError."""
     if b"\0" in data[:_BINARY_REACH]:
         raise UnfitError("binary")
     try:

@@ -1,0 +1,134 @@
+"""Decisions: architecture decision records as Nygard and MADR write them; one memory each."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from memcli.clock import normalize_time
+from memcli.errors import UsageError
+from memcli.ingest import frontmatter
+from memcli.ingest.labels import memory_path
+from memcli.ingest.notes import created_at, file_target
+from memcli.ingest.outline import Part, parts
+from memcli.ingest.text import UnfitError, to_text
+
+_MAX_LINE = 400
+_MAX_STATUS = 2_000
+_NAME = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=[-_ .]|\Z)", re.IGNORECASE)
+_NUMBER_OF_TITLE = re.compile(r"(?:ADR[-_ #]*)?0*(\d{1,5})\s*[.:)-]+\s+", re.IGNORECASE)
+_LINE = re.compile(r"\s*[*+-]?\s*[*_]*(status|date|deciders|decision-makers)[*_]*\s*:[*_]*\s*(.*\S)", re.IGNORECASE)
+_CHANGE = re.compile(r"supersed(?:ed\s+by|es|ed)|replace(?:d\s+by|s)|obsoleted\s+by|obsoletes", re.IGNORECASE)
+_FILE = re.compile(r"\(([^()\s]{1,300})\)|([\w./-]{1,200}\.md)\b")
+_REFERENCE = re.compile(r"(?<![\w.])(?:ADR|#)?[-_ #]*0*(\d{1,5})\b(?![\w]*\.\w)", re.IGNORECASE)
+_OUT_OF_FORCE = ("superseded", "deprecated", "rejected", "withdrawn", "abandoned", "obsolete", "replaced")
+_SECTIONS = (("context", "decision"), ("status", "decision"), ("context and problem statement", "decision outcome"))
+_INDEX = frozenset(["readme.md", "index.md", "template.md", "adr-template.md"])
+
+
+def is_decision(data: bytes, where: str) -> bool:
+    """Whether the file has a record's sections and is not the index or the template of a folder of them."""
+    if posixpath.basename(where).lower() in _INDEX or not where.lower().endswith((".md", ".markdown")):
+        return False
+    titles = {part.headings[-1].lower() for part in parts(data.decode(errors="replace")) if part.headings}
+    return any(titles.issuperset(wanted) for wanted in _SECTIONS)
+
+
+def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
+    """The memory in the file `where`. Raises UnfitError.
+
+    One that was rejected or is deprecated is inactive; one that was superseded leads to its successor by name.
+    """
+    text = to_text(data)
+    front, body = frontmatter.split(text)
+    if not body.strip():
+        raise UnfitError("empty")
+    outline = list(parts(body))
+    title = next((part.headings[0] for part in outline if part.headings), "")
+    number = _number(where, title)
+    told = _told(outline, front or {})
+    folder = posixpath.dirname(where)
+    fields: dict[str, object] = {
+        "path": memory_path(re.sub(r"\.(md|markdown)\Z", "", where, flags=re.IGNORECASE)),
+        "kind": "decision",
+        "raw": body.strip("\n"),
+        "tags": ["adr"],
+        "metadata": {"source": where, **_metadata(title, number, told)},
+        "provenance": {"source": "imported", "files": [where]},
+        "names": [f"file:{where}", *([f"adr:{folder}/{number}"] if number else [])],
+    }
+    fields |= _standing(told.get("status", ""), where, number)
+    if created := created_at(front or {}) or _time(told.get("date", "")):
+        fields["created_at"] = created
+    yield fields
+
+
+def _told(outline: list[Part], front: Mapping[str, object]) -> dict[str, str]:
+    """Status, date and deciders: from front matter, lines such as `* Status: accepted`, and sections of their names."""
+    told: dict[str, str] = {}
+    for name, value in front.items():
+        if name.lower() in ("status", "date", "deciders", "decision-makers") and value is not None:
+            told[name.lower()] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    for part in outline:
+        if len(part.headings) <= 1:
+            for line in part.lines:
+                if match := _LINE.match(line[:_MAX_LINE]):
+                    told.setdefault(match[1].lower(), match[2])
+        if part.headings and (name := part.headings[-1].lower()) in ("status", "date"):
+            told.setdefault(name, "\n".join(line.strip() for line in part.lines if line.strip()))
+    return told
+
+
+def _metadata(title: str, number: str, told: Mapping[str, str]) -> dict[str, str]:
+    lines = told.get("status", "").split("\n")
+    status = next(filter(_is_out_of_force, reversed(lines)), lines[0]).strip(" *_")
+    deciders = told.get("decision-makers") or told.get("deciders") or ""
+    found = {"title": title, "number": number, "status": status[:200], "deciders": deciders[:400]}
+    return {name: value for name, value in found.items() if value}
+
+
+def _standing(status: str, where: str, number: str) -> dict[str, object]:
+    """Whether the decision is in force, which one took its place, and whose place it took."""
+    fields: dict[str, object] = {"links": []}
+    links: list[dict[str, str]] = []
+    for line in status[:_MAX_STATUS].split("\n"):
+        # What follows a word is about it, up to the next: `Supersedes ADR 1, superseded by ADR 5`.
+        words = list(_CHANGE.finditer(line))
+        for word, end in zip(words, [*(later.start() for later in words[1:]), len(line)], strict=False):
+            is_passive = word[0].lower().endswith(("by", "d"))
+            for name in _references(line[word.end() : end], where, number):
+                if is_passive:
+                    fields.setdefault("superseded_by", name)
+                else:
+                    links.append({"to": name, "relation": "supersedes"})
+    if any(map(_is_out_of_force, status.split("\n"))) or "superseded_by" in fields:
+        fields["active"] = False
+    return {**fields, "links": links}
+
+
+def _is_out_of_force(line: str) -> bool:
+    return line.strip(" *_~").lower().startswith(_OUT_OF_FORCE)
+
+
+def _references(text: str, where: str, number: str) -> list[str]:
+    links = [match[1] or match[2] for match in _FILE.finditer(text)]
+    files = [link for link in links if link.lower().endswith(".md")]
+    if files:
+        names = [f"file:{target}" for link in files if (target := file_target(link, where))]
+    else:
+        folder = posixpath.dirname(where)
+        names = [f"adr:{folder}/{found}" for found in _REFERENCE.findall(text) if found != number]
+    return list(dict.fromkeys(names))
+
+
+def _number(where: str, title: str) -> str:
+    match = _NAME.match(posixpath.basename(where)) or _NUMBER_OF_TITLE.match(title)
+    return match[1] if match else ""
+
+
+def _time(text: str) -> str | None:
+    try:
+        return normalize_time(text.partition("\n")[0].strip(" *_"))
+    except UsageError:
+        return None
