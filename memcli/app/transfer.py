@@ -2,31 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
-from memcli.codec.bundle import decode_bundle, encode_bundle
-from memcli.errors import NotFoundError, RefusedError
-from memcli.model.memory import Memory
-from memcli.model.space import Change, Space, change_between
+from memcli.codec.bundle import Export, seal
+from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.signature import MissingExtraError, verify
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Change, change_between, is_under
+from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.ports import Shelf
+
+_COUNTS = ("created", "updated", "unchanged", "kept", "removed")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which memories to hand on: of one of the kinds, with all of the tags, at or below a path. Empty: all."""
+
+    kinds: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    under: str = ""
+
+    def takes(self, memory: Memory) -> bool:
+        """Whether the memory is one of them."""
+        return (
+            (not self.kinds or memory.kind in self.kinds)
+            and all(tag in memory.tags for tag in self.tags)
+            and is_under(memory.path, self.under)
+        )
+
+    def told(self) -> dict[str, list[str]]:
+        """The filters that are set, by the names of their options."""
+        told = {"kind": sorted(set(self.kinds)), "tag": sorted(set(self.tags)), "under": [self.under.strip("/")]}
+        return {name: values for name, values in told.items() if any(values)}
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. `kept` were newer in the store than in the bundle."""
+    """What an import did, or with `dry_run` would do. `signed_by` is a fingerprint; empty when there is none."""
 
     space: str
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    kept: int = 0
-    removed: int = 0
+    plan: IntakePlan
+    signed_by: str = ""
+    is_signed: bool = False
+    dry_run: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        counts = {name: getattr(self.plan, name) for name in _COUNTS}
+        return {
+            "space": self.space, **counts, "policy": self.plan.policy, "signed": self.is_signed,
+            "signed_by": self.signed_by or None, "dry_run": self.dry_run,
+        }  # fmt: skip
 
 
-def export_space(workspace: Workspace, name: str) -> tuple[Space, bytes]:
-    """The space and the bytes of its bundle. Raises NotFoundError, CorruptError, RefusedError."""
+def export_space(
+    workspace: Workspace, name: str, selection: Selection, sign: Callable[[bytes], str] | None = None
+) -> Export:
+    """The space `name`, or what is selected of it, ready to be written. Raises NotFoundError, CorruptError, RefusedError."""
     if name not in workspace.store.spaces():
         raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
     space = load(workspace, name)
@@ -35,57 +73,78 @@ def export_space(workspace: Workspace, name: str) -> tuple[Space, bytes]:
             f"space {name!r} is private (policy.visibility) and is not exported",
             f"`memcli space policy {name} --unset visibility` shares it",
         )
-    return space, encode_bundle(space)
+    part = selection.told()
+    if part:
+        space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
+    return seal(space, part, sign)
+
+
+def written(export: Export, form: str) -> Iterator[bytes]:
+    """The export in one of the formats, piece by piece."""
+    return FORMATS[form].encode(export)
 
 
 def import_bundle(
-    workspace: Workspace, data: bytes, where: str, into: str | None = None, mode: str = "merge"
+    workspace: Workspace,
+    data: bytes,
+    where: str,
+    *,
+    into: str | None = None,
+    mode: str = "merge",
+    trusted: frozenset[str] | None = None,
+    dry_run: bool = False,
 ) -> Imported:
     """Takes a bundle into the space `into` (its own when None): all of it, or nothing.
 
-    `merge` keeps the newer of two memories with one id; `replace` makes the space what the bundle holds.
-    Raises CorruptError when the bundle was tampered with, LockedError, StoreError.
+    See `plan_intake` for what `mode` does. With `trusted`, fingerprints of keys, one of them must have signed it.
+    Raises CorruptError when the bundle was changed, has a wrong signature or is not fit; RefusedError, LockedError,
+    StoreError.
     """
-    incoming = decode_bundle(data, where)
-    target = into or incoming.name
-    result = Imported(target)
+    export = read_export(data, where)
+    signed_by = _signed_by(export, where, trusted)
+    if export.part and mode == "replace":
+        raise UsageError(
+            f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
+            "a part cannot take the place of a whole; use --mode merge",
+        )
+    target = into or export.space.name
+    plan = IntakePlan(export.space)
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal result
+        nonlocal plan
         space = shelf.load()
-        if mode == "replace" or not space.objects:
-            result = _replaced(target, space, incoming)
-            return change_between(space, replace(incoming, name=target))
-        merged, result = _merged(space, incoming)
-        return Change(tuple(merged), now=max(space.updated_at, incoming.updated_at))
+        is_new = not space.objects and not space.updated_at
+        plan = plan_intake(space, export.space, mode, is_new)
+        change = change_between(space, plan.after)
+        return replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
 
-    workspace.store.update(target, apply)
-    return result
-
-
-def _replaced(target: str, space: Space, incoming: Space) -> Imported:
-    before = {m.id: m for m in space.objects}
-    same = sum(before.get(m.id) == m for m in incoming.objects)
-    created = sum(m.id not in before for m in incoming.objects)
-    updated = len(incoming.objects) - same - created
-    removed = len(before.keys() - {m.id for m in incoming.objects})
-    return Imported(target, created, updated, same, 0, removed)
+    if dry_run:
+        snapshot = workspace.store.open(target)
+        try:
+            apply(SpliceShelf(encode_space(snapshot.load()), where))
+        finally:
+            snapshot.close()
+    else:
+        workspace.store.update(target, apply)
+    return Imported(target, plan, signed_by, bool(export.signature), dry_run)
 
 
-def _merged(space: Space, incoming: Space) -> tuple[list[Memory], Imported]:
-    before = {m.id: m for m in space.objects}
-    paths = {m.path: m.id for m in space.objects}
-    taken: list[Memory] = []
-    created = updated = same = kept = 0
-    for memory in incoming.objects:
-        mine = before.get(memory.id)
-        if mine == memory:
-            same += 1
-        elif mine is not None and mine.updated_at > memory.updated_at:
-            kept += 1
-        else:
-            created += mine is None
-            updated += mine is not None
-            clash = paths.get(memory.path, memory.id) != memory.id
-            taken.append(replace(memory, path=f"{memory.path[:200]}-{memory.id[-8:]}") if clash else memory)
-    return taken, Imported(space.name, created, updated, same, kept)
+def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> str:
+    """The fingerprint of the key that signed; empty for none, or when it cannot be checked here and need not be."""
+    if not export.signature:
+        if trusted is not None:
+            raise CorruptError(f"{where}: is not signed", "ask for an export made with --sign")
+        return ""
+    try:
+        signed_by = verify(export.hash.encode(), export.signature, where)
+    except MissingExtraError:
+        if trusted is not None:
+            raise
+        return ""
+    if trusted is not None and signed_by not in trusted:
+        raise CorruptError(f"{where}: is signed by {signed_by}, which is not a trusted key", "ask who made it")
+    return signed_by
+
+
+def _told(part: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{name} {' '.join(values)}" for name, values in sorted(part.items()))

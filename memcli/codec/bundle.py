@@ -1,65 +1,171 @@
-"""The export bundle: one space as a file that can be handed on, with counts and a digest over its content."""
+"""The export: one space, or a part of it, as a file that can be handed on, with counts and a digest over all of it.
+
+The digest is taken over the head and the canonical bytes of the content, whatever the format: the same export as
+JSON, JSON Lines or Markdown has the same digest, and one signature fits all three. Without a signature by a key
+that the reader knows, a digest proves that a file is whole, not who made it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
-from memcli.codec.space import decode_space, encode_space
-from memcli.errors import CorruptError
+from memcli.codec.intake import MAX_DEPTH, MAX_OBJECTS, check_intake
+from memcli.codec.space import check_writable, encode_space, space_from_json
+from memcli.errors import CorruptError, UsageError
+from memcli.model.memory import Json
+from memcli.model.names import show
+from memcli.model.shapes import TEXTS, problem
 from memcli.model.space import Space
 
 FORMAT = "memcli/export"
 VERSION = 1
+ASK_AGAIN = "it was changed after the export; ask for it again"
 _PREFIX = b"memcli/export/1\0"  # keeps this digest apart from any other over the same bytes
+_PLACE = b'\n  "content": {}'
+_PART = {"type": "object", "additionalProperties": TEXTS}
+_UNDIGESTED = ("hash", "signature", "content")
+_DEEP = re.compile(rb"\n {%d}" % (2 * MAX_DEPTH + 2))
 
 
-def encode_bundle(space: Space) -> bytes:
-    """The canonical bytes of a bundle that holds `space`."""
-    content = encode_space(space)
-    bundle = {
-        "format": FORMAT,
-        "version": VERSION,
-        "space": space.name,
-        "counts": _counts(space),
-        "hash": _digest(content),
-        "content": decode(content, "export"),
-    }
-    return encode(bundle) + b"\n"
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A space as it is handed on. `part` tells the filters that its memories were chosen by; none: it is whole."""
+
+    space: Space
+    part: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hash: str = ""
+    signature: str = ""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def head(self) -> dict[str, Json]:
+        """All but the content."""
+        head = {**self._told(), "hash": self.hash}
+        return {**head, "signature": self.signature} if self.signature else head
+
+    def counts(self) -> dict[str, int]:
+        """How many memories there are, and how many of them are active and pinned."""
+        objects = self.space.objects
+        return {
+            "objects": len(objects),
+            "active": sum(m.active for m in objects),
+            "pinned": sum(m.pinned for m in objects),
+        }
+
+    def _told(self) -> dict[str, Json]:
+        told = {**self.extra, "format": FORMAT, "version": VERSION, "space": self.space.name, "counts": self.counts()}
+        return {**told, "part": self.part} if self.part else told
 
 
-def decode_bundle(data: bytes, where: str) -> Space:
-    """The space in a bundle. Raises CorruptError when it is none, is newer, or was tampered with."""
-    tree = decode(data, where, "make an export with `memcli export`")
+def seal(
+    space: Space,
+    part: Mapping[str, Sequence[str]] | None = None,
+    sign: Callable[[bytes], str] | None = None,
+) -> Export:
+    """The export of `space`, with its digest and, where there is one who can `sign`, the signature over that.
+
+    Raises UsageError for more memories than a bundle may hold.
+    """
+    if len(space.objects) > MAX_OBJECTS:
+        raise UsageError(
+            f"space {space.name!r} has {len(space.objects)} memories; a bundle holds at most {MAX_OBJECTS}",
+            "export it in parts, with --under, --kind or --tag",
+        )
+    open_ = Export(space, part or {})
+    sealed = replace(open_, hash=_digest(open_.head(), encode_space(space)))
+    return replace(sealed, signature=sign(sealed.hash.encode())) if sign else sealed
+
+
+def unseal(tree: Json, where: str) -> Export:
+    """The export that `tree` holds. Raises CorruptError when it is none, is newer, was changed, or is not fit."""
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not isinstance(tree.get("content"), dict):
         raise CorruptError(
             f'{where}: not an export of memcli (no "format": "{FORMAT}")', "make one with `memcli export`"
         )
-    if tree.get("version") != VERSION:
+    if tree.get("version") != VERSION or isinstance(tree["version"], bool):
         raise CorruptError(
             f"{where}: export version {tree.get('version')!r}; this memcli knows {VERSION}", "upgrade memcli"
         )
-    content = encode(tree["content"]) + b"\n"
-    if tree.get("hash") != _digest(content):
+    content = _content(tree["content"], where)
+    if tree.get("hash") != _digest(tree, content):
+        raise CorruptError(f"{where}: the content does not match its hash", ASK_AGAIN)
+    space = space_from_json(tree["content"], where)
+    check_writable(space, where)
+    check_intake(tree["content"], where)
+    known = {"format", "version", "space", "counts", "part", *_UNDIGESTED}
+    export = Export(
+        space,
+        _part(tree, where),
+        tree["hash"],
+        _signature(tree, where),
+        {k: v for k, v in tree.items() if k not in known},
+    )
+    if tree.get("space") != space.name or tree.get("counts") != export.counts():
+        raise CorruptError(f"{where}: name or counts do not match the content", ASK_AGAIN)
+    return export
+
+
+def encode_bundle(export: Export) -> bytes:
+    """The export as one canonical JSON document."""
+    frame = encode({**export.head(), "content": {}})
+    content = encode_space(export.space).rstrip(b"\n").replace(b"\n", b"\n  ")
+    return frame.replace(_PLACE, b'\n  "content": ' + content, 1) + b"\n"
+
+
+def decode_bundle(data: bytes, where: str) -> Export:
+    """The export in a JSON document. Raises CorruptError."""
+    tree = decode(data, where, "make an export with `memcli export`")
+    export = unseal(tree, where)
+    if encode_bundle(export) != data:  # laid out anew, which is harmless, or with one name twice, which is not
+        check_names_once(data, where)
+    return export
+
+
+def check_names_once(data: bytes, where: str) -> None:
+    """Raises CorruptError when an object of the JSON in `data` has one name twice: readers differ in which counts."""
+
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise CorruptError(f"{where}: an object has the field {show(name)} twice", ASK_AGAIN)
+            seen.add(name)
+
+    json.loads(data, object_pairs_hook=once)
+
+
+def _content(tree: Json, where: str) -> bytes:
+    """The canonical bytes of the content. In these a line's indentation tells how deep it is."""
+    try:
+        content = encode(tree) + b"\n"
+    except UsageError:  # what was read as JSON can be written, but for its depth
+        content = b""
+    if not content or _DEEP.search(content):
         raise CorruptError(
-            f"{where}: the content does not match its hash", "it was changed after the export; ask for it again"
+            f"{where}: nested deeper than {MAX_DEPTH}", "memories are never that deep; ask for another export"
         )
-    space = decode_space(content, where)
-    if tree.get("space") != space.name or tree.get("counts") != _counts(space):
-        raise CorruptError(
-            f"{where}: name or counts do not match the content", "it was changed after the export; ask for it again"
-        )
-    return space
+    return content
 
 
-def _counts(space: Space) -> dict[str, Any]:
-    return {
-        "objects": len(space.objects),
-        "active": sum(m.active for m in space.objects),
-        "pinned": sum(m.pinned for m in space.objects),
-    }
+def _digest(head: Mapping[str, Json], content: bytes) -> str:
+    told = encode({name: value for name, value in head.items() if name not in _UNDIGESTED})
+    return f"sha256:{hashlib.sha256(_PREFIX + told + bytes(1) + content).hexdigest()}"
 
 
-def _digest(content: bytes) -> str:
-    return f"sha256:{hashlib.sha256(_PREFIX + content).hexdigest()}"
+def _part(tree: Mapping[str, Json], where: str) -> dict[str, list[str]]:
+    part: Any = tree.get("part", {})
+    if not isinstance(part, dict) or problem(part, _PART, "part"):
+        raise CorruptError(f"{where}: part must be an object of lists of texts", ASK_AGAIN)
+    return part
+
+
+def _signature(tree: Mapping[str, Json], where: str) -> str:
+    signature = tree.get("signature", "")
+    if not isinstance(signature, str):
+        raise CorruptError(f"{where}: signature must be text", ASK_AGAIN)
+    return signature

@@ -11,8 +11,11 @@ from memcli.clock import normalize_time
 from memcli.codec.canonical import MEND
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
+from memcli.model.names import show
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 
+MAX_DEPTH = 60
+"""How deep a field may be nested, in objects and lists."""
 LIST_FIELDS = ("tags", "links", "triggers", "chunks", "context", "anchors")
 _NORMAL_TIME = re.compile(
     r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z"
@@ -84,6 +87,9 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
     Raises UsageError naming the first field whose value does not fit.
     """
     given = {name: value for name, value in data.items() if value is not None}
+    for name, value in given.items():
+        if isinstance(value, (dict, list)) and _is_deep(value):
+            raise UsageError(f"{show(name)} is nested deeper than {MAX_DEPTH}", "store it flatter, or as text")
     check_fields(given, MEMORY_FIELDS)
     for name in _TIMES:
         if name in given:
@@ -94,3 +100,18 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
     if "raw" in given and "\0" in given["raw"]:
         raise UsageError("the text has NUL characters: it looks binary", "store text, or a file's path")
     return given
+
+
+def _is_deep(value: Json) -> bool:
+    """Whether a value is nested deeper than allowed; looked at level by level, so that no depth exhausts the stack."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, (dict, list, tuple))
+        ]
+        if not level:
+            return False
+    return True

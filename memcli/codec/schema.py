@@ -10,7 +10,7 @@ from memcli.codec.space import FORMAT as SPACE_FORMAT
 from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
 from memcli.model.recall import ALL_FILTERED, BELOW_FLOOR, EMPTY_SPACE, NO_MATCH
-from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TIME
+from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TEXTS, TIME
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER = {"type": "number"}
@@ -65,9 +65,11 @@ def export_schema() -> dict[str, Json]:
     counts = _object({"objects": COUNT, "active": COUNT, "pinned": COUNT}, ("objects", "active", "pinned"))
     fields = {
         "format": {"const": EXPORT_FORMAT}, "version": {"const": EXPORT_VERSION}, "space": TEXT, "counts": counts,
-        "hash": _HASH, "content": _space(),
+        "hash": _HASH, "content": _space(), "signature": TEXT,
+        "part": _object({"kind": TEXTS, "tag": TEXTS, "under": TEXTS}, ()),
     }  # fmt: skip
-    return _document("An export", _object(fields, tuple(fields)))
+    required = tuple(name for name in fields if name not in ("signature", "part"))
+    return _document("An export", _object(fields, required))
 
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Json]]] = {

@@ -49,7 +49,16 @@ def memory_digest(memory: Memory) -> str:
 
 def encode_space(space: Space) -> bytes:
     """The canonical bytes of a whole space file."""
-    header = {
+    frame = encode({**header_to_json(space), "objects": []})
+    if space.objects:
+        items = b",\n    ".join(encode_memory(m) for m in space.objects)
+        frame = frame.replace(OBJECTS + b"]", OBJECTS + b"\n    " + items + b"\n  ]", 1)
+    return frame + b"\n"
+
+
+def header_to_json(space: Space) -> dict[str, Json]:
+    """The space as it is stored, but for its objects."""
+    return {
         **space.extra,
         "format": FORMAT,
         "version": space.version,
@@ -57,18 +66,16 @@ def encode_space(space: Space) -> bytes:
         "metadata": space.metadata,
         "policy": policy_to_json(space.policy),
         "updated_at": space.updated_at,
-        "objects": [],
     }
-    frame = encode(header)
-    if space.objects:
-        items = b",\n    ".join(encode_memory(m) for m in space.objects)
-        frame = frame.replace(OBJECTS + b"]", OBJECTS + b"\n    " + items + b"\n  ]", 1)
-    return frame + b"\n"
 
 
 def decode_space(data: bytes, where: str) -> Space:
     """The space that `data` holds. Raises CorruptError naming `where` and the damage."""
-    tree = decode(data, where)
+    return space_from_json(decode(data, where), where)
+
+
+def space_from_json(tree: Json, where: str) -> Space:
+    """The space that the JSON value `tree` holds. Raises CorruptError naming `where` and the damage."""
     space = _header(tree, where)
     objects = tuple(
         memory_from_json(item, f"{where}: object {n}") if isinstance(item, dict) else _no_object(where, n)

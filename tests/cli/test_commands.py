@@ -203,9 +203,9 @@ def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None
     assert "exported 1 memory of space main" in run("export", "--out", "out.json").out
     assert run("export", "--out", "-").out.encode() == (tmp_path / "out.json").read_bytes()
     file.unlink()
-    assert run("import", "out.json").out == "imported into space main: 1 created\n"
+    assert run("import", "out.json").out == "imported into space main, with its policy: 1 created (unsigned)\n"
     assert file.read_bytes() == before
-    assert run("import", "out.json").out == "imported into space main: 1 unchanged\n"
+    assert run("import", "out.json").out == "imported into space main: 1 unchanged (unsigned)\n"
     assert file.read_bytes() == before
     (tmp_path / "out.json").write_text((tmp_path / "out.json").read_text().replace("PostgreSQL", "MySQL"))
     tampered = run("import", "out.json")
@@ -218,11 +218,12 @@ def test_import_keeps_the_newer(run: Run) -> None:
     run("export", "--out", "old.json")
     remember(run, "New.", "--path", "a", "--freeze-clock", "2026-01-02")
     remember(run, "Mine.", "--path", "c")
-    assert run("import", "old.json").out == "imported into space main: 1 unchanged, 1 kept\n"
+    assert run("import", "old.json").out == "imported into space main: 1 unchanged, 1 kept (unsigned)\n"
     assert stored(run, "a")["raw"] == "New."
+    run("space", "policy", "main", "--set", "allow_delete=true")
     assert (
         run("import", "old.json", "--mode", "replace").out
-        == "imported into space main: 1 updated, 1 unchanged, 1 removed\n"
+        == "imported into space main, with its policy: 1 updated, 1 unchanged, 1 removed (unsigned)\n"
     )
     assert stored(run, "a")["raw"] == "Old."
     assert run("import", "old.json", "--space", "copy").code == 0

@@ -2,32 +2,110 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import os
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from memcli.cli.options import verb
+from memcli.cli.options import DryRun, verb
 from memcli.cli.session import Session
 from memcli.cli.text import read_file, read_stdin
 from memcli.errors import UsageError
+
+_MAX_KEYS = 1 << 20
+_FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp")
 
 
 @verb
 def command(
     session: Session,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A bundle made by `memcli export`; `-` reads it.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A bundle, or a file or folder of another tool; `-` reads it.")
+    ],
     mode: Annotated[
         str, typer.Option(metavar="merge|replace", help="Keep the newer of two, or take the bundle's.")
     ] = "merge",
+    trusted_key: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Take the bundle only if one of these public keys signed it.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--from", metavar="|".join(_FORMS), help="What it is; auto: what it looks like.")
+    ] = "auto",
+    dry_run: DryRun = False,
 ) -> None:
-    """Read a bundle into its space, or into --space. A bundle that was changed since its export is refused."""
-    from memcli.app.transfer import import_bundle
+    """Read a bundle into its space, or into --space: all of it, or nothing. One changed since its export is refused.
 
+    Also reads what other tools remember: folders of Markdown notes, CLAUDE.md and AGENTS.md, decision records
+    (ADR), and the JSON Lines of the MCP memory server. The same again changes nothing.
+
+    Example: memcli import docs/adr
+    """
     if mode not in ("merge", "replace"):
         raise UsageError(f"no mode {mode!r}", "there are merge and replace")
-    data = read_stdin() if file == "-" else read_file(file)
-    done = import_bundle(session.open(create=True), data, file, session.options["space"], mode)
-    counts = {name: n for name, n in asdict(done).items() if name != "space"}
-    told = ", ".join(f"{n} {name}" for name, n in counts.items() if n) or "nothing new"
-    session.output.confirm(asdict(done), f"imported into space {done.space}: {told}")
+    if form not in _FORMS:
+        raise UsageError(f"no tool {form!r}", f"there are {', '.join(_FORMS)}")
+    data = None if os.path.isdir(file) else read_stdin() if file == "-" else read_file(file)
+    if form == "memcli" or (form == "auto" and data is not None and not _is_foreign(file, data)):
+        if data is None:
+            raise UsageError(f"{file!r} is a folder", "name the file of an export")
+        _import_bundle(session, data, file, mode, trusted_key, dry_run)
+    elif mode != "merge" or trusted_key is not None:
+        raise UsageError(
+            f"{file!r} is no bundle of memcli, so it cannot be signed or replace a space", "leave the option out"
+        )
+    else:
+        _adopt(session, data, "stdin" if file == "-" else file, form, dry_run)
+
+
+def _is_foreign(file: str, data: bytes) -> bool:
+    from memcli.ingest.foreign import detect
+
+    return bool(detect(os.path.basename(file), data))
+
+
+def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_key: str | None, dry_run: bool) -> None:
+    from memcli.app.transfer import import_bundle
+    from memcli.codec.signature import trusted_fingerprints
+
+    trusted = None if trusted_key is None else trusted_fingerprints(read_file(trusted_key, _MAX_KEYS), trusted_key)
+    done = import_bundle(
+        session.open(create=not dry_run), data, file,
+        into=session.options["space"], mode=mode, trusted=trusted, dry_run=dry_run,
+    )  # fmt: skip
+    told = done.to_json()
+    signed = "unsigned"
+    if done.is_signed:
+        signed = f"signed by {done.signed_by}" if done.signed_by else "signed, which only the extra `sign` can check"
+    policy = ", with its policy" if done.plan.policy == "taken" else ""
+    counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed"))
+    session.output.confirm(told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed})")
+
+
+def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
+    from memcli.app.adopt import adopt
+    from memcli.wiring import foreign_source
+
+    workspace = session.open(create=not dry_run)
+    source = foreign_source(workspace, file, data, form)
+    done = adopt(workspace, source, source.found, dry_run)
+    told = done.to_json()
+    files = ", ".join(f"{_files(n)} as {name}" for name, n in sorted(done.found.items())) or "nothing"
+    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
+    counts = _counted(told, ("created", "updated", "unchanged"))
+    session.output.confirm(
+        told,
+        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; left out: {left}' if left else ''})",
+    )
+
+
+def _done(dry_run: bool) -> str:
+    return "would import" if dry_run else "imported"
+
+
+def _counted(told: Mapping[str, object], names: tuple[str, ...]) -> str:
+    return ", ".join(f"{told[name]} {name}" for name in names if told[name]) or "nothing new"
+
+
+def _files(n: int) -> str:
+    return "1 file" if n == 1 else f"{n} files"

@@ -1,0 +1,85 @@
+"""Intake: what becomes of a space when another one is taken into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from memcli.errors import RefusedError
+from memcli.model.ids import short_digest
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class IntakePlan:
+    """The space as it will be, and how many memories come to it in which way.
+
+    `kept` are newer here than there; `policy` says whose policy holds afterwards: `kept`, or `taken` from there.
+    """
+
+    after: Space
+    created: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    kept: int = 0
+    removed: int = 0
+    policy: str = "kept"
+
+
+def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> IntakePlan:
+    """The plan for taking `incoming` into `mine`, which `is_new` when it has never been written.
+
+    `replace`, and a new space, take all of it, policy and metadata included. `merge` takes memories alone, so that
+    no bundle can loosen the policy of a space that is there; of two memories with one id the newer is kept.
+    Raises RefusedError when memories would be removed and the policy of `mine` forbids it.
+    """
+    if not is_new and mode == "merge":
+        return _merged(mine, incoming)
+    before = {m.id: m for m in mine.objects}
+    removed = before.keys() - {m.id for m in incoming.objects}
+    if removed and not mine.policy.allow_delete:
+        raise RefusedError(
+            f"replacing would delete {len(removed)} of space {mine.name!r}, "
+            "and its policy does not allow deletion (allow_delete is false)",
+            f"--mode merge, or `memcli space policy {mine.name} --set allow_delete=true`",
+        )
+    plan = IntakePlan(
+        replace(incoming, name=mine.name), removed=len(removed),
+        policy="kept" if mine.policy == incoming.policy else "taken",
+    )  # fmt: skip
+    return _counted(plan, before, incoming.objects)
+
+
+def _merged(mine: Space, incoming: Space) -> IntakePlan:
+    before = {m.id: m for m in mine.objects}
+    wins = [m for m in incoming.objects if m.id not in before or before[m.id].updated_at <= m.updated_at]
+    moving = {m.id for m in wins}
+    taken = {m.path for m in mine.objects if m.id not in moving}
+    placed = []
+    for memory in wins:
+        free = _free(memory, taken)
+        taken.add(free.path)
+        placed.append(free)
+    changed = [m for m in placed if before.get(m.id) != m]
+    after = mine.put(changed, max(mine.updated_at, incoming.updated_at)) if changed else mine
+    return _counted(IntakePlan(after, kept=len(incoming.objects) - len(wins)), before, placed)
+
+
+def _free(memory: Memory, taken: set[str]) -> Memory:
+    """`memory` at its path or, where another one has that, at one that is made its own by its id."""
+    path, mark = memory.path, memory.id
+    while path in taken:
+        mark = short_digest(mark, 8)
+        path = f"{memory.path[:200]}-{mark}"
+    return memory if path == memory.path else replace(memory, path=path)
+
+
+def _counted(plan: IntakePlan, before: dict[str, Memory], incoming: Iterable[Memory]) -> IntakePlan:
+    created = updated = unchanged = 0
+    for memory in incoming:
+        mine = before.get(memory.id)
+        created += mine is None
+        unchanged += mine == memory
+        updated += mine is not None and mine != memory
+    return replace(plan, created=created, updated=updated, unchanged=unchanged)

@@ -1,0 +1,252 @@
+"""Every format of an export gives back what went in, and nothing that was changed on the way."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.codec import bundle, exports, intake
+from memcli.codec.bundle import Export, seal
+from memcli.codec.canonical import encode
+from memcli.codec.exports import FORMATS, format_of, read_export
+from memcli.codec.schema import SCHEMAS
+from memcli.codec.space import encode_space
+from memcli.errors import CorruptError, MemcliError, UsageError
+from memcli.model.names import check_path
+from memcli.model.space import Policy, Space
+from tests.codec.test_schema import unknown
+from tests.conftest import NOW, memory
+from tests.strategies import spaces
+
+GOLDEN = Path(__file__).parent / "golden"
+forms = pytest.mark.parametrize("form", FORMATS)
+TEXT = "# A *heading*\n\n> a quotation\n```json\n{}\n```\n\n  spaces at the end  \n"
+
+
+def whole(export: Export, form: str) -> bytes:
+    return b"".join(FORMATS[form].encode(export))
+
+
+def small() -> Space:
+    """A space with something of everything."""
+    return Space(
+        "main",
+        (
+            memory("a", raw=TEXT, tags=("one", "two"), pinned=True, extra={"x_later": {"deep": [None, 1.5]}}),
+            memory("b", raw="line\rbreaks\u2028of all kinds\x85", active=False, importance=1.0),
+            memory("c", raw="", content={"any": ["thing", "\u202e \x1b[31m é 日本"]}),
+        ),
+        metadata={"team": "core"},
+        policy=Policy(ttl_days=30, extra={"someday": True}),
+        updated_at=NOW,
+        extra={"a_later": 1},
+    )  # fmt: skip
+
+
+def is_fit(path: str) -> bool:
+    with suppress(UsageError):
+        return check_path(path) == path
+    return False
+
+
+def fit(space: Space) -> Space:
+    """The space with each path once, and only such as memcli itself would let in."""
+    by_path = {m.path: m for m in space.objects if is_fit(m.path)}
+    return replace(space, objects=tuple(sorted(by_path.values(), key=lambda m: m.order)))
+
+
+@given(spaces.map(fit), st.sampled_from(sorted(FORMATS)))
+def test_what_is_exported_is_imported(space: Space, form: str) -> None:
+    data = whole(seal(space), form)
+    assert format_of(data) == form
+    back = read_export(data, "x")
+    assert encode_space(back.space) == encode_space(space)
+    assert whole(back, form) == data
+
+
+@given(spaces.map(fit))
+def test_every_format_has_the_same_hash(space: Space) -> None:
+    part = {"kind": ["fact"]}
+    assert len({read_export(whole(seal(space, part), form), "x").hash for form in FORMATS}) == 1
+    assert seal(space).hash != seal(space, part).hash
+
+
+@forms
+def test_an_export_is_known_to_the_byte(form: str, update_golden: bool) -> None:
+    file = GOLDEN / f"export.{form}"
+    data = whole(seal(small()), form)
+    if update_golden:
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+    assert file.read_bytes() == data
+
+
+@forms
+def test_no_byte_can_be_changed(form: str) -> None:
+    """Whatever is put in the place of a byte, the answer is an error, or what was exported."""
+    export = seal(small())
+    data = whole(export, form)
+    good = encode_space(export.space)
+    for at in range(len(data)):
+        for new in {data[at] ^ 1, data[at] ^ 0x20, 0x20, 0x0A, 0x22} - {data[at]}:
+            with suppress(CorruptError):
+                assert encode_space(read_export(data[:at] + bytes([new]) + data[at + 1 :], "x").space) == good
+                blank = chr(data[at]).isspace() or chr(new).isspace()
+                assert blank or re.search(rb"\\u00..?\Z", data[: at + 1])  # `\u001B` is `\u001b`
+
+
+@forms
+def test_no_end_can_be_cut_off(form: str) -> None:
+    export = seal(small())
+    data = whole(export, form)
+    for at in range(len(data) - 1):
+        with pytest.raises(CorruptError):
+            read_export(data[:at], "x")
+    assert read_export(data[:-1], "x").space == read_export(data, "x").space
+
+
+@forms
+def test_other_line_ends_do_no_harm(form: str) -> None:
+    export = seal(small())
+    data = whole(export, form).replace(b"\n", b"\r\n")
+    assert encode_space(read_export(data, "x").space) == encode_space(export.space)
+
+
+def test_a_bundle_laid_out_anew_is_the_same() -> None:
+    tree = json.loads(whole(seal(small()), "json"))
+    for data in (json.dumps(tree), json.dumps(tree, indent=7, ensure_ascii=False)):
+        assert encode_space(read_export(data.encode(), "x").space) == encode_space(small())
+
+
+def sealed(change: Callable[[Any], object], form: str = "json") -> bytes:
+    """An export that somebody made by hand: changed, and its hash made to fit."""
+    tree = json.loads(whole(seal(small()), "json"))
+    change(tree)
+    tree["counts"] = {
+        "objects": len(tree["content"]["objects"]),
+        "active": sum(m.get("active", True) for m in objects(tree) if isinstance(m, dict)),
+        "pinned": sum(m.get("pinned") is True for m in objects(tree) if isinstance(m, dict)),
+    }
+    tree["hash"] = bundle._digest(tree, encode(tree["content"]) + b"\n")
+    return encode(tree)
+
+
+def objects(tree: Any) -> list[Any]:
+    found: list[Any] = tree["content"]["objects"]
+    return found
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: objects(t)[0].update(id="mem_b"), "objects 0 and 1 have the same id"),
+        (lambda t: objects(t)[0].update(path="notes/b"), "objects 0 and 1 have the same path"),
+        (lambda t: objects(t)[0].update(path="../../etc"), "object 0: not a path"),
+        (lambda t: objects(t)[0].update(path="e\u0301"), "normal form"),
+        (lambda t: objects(t)[0].update(path="a\nb"), "control characters"),
+        (lambda t: objects(t)[0].update(id="--purge"), "not an id"),
+        (lambda t: objects(t)[0].update(id="a b"), "not an id"),
+        (lambda t: objects(t)[0].update(links=[{"to": "x", "relation": "likes"}]), r"links\[0\].relation"),
+        (lambda t: objects(t)[0].update(anchors=[{"file": 3}]), r"anchors\[0\].file"),
+        (lambda t: objects(t)[0].update(importance=7), "importance"),
+        (lambda t: objects(t)[0].update(raw="a\0b"), "NUL"),
+        (lambda t: objects(t)[0].update(raw="x" * (intake.MAX_TEXT_BYTES + 1)), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(summary_long="é" * intake.MAX_TEXT_BYTES), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(content=deep(61)), "nested deeper than 60"),
+        (lambda t: objects(t)[0].update(content=deep(70)), "nested deeper than 64"),
+        (lambda t: objects(t)[0].update(created_at="yesterday"), "created_at"),
+        (lambda t: objects(t)[0].pop("kind"), "kind is missing"),
+        (lambda t: objects(t).append(3), "object 3 is no JSON object"),
+        (lambda t: t["content"].update(metadata=deep(70)), "nested deeper"),
+        (lambda t: t["content"].update(metadata=[]), "metadata"),
+        (lambda t: t["content"].update(policy={"ttl_days": "x"}), "ttl_days"),
+        (lambda t: t["content"].update(version=2), "newer memcli"),
+        (lambda t: t["content"].update(space="../x"), "not a name for a space"),
+        (lambda t: t.update(space="other"), "name or counts"),
+        (lambda t: t.update(part=3), "part"),
+        (lambda t: t.update(part={"kind": "x"}), "part"),
+        (lambda t: t.update(signature=3), "signature"),
+        (lambda t: t.update(version=2), "export version 2"),
+        (lambda t: t.update(version=True), "export version True"),
+    ],
+)
+def test_what_strangers_send_is_checked_all_through(change: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(CorruptError, match=message) as caught:
+        read_export(sealed(change), "x.json")
+    assert caught.value.message.startswith("x.json")
+    assert caught.value.hint
+
+
+def test_what_no_version_knows_is_kept() -> None:
+    data = sealed(lambda t: (t.update(y_new=[1]), objects(t)[0].update(z_new={"q": 1})))
+    back = read_export(data, "x")
+    assert back.extra == {"y_new": [1]}
+    assert b"z_new" in encode_space(back.space)
+    assert whole(back, "json") == data + b"\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"[]", b"null", b"\xff\xfe", b'{"format": "memcli/export"}', b'{"format":"memcli/export","content":{}}',
+        b"# Memory of main\n", b"# Memory of main\n\xff", b"# Memory of x\n\n```json\n[]\n```\n", b'{"content":{}}\n3\n',
+        b"[" * 100_000, b'{"a":' * 100_000, b'{"format":"memcli/export","version":1,"content":{"objects":NaN}}',
+        b'{"format":"memcli/export","version":1,"content":{"x":"\\ud800"}}', b"# Memory of main\n" + b">\n" * 50_000,
+    ],
+)  # fmt: skip
+def test_what_is_no_export_is_refused(data: bytes) -> None:
+    with pytest.raises(CorruptError) as caught:
+        read_export(data, "x")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_no_field_can_be_given_twice(form: str) -> None:
+    data = whole(seal(small()), form)
+    mark = b'"kind": "fact"' if form == "json" else b'"kind":"fact"'
+    twice = data.replace(mark, b'"kind": "negative", ' + mark, 1)
+    assert twice != data
+    with pytest.raises(CorruptError, match="'kind' twice"):
+        read_export(twice, "x")
+
+
+def test_there_are_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = whole(seal(small()), "json")
+    monkeypatch.setattr(intake, "MAX_OBJECTS", 2)
+    monkeypatch.setattr(bundle, "MAX_OBJECTS", 2)
+    with pytest.raises(CorruptError, match="3 memories; a bundle holds at most 2"):
+        read_export(data, "x")
+    with pytest.raises(UsageError, match="3 memories; a bundle holds at most 2"):
+        seal(small())
+    monkeypatch.setattr(exports, "MAX_BYTES", 1 << 10)
+    with pytest.raises(CorruptError, match="longer than"):
+        read_export(data, "x")
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(["", "# Memory of x\n"]))
+def test_no_bytes_make_more_than_an_error(data: bytes, begin: str) -> None:
+    with pytest.raises(MemcliError):
+        read_export(begin.encode() + data, "x")
+
+
+def test_an_export_is_what_its_schema_says() -> None:
+    export = replace(seal(small(), {"kind": ["fact"], "tag": ["one"]}), signature="...")
+    tree = json.loads(whole(export, "json"))
+    del tree["content"]["a_later"], tree["content"]["policy"]["someday"], tree["content"]["objects"][0]["x_later"]
+    assert unknown(tree, SCHEMAS["export"]()) == []

@@ -1,0 +1,96 @@
+"""Taking a space into another one: what wins, what stays, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.errors import RefusedError
+from memcli.model.memory import Memory
+from memcli.model.space import Policy, Space
+from memcli.policy.intake import IntakePlan, plan_intake
+from tests.conftest import NOW, memory
+
+EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"
+
+
+def space(*memories: Memory, **fields: object) -> Space:
+    ordered = tuple(sorted(memories, key=lambda m: m.order))
+    return Space("main", ordered, updated_at=NOW, **fields)  # type: ignore[arg-type]
+
+
+def merge(mine: Space, incoming: Space) -> IntakePlan:
+    return plan_intake(mine, incoming, "merge", is_new=False)
+
+
+def test_the_newer_is_kept() -> None:
+    mine = space(memory("a", updated_at=EARLIER, raw="old"), memory("b", updated_at=LATER, raw="new"), memory("c"))
+    theirs = space(memory("a", raw="newer"), memory("b", raw="older"), memory("c"), memory("d"))
+    plan = merge(mine, theirs)
+    assert {m.id: m.raw for m in plan.after.objects} == {
+        "mem_a": "newer", "mem_b": "new", "mem_c": "The text of c.", "mem_d": "The text of d.",
+    }  # fmt: skip
+    assert (plan.created, plan.updated, plan.unchanged, plan.kept, plan.removed) == (1, 1, 1, 1, 0)
+
+
+def test_a_merge_leaves_the_policy_alone() -> None:
+    strict = space(policy=Policy(pii_redaction={"detectors": ["email"]}), metadata={"mine": 1})
+    loose = space(memory("a"), policy=Policy(allow_delete=True), metadata={"theirs": 1})
+    plan = merge(strict, loose)
+    assert (plan.after.policy, plan.after.metadata, plan.policy) == (strict.policy, {"mine": 1}, "kept")
+    assert plan_intake(strict, loose, "replace", is_new=False).policy == "taken"
+    assert plan_intake(Space("new"), loose, "merge", is_new=True).after == replace(loose, name="new")
+
+
+def test_replacing_deletes_only_where_it_may() -> None:
+    mine, theirs = space(memory("a"), memory("b")), space(memory("b"))
+    with pytest.raises(RefusedError, match="allow_delete") as caught:
+        plan_intake(mine, theirs, "replace", is_new=False)
+    assert "allow_delete=true" in caught.value.hint
+    may = replace(mine, policy=Policy(allow_delete=True))
+    assert plan_intake(may, theirs, "replace", is_new=False).removed == 1
+    assert plan_intake(theirs, mine, "replace", is_new=False).created == 1
+
+
+def test_a_path_belongs_to_one() -> None:
+    mine = space(memory("a", path="x"), memory("b", path="y"))
+    theirs = space(memory("c", path="x"), memory("d", path="y"))
+    plan = merge(mine, theirs)
+    paths = {m.id: m.path for m in plan.after.objects}
+    assert (paths["mem_a"], paths["mem_b"], len(set(paths.values()))) == ("x", "y", 4)
+    assert paths["mem_c"].startswith("x-")
+    again = merge(plan.after, theirs)
+    assert (again.after, again.unchanged) == (plan.after, 2)
+
+
+def test_paths_that_change_hands_do() -> None:
+    mine = space(memory("a", path="x"), memory("b", path="y"))
+    theirs = space(memory("a", path="y"), memory("b", path="x"))
+    assert {m.id: m.path for m in merge(mine, theirs).after.objects} == {"mem_a": "y", "mem_b": "x"}
+
+
+some = st.lists(
+    st.builds(
+        memory,
+        st.sampled_from("abcdef"),
+        path=st.sampled_from(["x", "y", "z", "x-1"]),
+        updated_at=st.sampled_from([EARLIER, NOW, LATER]),
+        raw=st.sampled_from(["one", "two"]),
+    ),
+    max_size=6,
+    unique_by=(lambda m: m.id, lambda m: m.path),
+).map(lambda found: space(*found))
+
+
+@given(some, some)
+def test_a_merge_loses_nothing_and_ends(mine: Space, theirs: Space) -> None:
+    plan = merge(mine, theirs)
+    ids = [m.id for m in plan.after.objects]
+    assert sorted(ids) == sorted({m.id for m in (*mine.objects, *theirs.objects)})
+    assert len({m.path for m in plan.after.objects}) == len(ids)
+    assert plan.created + plan.updated + plan.unchanged + plan.kept == len(theirs.objects)
+    again = merge(plan.after, theirs)
+    assert (again.created, again.updated, again.after) == (0, 0, plan.after)
