@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memcli.codec.soundness import Finding
     from memcli.store.audit import AuditLog
     from memcli.store.trash import FileTrash
+    from memcli.ingest.foreign import ForeignSource
 
 _T = TypeVar("_T")
 _MAX_CONFIG = 1 << 20
@@ -189,6 +190,22 @@ def file_source(workspace: Workspace, paths: Sequence[str]) -> Source:
 
     here = os.getcwd()
     return FileSource(paths, find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root))
+
+
+def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: str) -> ForeignSource:
+    """The files of another tool: a folder, or one file (of the name `path`) whose content is `data`.
+
+    Their names are told from the work tree.
+    """
+    from collections import Counter
+
+    from memcli.ingest.foreign import ForeignSource, files_under, label
+
+    base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or os.path.dirname(workspace.root)
+    skipped: Counter[str] = Counter()
+    if data is None:
+        return ForeignSource(files_under(path, base, skipped), form, skipped, strict=False)
+    return ForeignSource([(label(path, base), data)], form, skipped, strict=True)
 
 
 def open_watch(

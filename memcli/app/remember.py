@@ -24,7 +24,7 @@ MAX_TEXT_BYTES = 1 << 20
 """The largest text of one memory: what is longer is a document, and belongs into several."""
 
 _HINTS = ("path_hint", "project")
-_SET_BY_MEMCLI = ("version", "superseded_by")
+_KEPT = ("id", "created_at", "updated_at", "version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,18 @@ def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
     """
     if not candidates:
         return []
-    request = {
+    answer, receipt = workspace.store.submit(workspace.space, request_of(workspace, candidates, supersedes))
+    outcomes = [Outcome(space=workspace.space, **one) for one in answer]
+    return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
+
+
+def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Json:
+    """What `remember` asks of a store, for `fold` to do."""
+    return {
         "now": workspace.clock(),
         "candidates": [candidate.to_json() for candidate in candidates],
         "supersedes": supersedes,
     }
-    answer, receipt = workspace.store.submit(workspace.space, request)
-    outcomes = [Outcome(space=workspace.space, **one) for one in answer]
-    return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
 
 
 def fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
@@ -191,9 +195,7 @@ class _Desk:
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
-        given = {
-            k: v for k, v in candidate.given.items() if k not in ("id", "created_at", "updated_at", *_SET_BY_MEMCLI)
-        }
+        given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate)
         given["metadata"] = {**existing.metadata, **given["metadata"]}

@@ -15,6 +15,8 @@ from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, change_between, is_under
+from memcli.policy.compaction import room_for
+from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.ports import Shelf
 
@@ -116,7 +118,11 @@ def import_bundle(
         is_new = not space.objects and not space.updated_at
         plan = plan_intake(space, export.space, mode, is_new)
         change = change_between(space, plan.after)
-        return replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
+        change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
+        draft = Draft(shelf)
+        draft.take(change)
+        gone = room_for(draft, plan.created, workspace.clock(), {m.id for m in change.put})
+        return replace(change, drop=change.drop | gone)
 
     if dry_run:
         snapshot = workspace.store.open(target)

@@ -44,7 +44,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "ingest": "Remember files or commits.",
         "watch": "Ingest files and commits as they change.",
         "export": "Write a space to a bundle.",
-        "import": "Read a bundle.",
+        "import": "Read a bundle, or what another tool remembers.",
     },
     "Look inside": {
         "space": "Create, list, govern and delete spaces.",

@@ -1,0 +1,282 @@
+"""Export and import as a user meets them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from memcli.codec import signature
+from memcli.codec.exports import FORMATS
+from tests.conftest import Run
+
+SAMPLES = Path(__file__).parent.parent / "ingest" / "samples"
+
+
+@pytest.fixture
+def space(run: Run, tmp_path: Path) -> Path:
+    """The file of a space with a policy and three memories."""
+    run("remember", "We chose PostgreSQL.\r\n\n# because\n> of JSONB", "--path", "db", "--kind", "decision", "--pin")
+    run("remember", "Never log passwords.", "--path", "rules/log", "--tag", "security")
+    run("remember", "--object", '{"raw": "Never force-push.", "path": "rules/push", "x_mine": {"deep": [1.5, null]}}')
+    run("forget", "rules/push")
+    run("space", "policy", "main", "--set", "ttl_days=9")
+    return tmp_path / ".memory" / "spaces" / "main.json"
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> str:
+    """The fingerprint of the key in `key` and `key.pub`; `other.pub` is of another."""
+    names = []
+    for name, seed in (("key", 1), ("other", 2)):
+        private = Ed25519PrivateKey.from_private_bytes(bytes([seed] * 32))
+        form = (serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
+        (tmp_path / name).write_bytes(private.private_bytes(serialization.Encoding.PEM, *form))
+        public = private.public_key()
+        names.append(signature.fingerprint(public.public_bytes_raw()))
+        line = public.public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+        (tmp_path / f"{name}.pub").write_bytes(line)
+    return names[0]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_there_and_back(run: Run, space: Path, tmp_path: Path, form: str) -> None:
+    before = space.read_bytes()
+    assert run("export", "--format", form, "--out", "one").code == 0
+    assert run("export", "--out", f"two.{form}").code == 0
+    assert run("export", "--format", form).code == 0
+    data = (tmp_path / "one").read_bytes()
+    assert (tmp_path / f"two.{form}").read_bytes() == data
+    assert (tmp_path / ".memory" / "exports" / f"main.{form}").read_bytes() == data
+    assert run("export", "--format", form, "--out", "-").out.encode() == data
+    space.unlink()
+    done = run("import", "-", stdin=data)
+    assert done.out == "imported into space main, with its policy: 3 created (unsigned)\n"
+    assert space.read_bytes() == before
+    assert run("export", "--format", form, "--out", "-").out.encode() == data
+    assert run("import", "one").out == "imported into space main: 3 unchanged (unsigned)\n"
+    assert space.read_bytes() == before
+
+
+def test_an_empty_space_goes_along(run: Run, tmp_path: Path) -> None:
+    run("space", "create", "empty", "--meta", "team=core")
+    file = tmp_path / ".memory" / "spaces" / "empty.json"
+    before = file.read_bytes()
+    run("export", "empty", "--out", "x.md")
+    file.unlink()
+    assert run("import", "x.md").out == "imported into space empty: nothing new (unsigned)\n"
+    assert file.read_bytes() == before
+
+
+def test_a_part_of_a_space(run: Run, space: Path) -> None:
+    assert "exported 2 memories" in run("export", "--under", "rules", "--out", "rules.jsonl").out
+    assert "exported 1 memory" in run("export", "--kind", "decision", "--out", "decisions.json").out
+    assert "--out" in run("export", "--kind", "decision").err
+    assert "exported 1 memory" in run("export", "--tag", "security", "--out", "security.md").out
+    refused = run("import", "rules.jsonl", "--mode", "replace")
+    assert (refused.code, "a part of space 'main' (under rules)" in refused.err) == (2, True)
+    assert run("import", "rules.jsonl", "-s", "other").out.startswith("imported into space other, with its policy: 2")
+    assert run("import", "decisions.json", "-s", "other").out == "imported into space other: 1 created (unsigned)\n"
+
+
+def test_a_dry_run_changes_nothing(run: Run, space: Path, tmp_path: Path) -> None:
+    run("export", "--out", "x.json")
+    run("edit", "db", "--set", "raw=We chose SQLite.", "--freeze-clock", "2025-01-01")
+    before = space.read_bytes()
+    told = run("import", "x.json", "--dry-run")
+    assert told.out == "would import into space main: 1 updated, 2 unchanged (unsigned)\n"
+    answer = json.loads(run("import", "x.json", "-n", "--json", "-s", "new").out)
+    assert (answer["created"], answer["dry_run"], answer["policy"]) == (3, True, "taken")
+    assert space.read_bytes() == before
+    assert not (tmp_path / ".memory" / "spaces" / "new.json").exists()
+    run("import", "x.json", "--freeze-clock", "2027-01-01")
+    assert json.loads(run("import", "x.json", "--json").out)["unchanged"] == 3
+
+
+def test_what_replacing_would_delete_is_refused(run: Run, space: Path) -> None:
+    run("export", "--out", "x.json")
+    run("remember", "One more.", "--path", "more")
+    before = space.read_bytes()
+    refused = run("import", "x.json", "--mode", "replace")
+    assert (refused.code, "allow_delete" in refused.err, space.read_bytes()) == (5, True, before)
+    assert run("import", "x.json", "--mode", "replace", "--dry-run").code == 5
+    run("space", "policy", "main", "--set", "allow_delete=true")
+    assert "1 removed" in run("import", "x.json", "--mode", "replace").out
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_signed(run: Run, space: Path, key: str, tmp_path: Path, form: str) -> None:
+    file = tmp_path / f"x.{form}"
+    assert run("export", "--sign", "key", "--out", file.name).out.endswith(f", signed by {key}\n")
+    assert f"(signed by {key})" in run("import", file.name).out
+    assert run("import", file.name, "--trusted-key", "key.pub").code == 0
+    wrong = run("import", file.name, "--trusted-key", "other.pub")
+    assert (wrong.code, f"signed by {key}, which is not a trusted key" in wrong.err) == (6, True)
+    data = file.read_text()
+    run("export", "--sign", "other", "--out", f"y.{form}")
+    other = (tmp_path / f"y.{form}").read_text()
+    at = data.index("SSH SIGNATURE") + 40
+    while data[at] == other[at]:
+        at += 1
+    file.write_text(data[:at] + other[at] + data[at + 1 :])
+    assert run("import", file.name).code == 6
+    run("export", "--out", f"plain.{form}")
+    plain = run("import", f"plain.{form}", "--trusted-key", "key.pub")
+    assert (plain.code, "is not signed" in plain.err) == (6, True)
+
+
+def test_keys_that_are_none(run: Run, space: Path, key: str) -> None:
+    assert run("export", "--sign", "nowhere").code == 3
+    assert "no private key" in run("export", "--sign", "key.pub").err
+    run("export", "--sign", "key", "--out", "x.json")
+    assert "is a private key" in run("import", "x.json", "--trusted-key", "key").err
+    assert run("import", "x.json", "--trusted-key", "nowhere").code == 3
+
+
+def test_without_the_library(run: Run, space: Path, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("export", "--sign", "key", "--out", "x.json")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
+    assert "pip install" in run("export", "--sign", "key").err
+    assert "signed, which only the extra `sign` can check" in run("import", "x.json").out
+    refused = run("import", "x.json", "--trusted-key", "key.pub")
+    assert (refused.code, "pip install" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "created"),
+    [("vault", "markdown", 5), ("adr", "adr", 6), ("agents", "agents", 11), ("mcp/memory.jsonl", "mcp", 3)],
+)
+def test_what_other_tools_remember(run: Run, tmp_path: Path, name: str, form: str, created: int) -> None:
+    os.symlink(SAMPLES, tmp_path / "samples")
+    would = json.loads(run("init", "-q").out or "{}") or json.loads(
+        run("import", f"samples/{name}", "-n", "--json").out
+    )
+    done = json.loads(run("import", f"samples/{name}", "--json").out)
+    assert {**would, "dry_run": False} == done
+    assert (done["created"], done["updated"], done["unchanged"]) == (created, 0, 0)
+    assert form in done["found"]
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    before = file.read_bytes()
+    again = json.loads(run("import", f"samples/{name}", "--json", "--freeze-clock", "2027-01-01").out)
+    assert (again["unchanged"], file.read_bytes()) == (created, before)
+    sources = {m["provenance"]["source"] for m in json.loads(before)["objects"]}
+    assert sources == {"imported"}
+    run("export", "--out", "x.json")
+    assert run("import", "x.json", "-s", "copy").code == 0
+
+
+def test_links_lead_to_memories(run: Run, tmp_path: Path) -> None:
+    run("init", "-q")
+    for name in ("adr", "vault", "mcp/memory.jsonl"):
+        assert run("import", str(SAMPLES / name)).code == 0
+    found = {m["path"]: m for m in json.loads((tmp_path / ".memory" / "spaces" / "main.json").read_text())["objects"]}
+    ids = {m["id"]: path for path, m in found.items()}
+
+    def links(path: str) -> list[tuple[str, str]]:
+        return [(link["relation"], ids[link["to"]]) for link in found[path].get("links", [])]
+
+    old = found["adr/0002-use-mysql"]
+    assert ids[old["superseded_by"]] == "adr/0004-use-postgresql"
+    assert "active" not in old
+    assert links("adr/0004-use-postgresql") == [("supersedes", "adr/0002-use-mysql")]
+    assert [found[f"adr/{name}"]["active"] for name in ("0003-use-xml", "0005-build-with-make")] == [False, False]
+    assert links("vault/Caching") == [("relates_to", "vault/Deploy"), ("relates_to", "vault/Projects/Shop")]
+    assert links("entities/orders-service") == [("depends_on", "entities/PostgreSQL")]
+
+
+def test_an_import_leaves_alone_what_came_from_elsewhere(run: Run, tmp_path: Path) -> None:
+    run("remember", "Mine.", "--path", "notes/a")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Theirs. [[b]]")
+    (tmp_path / "notes" / "b.md").write_text("See [a](a.md).")
+    assert run("import", "notes").out == "imported into space main: 2 created (read 2 files as markdown)\n"
+    assert run("import", "notes").out == "imported into space main: 2 unchanged (read 2 files as markdown)\n"
+    assert json.loads(run("get", "notes/a", "--json").out)["raw"] == "Mine."
+    (tmp_path / "notes" / "a.md").write_text("Theirs, changed.")
+    assert "1 updated, 1 unchanged" in run("import", "notes", "--dry-run").out
+    assert "1 updated, 1 unchanged" in run("import", "notes").out
+    (tmp_path / "notes" / "a.mdx").write_text("Another a.")
+    assert "1 created, 2 unchanged" in run("import", "notes").out
+    assert "3 unchanged" in run("import", "notes").out
+
+
+def test_a_decision_that_is_superseded_later(run: Run, tmp_path: Path) -> None:
+    text = "# A\n\n## Status\n\nAccepted\n\n## Decision\n\nUse it.\n"
+    (tmp_path / "adr").mkdir()
+    (tmp_path / "adr" / "1-a.md").write_text(text)
+    (tmp_path / "adr" / "2-b.md").write_text(text.replace("A\n\n", "B\n\n", 1))
+    assert run("import", "adr").out == "imported into space main: 2 created (read 2 files as adr)\n"
+    (tmp_path / "adr" / "1-a.md").write_text(text.replace("Accepted", "Superseded by ADR 2"))
+    assert "2 updated" in run("import", "adr").out
+    assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["adr/2-b"]
+    assert "2 unchanged" in run("import", "adr").out
+
+
+def test_a_damaged_export_is_no_note(run: Run, space: Path, tmp_path: Path) -> None:
+    run("export", "--out", "x.md")
+    data = (tmp_path / "x.md").read_bytes()
+    for damaged in (data[:200], data[:-200], b"!" + data[1:], data.replace(b"PostgreSQL", b"MySQL")):
+        (tmp_path / "x.md").write_bytes(damaged)
+        assert run("import", "x.md").code == 6
+    (tmp_path / "note.md").write_text("# Memory of my trip\n\nIt was fine.\n")
+    assert run("import", "note.md").out == "imported into space main: 1 created (read 1 file as markdown)\n"
+
+
+def test_what_is_not_fit_is_linked_by_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "a.md").write_text("See [[b]].")
+    (tmp_path / "n" / "b.md").write_text("x" * 9_000 + "\0")
+    done = run("import", "n")
+    assert done.out == "imported into space main: 1 created (read 2 files as markdown; left out: 1 unfit)\n"
+    assert "links" not in json.loads(run("get", "n/a", "--json").out)
+
+
+def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.md")
+    os.symlink("/etc/passwd", folder / "link.md")
+    os.symlink(".", folder / "loop")
+    (folder / "bin.md").write_bytes(b"a\0b")
+    (folder / "enc.md").write_bytes(b"\xff\xfe")
+    (folder / "empty.md").write_bytes(b"\n")
+    (folder / "huge.md").write_bytes(b"a" * (1 << 20) + b"b")
+    (folder / "x.png").write_bytes(b"\x89PNG")
+    (folder / "memory.jsonl").write_bytes(b'{"type":"entity"}\n')
+    (folder / "export.md").write_bytes(b"# Memory of main\n\nMemories: 0, active: 0, pinned: 0.\n")
+    (folder / ".env.md").write_text("SECRET=1")
+    (folder / "ok.md").write_text("Fine.")
+    os.mkdir(folder / os.fsdecode(b"\xff\n[x]"))
+    (folder / os.fsdecode(b"\xff\n[x]") / "-rf.md").write_text("Odd.")
+    answer = json.loads(run("import", "odd", "--json").out)
+    assert (answer["created"], answer["found"]) == (2, {"markdown": 2})
+    assert answer["skipped"] == {
+        "binary": 1, "damaged": 1, "empty": 1, "encoding": 1, "huge": 1, "ignored": 1, "link": 2, "other": 2, "special": 1,
+    }  # fmt: skip
+    for name, message in (("bin.md", "binary"), ("memory.jsonl", "line 1"), ("empty.md", "empty")):
+        refused = run("import", f"odd/{name}")
+        assert (refused.code, message in refused.err, name in refused.err) == (6 if "json" in name else 2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["import", "notes", "--mode", "replace"], 2, "no bundle of memcli"),
+        (["import", "notes", "--trusted-key", "x"], 2, "no bundle of memcli"),
+        (["import", "notes", "--from", "memcli"], 2, "is a folder"),
+        (["import", "notes", "--from", "evernote"], 2, "no tool 'evernote'"),
+        (["import", "notes/a.md", "--from", "mcp"], 6, "line 1"),
+        (["import", "nowhere"], 3, "nowhere"),
+        (["export", "--format", "yaml"], 2, "no format 'yaml'"),
+    ],
+)
+def test_wrong_use_is_named(run: Run, tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("A note.")
+    done = run(*arguments)
+    assert (done.code, message in done.err, done.err.count("\n")) == (code, True, done.err.count("memcli: "))
