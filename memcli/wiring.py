@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from memcli.app.watch import Watch
     from memcli.codec.soundness import Finding
+    from memcli.ingest.foreign import ForeignSource
     from memcli.store.audit import AuditLog
     from memcli.store.trash import FileTrash
-    from memcli.ingest.foreign import ForeignSource
 
 _T = TypeVar("_T")
 _MAX_CONFIG = 1 << 20

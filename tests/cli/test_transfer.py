@@ -280,3 +280,19 @@ def test_wrong_use_is_named(run: Run, tmp_path: Path, arguments: list[str], code
     (tmp_path / "notes" / "a.md").write_text("A note.")
     done = run(*arguments)
     assert (done.code, message in done.err, done.err.count("\n")) == (code, True, done.err.count("memcli: "))
+
+
+def test_an_import_makes_room_as_the_policy_says(run: Run, tmp_path: Path) -> None:
+    for n in range(3):
+        run("remember", f"Fact {n} is known.", "--freeze-clock", f"2026-01-0{n + 1}")
+    run("export", "--out", "three.json")
+    (tmp_path / "other").mkdir()
+    run("init", "--root", "other")
+    run("remember", "The oldest.", "--root", "other", "--freeze-clock", "2025-01-01")
+    run("space", "policy", "main", "--set", "max_objects=3", "--set", "compaction=fifo", "--root", "other")
+    refused = run("import", "three.json", "--root", "other")
+    assert (refused.code, "max_objects" in refused.err) == (5, True)
+    run("space", "policy", "main", "--set", "allow_delete=true", "--root", "other")
+    assert run("import", "three.json", "--root", "other").code == 0
+    assert "The oldest." not in run("list", "--root", "other").out
+    assert run("restore", "--list", "--root", "other").out
