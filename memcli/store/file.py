@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
-from memcli.codec.canonical import decode
-from memcli.codec.memory import memory_from_json
 from memcli.codec.space import (
-    Span,
     check_writable,
-    decode_header,
-    decode_space,
-    encode_memory,
     encode_space,
     memory_digest,
-    spans,
 )
 from memcli.codec.splice import SpliceShelf
-from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, StoreError, error_of
+from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change, Receipt, Space, Touched
@@ -32,116 +23,7 @@ from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
-
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_BINARY = getattr(os, "O_BINARY", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
-_UNREAD: list[Span] = []
-
-
-class FileSnapshot:
-    """A space file, held open: a rename over it changes nothing of what is read here."""
-
-    def __init__(self, space: str, path: str) -> None:
-        self._space = space
-        self._path = path
-        self._data: bytes | None = None
-        self._found: list[Span] | None = _UNREAD
-        self._fd = _open(path)
-        self.fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
-
-    @property
-    def space(self) -> str:
-        return self._space
-
-    def load(self) -> Space:
-        if self._fd is None:
-            return Space(self._space)
-        return self._named(decode_space(self.read(), self._where))
-
-    def header(self) -> Space:
-        if self._fd is None:
-            return Space(self._space)
-        found = self._spans()
-        if found is None:
-            return self.load()
-        data = self.read()
-        ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
-        return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
-
-    def records(self) -> Iterator[tuple[bytes, int]]:
-        if self._fd is None:
-            return
-        found = self._spans()
-        if found is None:
-            for memory in self.load().objects:
-                yield encode_memory(memory), -1
-            return
-        data = self.read()
-        for span in found:
-            yield data[span.start : span.end], span.start
-
-    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
-        memories: list[Memory] = []
-        by_id: dict[str, Memory] | None = None
-        for name, start, length in places:
-            memory = self._at(name, start, length) if start >= 0 else None
-            if memory is None:
-                # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
-                by_id = by_id or {m.id: m for m in self.load().objects}
-                if name not in by_id:
-                    raise CorruptError(f"{self._where}: memory {name} is not there", "run `memcli index rebuild`")
-                memory = by_id[name]
-            memories.append(memory)
-        return memories
-
-    def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
-    @property
-    def _where(self) -> str:
-        return os.path.join("spaces", os.path.basename(self._path))
-
-    def _named(self, space: Space) -> Space:
-        if space.name != self._space:
-            raise CorruptError(
-                f"{self._where}: holds space {space.name!r}",
-                f"rename the file to {space.name}.json, or mend the name in it",
-            )
-        return space
-
-    def _spans(self) -> list[Span] | None:
-        if self._found is _UNREAD:
-            self._found = spans(self.read())
-        return self._found
-
-    def read(self) -> bytes:
-        """The bytes of the file, all of them."""
-        if self._data is None:
-            assert self._fd is not None
-            size = os.fstat(self._fd).st_size
-            parts, offset = [], 0
-            while offset < size:
-                part = os.pread(self._fd, size - offset, offset)
-                if not part:
-                    break
-                parts.append(part)
-                offset += len(part)
-            self._data = b"".join(parts)
-        return self._data
-
-    def _at(self, name: str, start: int, length: int) -> Memory | None:
-        if self._fd is None:
-            return None
-        data = os.pread(self._fd, length, start)
-        try:
-            tree = decode(data, self._where)
-            memory = memory_from_json(tree, self._where) if isinstance(tree, dict) else None
-        except MemcliError:
-            return None
-        return memory if memory is not None and memory.id == name else None
+from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 
 class FileStore:
@@ -304,22 +186,3 @@ def _read_answer(data: Mapping[str, Json]) -> tuple[Json, Receipt]:
     if "error" in data:
         raise error_of(**data["error"])
     return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])
-
-
-def _open(path: str) -> int | None:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _BINARY | _NONBLOCK)
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            os.close(fd)
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        return fd
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        hint = "space files may not be symbolic links" if os.path.islink(path) else "check its permissions"
-        raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
-
-
-def fingerprint_of(status: os.stat_result) -> str:
-    """Equal for equal files, different after any change."""
-    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"

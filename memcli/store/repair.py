@@ -17,9 +17,9 @@ from memcli.codec.space import check_writable, decode_space
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, read_regular, remove_file, write_file
-from memcli.store.file import FileSnapshot, fingerprint_of
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
+from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32

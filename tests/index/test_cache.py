@@ -197,7 +197,7 @@ def test_recall_reads_no_whole_space_file(tmp_path: Path, monkeypatch: pytest.Mo
     workspace = open_at(tmp_path)
     fill(workspace)
     before = answers(workspace)
-    from memcli.store.file import FileSnapshot
+    from memcli.store.snapshot import FileSnapshot
 
     def refuse(self: FileSnapshot) -> bytes:
         raise AssertionError("the whole file was read")
