@@ -11,10 +11,12 @@ from contextlib import contextmanager
 
 import orjson
 
-from memcli.codec.bundle import decode_bundle
+from memcli.codec.chain import verify
+from memcli.codec.exports import read_export
 from memcli.codec.soundness import Examined, Finding, examine, is_canonical
 from memcli.codec.space import check_writable, decode_space
-from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.codec.trash import decode_run
+from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
@@ -44,7 +46,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
             if mends:
                 fold(name)
             yield finding, mends
-    yield from ((finding, False) for finding in _exports(layout))
+    yield from ((finding, False) for finding in _records(layout))
 
 
 def check_space_file(
@@ -164,17 +166,31 @@ def _waiting(layout: Layout, name: str) -> int:
     return sum(file.endswith((".request", ".taken")) for file in _listed(folder))
 
 
-def _exports(layout: Layout) -> Iterator[Finding]:
-    for file in _listed(layout.export("")):
-        where = os.path.join("exports", file)
-        try:
-            data = read_regular(layout.export(file), _MAX_BYTES)
-            if file.endswith(".json") and data is not None:
-                decode_bundle(data, where)
-        except OSError as error:
-            yield Finding(where, "strange", str(error.strerror))
-        except MemcliError as error:
-            yield Finding(where, "export", error.message.removeprefix(f"{where}: "))
+def _records(layout: Layout) -> Iterator[Finding]:
+    """What is wrong with exports, the trash and the audit logs, which nothing can mend."""
+    kinds: tuple[tuple[str, str, str, Callable[[bytes, str, str], object]], ...] = (
+        ("exports", layout.export(""), "export", lambda data, _, where: read_export(data, where)),
+        (os.path.join("local", "trash"), layout.local("trash"), "trash", lambda data, name, where: decode_run(name, data, where)),
+        ("audit", layout.audit(""), "audit", _check_chain),
+    )  # fmt: skip
+    for folder, path, kind, check in kinds:
+        for file in _listed(path):
+            where = os.path.join(folder, file)
+            name, suffix = os.path.splitext(file)
+            try:
+                data = read_regular(os.path.join(path, file), _MAX_BYTES) if suffix in (".json", ".jsonl") else None
+                if data is not None:
+                    check(data, name, where)
+            except OSError as error:
+                yield Finding(where, "strange", str(error.strerror))
+            except MemcliError as error:
+                yield Finding(where, kind, error.message.removeprefix(f"{where}: "))
+
+
+def _check_chain(data: bytes, _: str, where: str) -> None:
+    found = verify(data)
+    if found.broken:
+        raise CorruptError(f"{where}: line {found.broken}: {found.reason}")
 
 
 def _listed(folder: str) -> list[str]:

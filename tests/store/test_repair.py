@@ -113,6 +113,17 @@ def test_a_tampered_export_is_told(filled: Workspace, run: Run) -> None:
     assert check(filled) == [("exports/main.json", "export", False)]
 
 
+def test_a_damaged_record_is_told(filled: Workspace, run: Run) -> None:
+    run("space", "policy", "main", "--set", "allow_delete=true", "--root", filled.root)
+    run("forget", "--purge", filled.store.open("main").load().objects[0].id, "--root", filled.root)
+    log = Path(filled.root, "audit", "main.jsonl")
+    log.write_bytes(log.read_bytes().replace(b"created", b"credited", 1).replace(b'"n":1', b'"n":7', 1))
+    (trash,) = Path(filled.root, "local", "trash").iterdir()
+    trash.write_bytes(trash.read_bytes()[:-20])
+    where = f"local/trash/{trash.name}"
+    assert check(filled, repair=True) == [(where, "trash", False), ("audit/main.jsonl", "audit", False)]
+
+
 def test_a_link_may_lead_into_another_space(filled: Workspace) -> None:
     link = {"to": filled.store.open("main").load().objects[0].id, "relation": "relates_to"}
     rewrite(filled.store, lambda space: space.put([memory("far", links=(link,))], NOW), "other")
