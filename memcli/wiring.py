@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,6 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.recall import DEFAULT_BACKEND
 from memcli.model.space import Change
 from memcli.ports import Index, Progress, Ranker, Shelf, Source
 from memcli.ranking import RANKERS
@@ -212,6 +210,8 @@ def open_watch(
     workspace: Workspace, paths: Sequence[str], globs: Sequence[str], *, with_git: bool, once: bool, stop: Event
 ) -> Watch:
     """A watch over the work tree that the working directory is in, going on from where the last one ended."""
+    import shutil
+
     from memcli.app.watch import Watch
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
@@ -289,6 +289,8 @@ def _index(layout: Layout, settings: Settings, warn: Warn, progress: Progress | 
 
 def _ranker(warn: Warn) -> Callable[[str], Ranker]:
     def load(name: str) -> Ranker:
+        from memcli.model.recall import DEFAULT_BACKEND
+
         if name and name not in RANKERS:
             warn(f"no backend {name!r} (there are {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
         return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
