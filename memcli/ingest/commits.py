@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.ingest.git import check_revisions, find_repository
+from memcli.git.repository import check_revisions, find_repository
 from memcli.ingest.ignore import Secrets
 from memcli.ingest.labels import memory_path, readable, tags_of
 from memcli.ingest.noise import is_generated, noise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.errors import MemcliError
-from memcli.ingest.git import Repository, common_dir
+from memcli.git.repository import Repository, common_dir
 from memcli.ingest.text import UnfitError, read_bytes
 
 Mark = tuple[object, ...]

@@ -11,7 +11,7 @@ import os
 import re
 
 from memcli.errors import MemcliError
-from memcli.ingest.git import Repository, common_dir
+from memcli.git.repository import Repository, common_dir
 from memcli.ingest.patterns import Patterns, compile_patterns
 from memcli.ingest.text import UnfitError, read_bytes
 

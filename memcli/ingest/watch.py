@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memcli.ingest.git import find_repository
+from memcli.git.repository import find_repository
 from memcli.ingest.head import Head, Mark
 from memcli.ingest.ignore import RULE_FILES
 from memcli.ingest.observe import Inbox, Observer

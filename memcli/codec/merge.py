@@ -1,0 +1,173 @@
+"""Merge: two versions of a space and the one that both came from, made into one.
+
+Memory by memory, by id, and field by field. Either side's additions survive, a deletion stands only where the other
+side left the memory as it was, and where both changed one field in different ways the newer value stays while the
+older is kept under `metadata.conflicts`. It does not matter which side is called ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
+
+from memcli.codec.canonical import encode
+from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
+from memcli.codec.space import policy_from_json, policy_to_json
+from memcli.errors import CorruptError
+from memcli.model.ids import short_digest
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Space
+
+_PATH_BEFORE_DIGEST = 200  # as much of a path as leaves room for what tells two apart
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A field that both sides changed in different ways; `id` and `path` are empty for one of the space itself."""
+
+    id: str
+    path: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The space that comes out, what could not be decided without loss, and the paths that had to change (id to path)."""
+
+    space: Space
+    conflicts: tuple[Conflict, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+def merge(base: Space, ours: Space, theirs: Space) -> Merged:
+    """The three-way merge; `base` is an empty space where the two have no common one.
+
+    Raises CorruptError when a side has two memories of one id, of which a merge would lose one.
+    """
+    before, left, right = (_by_id(space) for space in (base, ours, theirs))
+    header, fields = _header(base, ours, theirs)
+    conflicts = [Conflict("", "", name) for name in fields]
+    objects: dict[str, Memory] = {}
+    for name in sorted(left.keys() | right.keys()):
+        memory, fields = _memory(before.get(name), (left.get(name), ours), (right.get(name), theirs))
+        if memory is not None:
+            objects[name] = memory
+            conflicts += [Conflict(name, memory.path, field) for field in fields]
+    moved = _make_paths_unique(objects, before, left, right)
+    ordered = tuple(sorted(objects.values(), key=lambda m: m.order))
+    return Merged(replace(header, objects=ordered), tuple(conflicts), moved)
+
+
+def _by_id(space: Space) -> dict[str, Memory]:
+    found = {m.id: m for m in space.objects}
+    if len(found) < len(space.objects):
+        seen: set[str] = set()
+        twice = next(m.id for m in space.objects if m.id in seen or seen.add(m.id))  # type: ignore[func-returns-value]
+        raise CorruptError(
+            f"two memories have the id {twice}", "run `memcli fsck --repair` on that side, then merge again"
+        )
+    return found
+
+
+def _memory(
+    base: Memory | None, left: tuple[Memory | None, Space], right: tuple[Memory | None, Space]
+) -> tuple[Memory | None, list[str]]:
+    """One memory of the result, or None when it is deleted, and the fields in conflict."""
+    (ours, our_space), (theirs, their_space) = left, right
+    if ours is None or theirs is None:
+        kept = ours or theirs
+        deleting = our_space if ours is None else their_space
+        if base is None:
+            return kept, []
+        if kept is None or _same(kept, base):
+            return None, []
+        return _edited_and_deleted(kept, deleting.updated_at), [DELETED]
+    if _same(ours, theirs) or (base is not None and _same(theirs, base)):
+        return ours, []
+    if base is not None and _same(ours, base):
+        return theirs, []
+    before = {} if base is None else _json(base)
+    data, fields = merge_objects(before, _side(_json(ours)), _side(_json(theirs)))
+    return memory_from_json(data, f"merged {ours.id}"), fields
+
+
+def _edited_and_deleted(memory: Memory, at: str) -> Memory:
+    """What one side changed and the other deleted stays, and says so: a deletion can be repeated, a text cannot."""
+    note = {"field": DELETED, "value": None, "updated_at": at}
+    conflicts = add_conflicts(memory.metadata.get("conflicts", []), [note])
+    return replace(memory, metadata={**memory.metadata, "conflicts": conflicts})
+
+
+def _same(first: Memory, second: Memory) -> bool:
+    # Python takes 1, 1.0 and True for equal, so that equal values may still be different bytes.
+    return first is second or (first == second and encode(memory_to_json(first)) == encode(memory_to_json(second)))
+
+
+def _json(memory: Memory) -> dict[str, Json]:
+    return {n: list(v) if isinstance(v, tuple) else v for n, v in memory_to_json(memory).items()}
+
+
+def _side(data: Mapping[str, Json]) -> Side:
+    return Side(data, (str(data["updated_at"]), encode(data)))
+
+
+def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
+    """The merged space without its objects, and the fields of it in conflict."""
+    if _same_header(ours, theirs) or _same_header(theirs, base):
+        return ours, []
+    if _same_header(ours, base):
+        return theirs, []
+    data, fields = merge_objects(_header_json(base), _side(_header_json(ours)), _side(_header_json(theirs)))
+    space = Space(
+        name=data.pop("space"),
+        metadata=data.pop("metadata"),
+        policy=policy_from_json(data.pop("policy"), "merged policy"),
+        updated_at=data.pop("updated_at"),
+        version=max(ours.version, theirs.version),
+        extra=data,
+    )
+    return space, fields
+
+
+def _same_header(first: Space, second: Space) -> bool:
+    return first.version == second.version and encode(_header_json(first)) == encode(_header_json(second))
+
+
+def _header_json(space: Space) -> dict[str, Json]:
+    return {
+        **space.extra, "space": space.name, "metadata": space.metadata, "policy": policy_to_json(space.policy),
+        "updated_at": space.updated_at,
+    }  # fmt: skip
+
+
+def _make_paths_unique(objects: dict[str, Memory], *sides: Mapping[str, Memory]) -> dict[str, str]:
+    """Gives all but one of the memories that the merge brought to one path a path of their own; id to new path.
+
+    Memories that shared a path on one side already are left as they are: that is no doing of the merge.
+    """
+    base, *versions = sides
+    groups: dict[str, list[str]] = {}
+    for name, memory in objects.items():
+        groups.setdefault(memory.path, []).append(name)
+    moved = {}
+    for path, names in sorted(groups.items()):
+        if len(names) < 2 or any(all(_is_at(side, n, path) for n in names) for side in versions):
+            continue
+        # Who was there before stays; then who was made first.
+        _, *others = sorted(names, key=lambda n: (not _is_at(base, n, path), objects[n].created_at, n))
+        for name in others:
+            moved[name] = _free_path(path, name, groups)
+            groups[moved[name]] = [name]
+            objects[name] = replace(objects[name], path=moved[name])
+    return moved
+
+
+def _is_at(side: Mapping[str, Memory], name: str, path: str) -> bool:
+    return name in side and side[name].path == path
+
+
+def _free_path(path: str, name: str, taken: Container[str]) -> str:
+    """`path` with a digest of the id, as `remember` makes one; a longer digest where even that is taken."""
+    candidates = (f"{path[:_PATH_BEFORE_DIGEST]}-{short_digest(name, length)}" for length in (8, 16, 32))
+    return next(candidate for candidate in candidates if candidate not in taken)

@@ -1,0 +1,1 @@
+"""Git, seen from the store: the one room that runs it."""

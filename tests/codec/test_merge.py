@@ -1,0 +1,244 @@
+"""Three versions of a space into one: what must hold for all, and what becomes of each kind of change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.codec.merge import merge
+from memcli.codec.space import decode_space, encode_space
+from memcli.errors import CorruptError
+from memcli.model.ids import text_hash
+from memcli.model.memory import Memory
+from memcli.model.space import Policy, Space
+from tests.conftest import NOW, memory
+from tests.strategies import json_values, memories, texts, times, units, words
+
+EARLY, LATE = "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"
+NOTHING = Space("main")
+
+
+def space(*objects: Memory, **fields: object) -> Space:
+    return replace(Space("main", updated_at=NOW, **fields).put(objects, NOW), **fields)  # type: ignore[arg-type]
+
+
+def only(result: Space) -> Memory:
+    (found,) = result.objects
+    return found
+
+
+def notes(found: Memory) -> list[tuple[object, object]]:
+    return [(note["field"], note["value"]) for note in found.metadata.get("conflicts", [])]
+
+
+edits = st.fixed_dictionaries(
+    {},
+    optional={
+        "raw": texts, "summary_short": texts, "path": st.sampled_from(["a", "a/b", "c"]), "pinned": st.booleans(),
+        "active": st.booleans(), "strength": st.integers(0, 9), "version": st.integers(1, 9), "confidence": units,
+        "tags": st.lists(words, max_size=3).map(tuple), "metadata": st.dictionaries(words, json_values, max_size=2),
+        "updated_at": times, "created_at": times, "content": json_values, "valid_until": st.none() | times,
+        "provenance": st.fixed_dictionaries({}, optional={"reason": texts}),
+        "extra": st.dictionaries(words.map(lambda w: f"x_{w}"), json_values, max_size=2),
+    },
+)  # fmt: skip
+
+
+@st.composite
+def spaces(draw: st.DrawFn, of: Space | None = None) -> Space:
+    """Any space; or what becomes of one that is given, by edits, deletions and additions."""
+    kept = [replace(m, **draw(edits)) for m in (of.objects if of else ()) if draw(st.integers(0, 4))]
+    new = draw(st.lists(memories(), max_size=3, unique_by=lambda m: m.id))
+    shared = draw(st.lists(st.sampled_from(["x", "y"]).flatmap(lambda n: edits.map(lambda e: memory(n, **e))),
+                           max_size=2, unique_by=lambda m: m.id))  # fmt: skip
+    policy = st.builds(Policy, ttl_days=st.none() | st.integers(0, 9), allow_delete=st.booleans())
+    return Space(
+        name=draw(st.sampled_from(["main", "core"])), metadata=draw(st.dictionaries(words, json_values, max_size=2)),
+        policy=draw(policy), extra=draw(st.dictionaries(words.map(lambda w: f"x_{w}"), json_values, max_size=2)),
+    ).put({m.id: m for m in [*kept, *new, *shared]}.values(), draw(times))  # fmt: skip
+
+
+@st.composite
+def versions(draw: st.DrawFn) -> tuple[Space, Space, Space]:
+    base = draw(spaces())
+    return base, draw(spaces(of=base)), draw(spaces(of=base))
+
+
+@given(versions())
+def test_it_does_not_matter_which_side_is_ours(three: tuple[Space, Space, Space]) -> None:
+    base, ours, theirs = three
+    one, other = merge(base, ours, theirs), merge(base, theirs, ours)
+    assert one == other
+    assert encode_space(one.space) == encode_space(other.space)
+
+
+@given(versions())
+def test_what_only_one_side_changed_is_what_it_made_of_it(three: tuple[Space, Space, Space]) -> None:
+    base, ours, _ = three
+    assert merge(base, base, ours).space == ours
+    assert merge(base, ours, base).space == ours
+    assert merge(base, ours, ours).space == ours
+
+
+@given(versions())
+def test_the_result_is_canonical_and_loads(three: tuple[Space, Space, Space]) -> None:
+    data = encode_space(merge(*three).space)
+    assert encode_space(decode_space(data, "merged")) == data
+
+
+@given(versions())
+def test_nothing_is_lost_but_what_one_side_deleted_and_the_other_left(three: tuple[Space, Space, Space]) -> None:
+    base, ours, theirs = three
+    merged = merge(base, ours, theirs)
+    was, left, right, now = ({m.id: m for m in s.objects} for s in (*three, merged.space))
+    for name in left.keys() | right.keys():
+        deleted = name in was and (left.get(name, was[name]), right.get(name, was[name])) == (was[name], was[name])
+        assert (name in now) != (deleted and not (name in left and name in right))
+    for name, found in now.items():
+        raws = {side[name].raw for side in (left, right) if name in side}
+        changed = raws if name not in was else raws - {was[name].raw}
+        assert changed - {""} <= {found.raw, *(str(value) for field, value in notes(found) if field == "raw")}
+    ids_of_path: dict[str, set[str]] = {}
+    for m in merged.space.objects:
+        ids_of_path.setdefault(m.path, set()).add(m.id)
+    for path, ids in ids_of_path.items():
+        sides = [{m.id for m in side.objects if m.path == path} for side in (ours, theirs)]
+        assert len(ids) == 1 or any(ids <= side for side in sides)
+
+
+def test_additions_of_both_sides_survive() -> None:
+    merged = merge(space(memory("a")), space(memory("a"), memory("b")), space(memory("a"), memory("c")))
+    assert [m.id for m in merged.space.objects] == ["mem_a", "mem_b", "mem_c"]
+    assert not merged.conflicts
+
+
+def test_different_fields_of_one_memory() -> None:
+    ours = memory(raw="New.", summary_micro="New.", metadata={"hash": "new"}, version=2, updated_at=LATE)
+    theirs = memory(tags=("db",), pinned=True, updated_at=EARLY)
+    merged = merge(space(memory(metadata={"hash": "old"})), space(ours), space(theirs))
+    assert only(merged.space) == replace(ours, tags=("db",), pinned=True)
+    assert not merged.conflicts
+
+
+def test_the_newer_value_stays_and_the_older_is_noted() -> None:
+    base = memory(raw="Old.", summary_micro="Old.", metadata={"hash": "0", "owner": "x"}, chunks=({"text": "0"},))
+    ours = replace(base, raw="One.", summary_micro="One.", metadata={"hash": "1", "owner": "x"}, version=2,
+                   chunks=({"text": "1"},), updated_at=LATE)  # fmt: skip
+    theirs = replace(base, raw="Two.", summary_micro="Two.", metadata={"hash": "2", "owner": "y"}, version=2,
+                     chunks=({"text": "2"},), updated_at=EARLY)  # fmt: skip
+    merged = merge(space(base), space(ours), space(theirs))
+    found = only(merged.space)
+    assert (found.raw, found.summary_micro, found.metadata["hash"], found.chunks) == ("One.", "One.", "1", ours.chunks)
+    assert (found.version, found.updated_at, found.metadata["owner"]) == (3, LATE, "y")
+    assert found.metadata["conflicts"] == [{"field": "raw", "value": "Two.", "updated_at": EARLY}]
+    assert [(c.id, c.field) for c in merged.conflicts] == [("mem_a", "raw")]
+
+
+def test_a_summary_of_the_old_text_does_not_stay_with_the_new_one() -> None:
+    base = memory(raw="Old.", summary_short="Of the old.")
+    ours = replace(base, raw="New.", summary_short="Of the new.", updated_at=EARLY)
+    theirs = replace(base, summary_short="Better, of the old.", updated_at=LATE)
+    found = only(merge(space(base), space(ours), space(theirs)).space)
+    assert (found.raw, found.summary_short) == ("New.", "Of the new.")
+    assert found.metadata["conflicts"] == [
+        {"field": "summary_short", "value": theirs.summary_short, "updated_at": LATE}
+    ]
+
+
+def test_the_hash_is_of_the_text_and_the_content_that_came_out() -> None:
+    base = memory(raw="Old.", content=1, metadata={"hash": text_hash("Old.", b"1")})
+    ours = replace(base, raw="New.", metadata={"hash": text_hash("New.", b"1")})
+    theirs = replace(base, content=2, metadata={"hash": text_hash("Old.", b"2")})
+    found = only(merge(space(base), space(ours), space(theirs)).space)
+    assert (found.raw, found.content, found.hash) == ("New.", 2, text_hash("New.", b"2"))
+
+
+@pytest.mark.parametrize(
+    ("field", "base", "ours", "theirs", "expected"),
+    [
+        ("tags", ("a", "b"), ("b", "c"), ("a", "b", "d"), ("b", "c", "d")),
+        ("triggers", (), ("x",), ("y", "x"), ("x", "y")),
+        ("strength", 3, 5, 4, 6),
+        ("strength", 1, 2, 2, 3),
+        ("version", 1, 2, 1, 2),
+        ("version", 1, 2, 2, 3),
+        ("version", 1, 4, 2, 5),
+        ("pinned", True, False, True, False),
+        ("active", True, True, False, False),
+        ("created_at", NOW, EARLY, LATE, EARLY),
+        ("valid_until", EARLY, None, LATE, LATE),
+        ("provenance", {"reason": "x"}, {"reason": "y"}, {"reason": "x", "commit": "c"}, {"reason": "y", "commit": "c"}),
+        ("links", (), ({"to": "m", "relation": "relates_to", "weight": 0.5},), ({"to": "n", "relation": "relates_to"},),
+         ({"to": "m", "relation": "relates_to", "weight": 0.5}, {"to": "n", "relation": "relates_to"})),
+        ("links", (), ({"to": "m", "relation": "relates_to", "weight": 0.5},), ({"to": "m", "relation": "relates_to"},),
+         ({"to": "m", "relation": "relates_to", "weight": 0.5},)),
+        ("extra", {}, {"x_new": 1}, {"x_other": 2}, {"x_new": 1, "x_other": 2}),
+    ],
+)  # fmt: skip
+def test_fields_without_conflict(field: str, base: object, ours: object, theirs: object, expected: object) -> None:
+    def at(value: object, time: str) -> Space:
+        return space(replace(memory(), updated_at=time, **{field: value}))
+
+    merged = merge(at(base, NOW), at(ours, LATE), at(theirs, EARLY))
+    assert getattr(only(merged.space), field) == expected
+    assert not merged.conflicts
+
+
+def test_a_deletion_stands_where_the_other_side_changed_nothing() -> None:
+    base = space(memory("a"), memory("b"))
+    assert [m.id for m in merge(base, space(memory("b")), base).space.objects] == ["mem_b"]
+
+
+def test_an_edit_outlives_a_deletion_and_says_so() -> None:
+    edited = memory(raw="Better.", updated_at=LATE)
+    merged = merge(space(memory()), replace(space(), updated_at=EARLY), space(edited))
+    assert only(merged.space).raw == "Better."
+    assert notes(only(merged.space)) == [("deleted", None)]
+    assert [c.field for c in merged.conflicts] == ["deleted"]
+
+
+def test_one_path_and_two_ids() -> None:
+    first, second = memory("a", path="db/choice"), memory("b", path="db/choice", created_at=EARLY)
+    merged = merge(NOTHING, space(first), space(second))
+    paths = {m.id: m.path for m in merged.space.objects}
+    assert paths["mem_a"] == "db/choice"
+    assert paths["mem_b"].startswith("db/choice-")
+    assert merged.moved == {"mem_b": paths["mem_b"]}
+
+
+def test_the_same_path_added_on_both_sides_is_one_memory() -> None:
+    ours, theirs = memory(raw="One.", updated_at=EARLY), memory(raw="Two.", pinned=True, updated_at=LATE)
+    found = only(merge(NOTHING, space(ours), space(theirs)).space)
+    assert (found.raw, found.pinned, found.strength, notes(found)) == ("Two.", True, 1, [("raw", "One.")])
+
+
+def test_the_header() -> None:
+    base = space(policy=Policy(ttl_days=1), metadata={"a": 1}, extra={"x": 1})
+    ours = replace(base, policy=Policy(ttl_days=2), metadata={"a": 2}, updated_at=LATE)
+    theirs = replace(base, policy=Policy(ttl_days=1, allow_delete=True), metadata={"a": 3}, extra={"x": 1, "y": 2},
+                     updated_at=EARLY)  # fmt: skip
+    merged = merge(base, ours, theirs)
+    assert merged.space.policy == Policy(ttl_days=2, allow_delete=True)
+    assert merged.space.metadata == {
+        "a": 2, "conflicts": [{"field": "metadata.a", "value": 3, "updated_at": EARLY}],
+    }  # fmt: skip
+    assert (merged.space.updated_at, merged.space.extra) == (LATE, {"x": 1, "y": 2})
+    assert [(c.id, c.field) for c in merged.conflicts] == [("", "metadata.a")]
+
+
+def test_conflicts_of_earlier_merges_stay_until_somebody_takes_them_away() -> None:
+    note = {"field": "raw", "value": "x", "updated_at": EARLY}
+    base = memory(metadata={"conflicts": [note]})
+    settled, ours, theirs = memory(kind="guide", updated_at=LATE), replace(base, kind="log"), replace(base, raw="New.")
+    assert notes(only(merge(space(base), space(settled), space(theirs)).space)) == []
+    found = only(merge(space(base), space(ours), space(replace(base, kind="config", updated_at=LATE))).space)
+    assert notes(found) == [("kind", "log"), ("raw", "x")]
+
+
+def test_a_side_with_an_id_twice_is_refused() -> None:
+    twice = Space("main", (memory(), memory()))
+    with pytest.raises(CorruptError, match="mem_a"):
+        merge(NOTHING, twice, NOTHING)
