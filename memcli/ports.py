@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from memcli.model.changes import Commit
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
     from memcli.model.removal import Run
@@ -235,6 +237,22 @@ class Source(Protocol):
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
         """The fields of one memory each, in a total order."""
+
+
+class History(Protocol):
+    """The files of a store in the commits of its repository. Every method raises ProviderError when git fails."""
+
+    def commit(self, revision: str) -> str:
+        """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError."""
+
+    def commits(self, start: str, name: str) -> list[Commit]:
+        """The commits up to `start` that changed the file `name`, each after all that came of it."""
+
+    def renamed_from(self, commit: str, name: str) -> tuple[str, str] | None:
+        """The name that the file `name` had before `commit`, and the parent that it had it in; None for a new file."""
+
+    def reading(self) -> AbstractContextManager[Callable[[str, str], bytes | None]]:
+        """Gives what the file of a name held at a commit, None where it was not there: (commit, name) to bytes."""
 
 
 Renderer = Callable[["Bundle"], str]

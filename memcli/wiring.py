@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memcli.codec.soundness import Finding
     from memcli.ingest.foreign import ForeignSource
     from memcli.store.audit import AuditLog
+    from memcli.store.revision import RevisionStore
     from memcli.store.trash import FileTrash
 
 _T = TypeVar("_T")
@@ -68,11 +69,13 @@ def open_workspace(
     command = options.get("command") or "memcli"
     log = cache(lambda: _audit(layout, clock, environ, command, warn))
     trash = cache(lambda: _trash(layout, clock, command, warn))
+    guard = Guard(layout, lambda removed: trash().keep(removed), warn)
+    past = _at_revision(layout, options.get("rev"), warn)
     return Workspace(
-        store=AuditedStore(FileStore(layout, _fold, Guard(layout, lambda removed: trash().keep(removed), warn)), log),
+        store=past or AuditedStore(FileStore(layout, _fold, guard), log),
         load_trash=trash,
         load_audit=log,
-        load_index=cache(lambda: _index(layout, settings, warn, progress)),
+        load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
         ranker=_ranker(warn),
         clock=clock,
@@ -80,7 +83,7 @@ def open_workspace(
         root=root,
         project=settings.project,
         backend=settings.backend,
-        load_elsewhere=cache(lambda: _elsewhere(root, options, environ, warn, progress)),
+        load_elsewhere=cache(lambda: None if past else _elsewhere(root, options, environ, warn, progress)),
         warn=warn,
         progress=progress,
     )
@@ -149,15 +152,20 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
 
 
 def make_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> tuple[str, bool]:
-    """Makes the store that is meant: `--root`, or `.memory` in the work tree, or here. Its root, and whether it is new."""
-    named = options.get("root") or environ.get("MEMCLI_ROOT")
-    here = os.getcwd()
-    home = os.path.expanduser("~")
-    root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
+    """Makes the store that is meant. Its root, and whether it is new. Raises StoreError."""
+    root = root_to_make(options, environ)
     new = make_root(root)
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
+
+
+def root_to_make(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
+    """Where a store would be made: at `--root`, or in `.memory` in the work tree, or here."""
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    here = os.getcwd()
+    home = os.path.expanduser("~")
+    return _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
 
 
 def check_files(workspace: Workspace, repair: bool) -> Iterator[tuple[Finding, bool]]:
@@ -280,11 +288,27 @@ def _named_root(named: str) -> str:
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
 
 
-def _index(layout: Layout, settings: Settings, warn: Warn, progress: Progress | None) -> Index:
+def _at_revision(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:
+    """The store as it was at a commit, when one is named. Raises UsageError, NotFoundError, ProviderError."""
+    if revision is None:
+        return None
+    from memcli.store.revision import open_revision
+
+    return open_revision(layout, revision, warn)
+
+
+def _index(
+    layout: Layout, settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None
+) -> Index:
     from memcli.index.cache import CachedIndex
 
     embedder = _choose(EMBEDDERS, settings.embedder or DEFAULT_EMBEDDER, "embedder")
-    return CachedIndex(layout.cache(""), embedder, warn, progress)
+    if past is None:
+        return CachedIndex(layout.cache(""), embedder, warn, progress)
+    from memcli.index.revisions import folder_for
+
+    # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
+    return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
 
 
 def _ranker(warn: Warn) -> Callable[[str], Ranker]:

@@ -96,6 +96,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
         "run `memcli init`",
     )
     yield _config(root)
+    yield from _merge_driver(root)
     yield from _spaces(options, environ)
 
 
@@ -119,6 +120,22 @@ def _config(root: str) -> Check:
     except MemcliError as error:
         return Check("config", False, error.message, error.hint)
     return Check("config", True, ", ".join(f"{k}={v}" for k, v in sorted(found.items())) or "none")
+
+
+def _merge_driver(root: str) -> Iterator[Check]:
+    """Whether git merges by memcli, where the store is in a repository; a clone brings no configuration with it."""
+    from memcli.git.driver import problem
+    from memcli.git.revisions import open_history
+
+    try:
+        history = open_history(Layout(root).spaces)
+        found = problem(history.repository, history.path("main.json"))
+    except MemcliError:
+        return
+    if found is None:
+        yield Check("merge driver", True, "not asked for (`memcli init --git` installs it)")
+    else:
+        yield Check("merge driver", not found, found or "git merges memories by memcli", "run `memcli init --git`")
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

@@ -52,12 +52,16 @@ COMMANDS: dict[str, dict[str, str]] = {
         "fmt": "Write space files in their canonical form.",
         "index": "Show or rebuild the cache.",
         "audit": "Show who did what, and when.",
+        "diff": "Show what became of memories since a commit.",
+        "blame": "Show which commit changed what of a memory.",
         "stats": "Count and measure.",
         "schema": "Print the JSON Schema of what is stored.",
         "completions": "Print the completions of a shell.",
     },
 }  # fmt: skip
-VERBS = {name: text for group in COMMANDS.values() for name, text in group.items()}
+# What other programs call, and the help need not tell.
+CALLED = {"merge-driver": "Merge two versions of a space; git calls it."}
+VERBS = {name: text for group in (*COMMANDS.values(), CALLED) for name, text in group.items()}
 
 EPILOG = """\
   memcli remember "We chose PostgreSQL because of JSONB" --kind decision
@@ -97,7 +101,8 @@ class Verbs(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The command `name`, as Typer makes it of its module's `command` function or `app` group."""
-    module = importlib.import_module(f"memcli.cli.commands.{name}{'_' if iskeyword(name) else ''}")
+    file = name.replace("-", "_") + ("_" if iskeyword(name) else "")
+    module = importlib.import_module(f"memcli.cli.commands.{file}")
     if hasattr(module, "app"):
         return typer.main.get_group(module.app)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

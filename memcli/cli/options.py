@@ -35,6 +35,7 @@ Kinds = Annotated[
 Tags = Annotated[
     list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Only with this tag; may be repeated.")
 ]
+Rev = Annotated[str | None, typer.Option("--rev", metavar="REV", help="As the store was at this commit.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and do nothing.")]
 
 

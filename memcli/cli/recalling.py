@@ -40,6 +40,7 @@ def recall(
     scope: str | None = None,
     since: str | None = None,
     until: str | None = None,
+    rev: str | None = None,
     at: str | None = None,
     prefer_kind: list[str] | None = None,
     prefer_tag: list[str] | None = None,
@@ -61,7 +62,7 @@ def recall(
         raise UsageError("both a topic and --topics are given", "give one of them")
     if topics is None and (topic is not None or not kind):
         topic = _asked(topic)
-    workspace = session.open(backend=backend)
+    workspace = session.open(backend=backend, rev=rev)
     query = Query(
         topic="", now=workspace.clock(), limit=limit, raw_limit=raw_limit,
         include_raw=include_raw or raw_limit is not None, include_metadata=include_metadata, budget=budget,

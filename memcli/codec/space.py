@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated
 OBJECTS = b'\n  "objects": ['
 _OPEN = b"\n    {\n"
 _CLOSE = b"\n    }"
+_ID = b'\n      "id": '
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,21 @@ def spans(data: Any) -> list[Span] | None:
         found.append(Span(start + 5, end))
         start = end + (data[end : end + 1] == b",")
     return found if found and data[start : start + 4] == b"\n  ]" else None
+
+
+def find_memory(data: bytes, name: str, where: str) -> Memory | None:
+    """The memory of this id in a space file, which is not parsed whole where that can be helped. Raises CorruptError."""
+    quoted = encode(name)
+    place = data.find(_ID + quoted)
+    if place >= 0:
+        start, end = data.rfind(_OPEN, 0, place), data.find(_CLOSE, place)
+        with suppress(MemcliError):
+            memory = memory_from_json(decode(data[start : end + len(_CLOSE)], where), where)
+            if memory.id == name:
+                return memory
+    elif quoted not in data:
+        return None
+    return next((m for m in decode_space(data, where).objects if m.id == name), None)
 
 
 def policy_to_json(policy: Policy) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Git: the one place that runs it, so that nothing a repository configures is ever run with it."""
+"""The repository: the one place that runs git, so that nothing a repository configures is ever run with it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
@@ -79,6 +80,29 @@ class Repository:
             raise self._failure(complaint)
         return output.decode().strip()
 
+    def resolve(self, revision: str) -> str:
+        """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
+        if not revision or revision.startswith("-") or ".." in revision or not revision.isprintable():
+            raise UsageError(f"not a commit: {show(revision)}", "name one, such as HEAD~3 or a branch")
+        code, output, complaint = _run(self.root, ("rev-parse", "--verify", f"{revision}^{{commit}}"))
+        if not code:
+            return output.decode().strip()
+        if not _is_about_revision(complaint):
+            raise self._failure(complaint)
+        if not self.head():
+            raise NotFoundError(f"no commits yet in {show(self.root)}", "make a commit first")
+        lacks = "this is a shallow clone, `git fetch --unshallow` gets the rest" if self.shallow() else ""
+        raise NotFoundError(f"git knows no commit {show(revision)}", lacks or "`git log` shows what there is")
+
+    @contextmanager
+    def objects(self) -> Iterator[Objects]:
+        """Reads any number of objects through one process."""
+        with _start(self.root, ("cat-file", "--batch"), stdin=subprocess.PIPE) as process:
+            try:
+                yield Objects(process)
+            finally:
+                process.kill()
+
     def has_commit(self, commit: str) -> bool:
         """Whether the object is still here: after a rebase and a gc it may be gone."""
         return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
@@ -106,6 +130,33 @@ class Repository:
         return error
 
 
+class Objects:
+    """The objects of a repository, read one by one."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._asked, self._told = process.stdin, process.stdout
+
+    def read(self, name: str) -> bytes | None:
+        """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
+        if "\n" in name:
+            raise ProviderError("git cannot be asked for a path with a line break in it", "rename the folder")
+        try:
+            self._asked.write(os.fsencode(name) + b"\n")
+            self._asked.flush()
+            facts = self._told.readline()
+            if facts.endswith(b" missing\n"):
+                return None
+            size = int(facts.rsplit(b" ", 1)[-1])
+            data = self._told.read(size + 1)
+        except (OSError, ValueError):
+            size, data = 0, b""
+        if len(data) != size + 1:
+            raise ProviderError("git ended while its objects were read", "run `git fsck`")
+        return data[:-1]
+
+
 def find_repository(start: str) -> Repository:
     """The repository whose work tree holds the directory `start`. Raises NotFoundError, ProviderError."""
     if not os.path.isdir(start):
@@ -114,6 +165,12 @@ def find_repository(start: str) -> Repository:
     if code:
         raise _explain(complaint, start)
     return Repository(os.fsdecode(output).removesuffix("\n"))
+
+
+def run_anywhere(*arguments: str) -> tuple[int, bytes]:
+    """The exit code and the output of a git command that needs no repository. Raises ProviderError."""
+    code, output, _ = _run(".", arguments)
+    return code, output
 
 
 def common_dir(git_dir: str) -> str:
@@ -144,11 +201,11 @@ def _run(directory: str, arguments: Sequence[str]) -> tuple[int, bytes, str]:
         return process.returncode, output, complaint[-_MAX_COMPLAINT:].decode(errors="replace")
 
 
-def _start(directory: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+def _start(directory: str, arguments: Sequence[str], stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             ["git", *_SAFE, "-C", directory, *arguments],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
+            stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
         )  # fmt: skip
     except FileNotFoundError:
         raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None

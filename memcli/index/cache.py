@@ -15,7 +15,7 @@ from memcli.codec.canonical import decode, encode_line
 from memcli.codec.memory import memory_from_json
 from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError
-from memcli.index.database import IN_MEMORY, connect
+from memcli.index.database import IN_MEMORY, connect, copy
 from memcli.index.documents import chunk_texts, columns, field_texts, links
 from memcli.index.vectors import VectorFile, text_key
 from memcli.index.view import IndexedSpace
@@ -30,7 +30,8 @@ _DIGEST_BYTES = 16
 class CachedIndex:
     """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
 
-    `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
+    With `live`, the folder of another such index, vectors are kept in that one, and an index begins as a copy of its
+    own. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
     """
 
     def __init__(
@@ -39,8 +40,10 @@ class CachedIndex:
         embedder: Callable[[], Embedder | None],
         warn: Callable[[str], None],
         progress: Progress | None = None,
+        live: str | None = None,
     ) -> None:
         self._folder = folder
+        self._live = folder if live is None else live
         self._load_embedder = embedder
         self._embedder: Embedder | None = None
         self._vectors: VectorFile | None = None
@@ -66,6 +69,8 @@ class CachedIndex:
         path = self._path(snapshot.space)
         try:
             os.makedirs(self._folder, exist_ok=True)
+            if self._live != self._folder and not os.path.exists(path):
+                copy(os.path.join(self._live, os.path.basename(path)), path)
             return self._synchronized(path, snapshot), path
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
@@ -102,8 +107,8 @@ class CachedIndex:
         if self._vectors is None:
             model, dimensions = self._embedder.model, self._embedder.dimensions
             try:
-                os.makedirs(self._folder, exist_ok=True)
-                self._vectors = VectorFile(self._folder, model, dimensions)
+                os.makedirs(self._live, exist_ok=True)
+                self._vectors = VectorFile(self._live, model, dimensions)
             except (sqlite3.Error, OSError) as error:
                 self._warn(f"vectors cannot be kept ({_reason(error)}); this command works without the cache")
                 self._vectors = VectorFile(None, model, dimensions)

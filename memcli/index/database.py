@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
@@ -77,6 +77,19 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
         with suppress(FileNotFoundError):
             os.unlink(path)
         return _open(path)
+
+
+def copy(source: str, target: str) -> None:
+    """Makes the database at `target` a copy of that at `source`, if that can be had; it is a start, and never needed."""
+    temp = f"{target}.{os.getpid()}"
+    with suppress(sqlite3.Error, OSError):
+        if os.path.islink(source) or not os.path.isfile(source):
+            return
+        with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(temp)) as new:
+            old.backup(new)
+        os.replace(temp, target)
+    with suppress(OSError):
+        os.unlink(temp)
 
 
 class _OtherVersionError(Exception):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
-from memcli.model.memory import Memory
+from memcli.codec.merge_fields import DELETED
+from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean, clean_line
 
 _SHOWN = (
@@ -28,7 +31,18 @@ def render_memory(memory: Memory) -> str:
     lines += ["", clean(memory.raw).strip() or encode(memory.content).decode(), ""]
     rest = {name: value for name, value in memory_to_json(memory).items() if name not in _SHOWN}
     lines += [f"{name}: {_value(value)}" for name, value in sorted(rest.items())]
+    noted = memory.metadata.get("conflicts")
+    conflicts = noted if isinstance(noted, list) else []
+    lines += [f"conflict: {_conflict(one)}" for one in conflicts if isinstance(one, dict)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _conflict(note: Mapping[str, Json]) -> str:
+    """A value that gave way in a merge."""
+    if note.get("field") == DELETED:
+        return f"the other side of a merge had deleted it ({_value(note.get('updated_at'))})"
+    field, value, at = (_value(note.get(name)) for name in ("field", "value", "updated_at"))
+    return f"{field} was {value} on the other side of a merge ({at})"
 
 
 def _value(value: object) -> str:

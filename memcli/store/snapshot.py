@@ -1,10 +1,11 @@
-"""One version of a space file, held open: a rename over it changes nothing of what is read from it."""
+"""One version of a space as the bytes of its file, wherever those come from: a file held open, or a commit."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import decode
@@ -20,29 +21,38 @@ _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must n
 _UNREAD: list[Span] = []
 
 
-class FileSnapshot:
-    """A space file, held open: a rename over it changes nothing of what is read here."""
+class ByteSnapshot(ABC):
+    """A space read from bytes that do not change. See `ports.Snapshot` for the promises.
 
-    def __init__(self, space: str, path: str) -> None:
-        self._space = space
-        self._path = path
-        self._data: bytes | None = None
+    `fingerprint` is empty when there is no such space; `where` names it in messages.
+    """
+
+    def __init__(self, space: str, fingerprint: str, where: str) -> None:
+        self.space = space
+        self.fingerprint = fingerprint
+        self._where = where
         self._found: list[Span] | None = _UNREAD
-        self._fd = _open(path)
-        self.fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
 
-    @property
-    def space(self) -> str:
-        return self._space
+    @abstractmethod
+    def read(self) -> bytes:
+        """The bytes of the file, all of them."""
+
+    @abstractmethod
+    def part(self, start: int, length: int) -> bytes:
+        """Some of the bytes."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of the file."""
 
     def load(self) -> Space:
-        if self._fd is None:
-            return Space(self._space)
+        if not self.fingerprint:
+            return Space(self.space)
         return self._named(decode_space(self.read(), self._where))
 
     def header(self) -> Space:
-        if self._fd is None:
-            return Space(self._space)
+        if not self.fingerprint:
+            return Space(self.space)
         found = self._spans()
         if found is None:
             return self.load()
@@ -51,7 +61,7 @@ class FileSnapshot:
         return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
 
     def records(self) -> Iterator[tuple[bytes, int]]:
-        if self._fd is None:
+        if not self.fingerprint:
             return
         found = self._spans()
         if found is None:
@@ -76,17 +86,8 @@ class FileSnapshot:
             memories.append(memory)
         return memories
 
-    def close(self) -> None:
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
-    @property
-    def _where(self) -> str:
-        return os.path.join("spaces", os.path.basename(self._path))
-
     def _named(self, space: Space) -> Space:
-        if space.name != self._space:
+        if space.name != self.space:
             raise CorruptError(
                 f"{self._where}: holds space {space.name!r}",
                 f"rename the file to {space.name}.json, or mend the name in it",
@@ -98,8 +99,27 @@ class FileSnapshot:
             self._found = spans(self.read())
         return self._found
 
+    def _at(self, name: str, start: int, length: int) -> Memory | None:
+        if not self.fingerprint:
+            return None
+        try:
+            tree = decode(self.part(start, length), self._where)
+            memory = memory_from_json(tree, self._where) if isinstance(tree, dict) else None
+        except MemcliError:
+            return None
+        return memory if memory is not None and memory.id == name else None
+
+
+class FileSnapshot(ByteSnapshot):
+    """A space file, held open: a rename over it changes nothing of what is read here."""
+
+    def __init__(self, space: str, path: str) -> None:
+        self._data: bytes | None = None
+        self._fd = _open(path)
+        fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
+        super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
+
     def read(self) -> bytes:
-        """The bytes of the file, all of them."""
         if self._data is None:
             assert self._fd is not None
             size = os.fstat(self._fd).st_size
@@ -113,16 +133,14 @@ class FileSnapshot:
             self._data = b"".join(parts)
         return self._data
 
-    def _at(self, name: str, start: int, length: int) -> Memory | None:
-        if self._fd is None:
-            return None
-        data = os.pread(self._fd, length, start)
-        try:
-            tree = decode(data, self._where)
-            memory = memory_from_json(tree, self._where) if isinstance(tree, dict) else None
-        except MemcliError:
-            return None
-        return memory if memory is not None and memory.id == name else None
+    def part(self, start: int, length: int) -> bytes:
+        assert self._fd is not None
+        return os.pread(self._fd, length, start)
+
+    def close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
 
 def _open(path: str) -> int | None:

@@ -28,6 +28,7 @@ PLAIN = [
     ["recall", "postgresql", "--min-score", "0.9", "--fail-empty", "--json"],
     ["recall", "postgresql", "-s", "other", "-q"],
     ["recall", "postgresql", "--all-spaces", "--no-global", "--json"],
+    ["recall", "postgresql", "--rev", "HEAD"],
     ["recall", "x", "--format", "yaml"],
     ["recall", "x", "--limit", "0"],
     ["recall"],

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.options import Refs, verb
+from memcli.cli.options import Refs, Rev, verb
 from memcli.cli.session import Session
 from memcli.errors import UsageError
 
@@ -16,6 +16,7 @@ def command(
     session: Session,
     refs: Refs,
     field: Annotated[str | None, typer.Option("--field", metavar="NAME", help="This field alone, as it is.")] = None,
+    rev: Rev = None,
 ) -> None:
     """Print memories whole, by id or path."""
     from memcli.app.lookup import get
@@ -23,7 +24,7 @@ def command(
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
-    memories = get(session.open(), refs)
+    memories = get(session.open(rev=rev), refs)
     if field is not None:
         values = [memory_to_json(m).get(field) for m in memories]
         if field not in memory_to_json(memories[0]) and not hasattr(memories[0], field):

@@ -9,6 +9,10 @@ import typer
 
 from memcli.cli.options import verb
 from memcli.cli.session import Session
+from memcli.git.driver import configure
+from memcli.git.repository import find_repository
+from memcli.store.attributes import install_attributes
+from memcli.store.layout import FOLDER
 
 
 @verb
@@ -17,13 +21,28 @@ def command(
     project: Annotated[
         str | None, typer.Option(metavar="NAME", help="The project's name, the first segment of new paths.")
     ] = None,
+    git: Annotated[bool, typer.Option("--git", help="Let git merge memories by memcli, in this clone.")] = False,
 ) -> None:
     """Make a store: `.memory/` at the root of the work tree, or here.
 
     Run it again at any time: it adds what is missing and changes nothing else.
     """
-    from memcli.wiring import make_store
+    from memcli.wiring import make_store, root_to_make
 
-    root, new = make_store({**session.options, "project": project}, os.environ)
+    options = {**session.options, "project": project}
+    if git:  # first of all, so that nothing is made where there is no repository
+        find_repository(os.path.dirname(root_to_make(options, os.environ)))
+    root, new = make_store(options, os.environ)
+    done = _install_driver(root) if git else []
     text = f"made a store at {root}" if new else f"there is a store at {root}"
-    session.output.confirm({"root": root, "created": new}, text)
+    session.output.confirm({"root": root, "created": new, **({"git": done} if git else {})}, "\n".join([text, *done]))
+
+
+def _install_driver(root: str) -> list[str]:
+    """Lets git merge memories by memcli; what that took, a line each."""
+    done = []
+    if install_attributes(root):
+        done.append(f"wrote {FOLDER}/.gitattributes: commit it, so that every clone asks for the merge")
+    if configure(find_repository(os.path.dirname(root))):
+        done.append("set merge.memcli in the git config of this clone: in every other, run `memcli init --git` once")
+    return done or ["git merges memories by memcli already"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.options import Kinds, Tags, verb
+from memcli.cli.options import Kinds, Rev, Tags, verb
 from memcli.cli.session import Session
 from memcli.model.recall import DEFAULT_LIMIT
 
@@ -36,6 +36,7 @@ def command(
     scope: Annotated[str | None, typer.Option(metavar="project|global|session")] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Only made at or after TIME.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Only made before TIME.")] = None,
+    rev: Rev = None,
     at: Annotated[str | None, typer.Option(metavar="TIME", help="What was valid at TIME.")] = None,
     prefer_kind: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help="Rank this kind higher; may be repeated.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.options import verb
+from memcli.cli.options import Rev, verb
 from memcli.cli.session import Session
 
 
@@ -20,6 +20,7 @@ def command(
     under: Annotated[str, typer.Option(metavar="PATH", help="The heading: only at this path and below it.")] = "",
     limit: Annotated[int, typer.Option("--limit", "-l", min=1, metavar="N", help="At most N.")] = 20,
     recency_bias: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="How much the date counts.")] = 0.3,
+    rev: Rev = None,
 ) -> None:
     """Rank what lies under a heading by meaning and date, with the place that speaks of it.
 
@@ -30,7 +31,7 @@ def command(
     from memcli.render.listing import found_text, summary_json
 
     query = decode(os.fsencode(query), "the question")
-    found = search(session.open(), query, under, limit, recency_bias)
+    found = search(session.open(rev=rev), query, under, limit, recency_bias)
     data = [
         {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets} for f in found
     ]

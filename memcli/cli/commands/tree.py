@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.options import verb
+from memcli.cli.options import Rev, verb
 from memcli.cli.session import Session
 
 
@@ -14,11 +14,12 @@ from memcli.cli.session import Session
 def command(
     session: Session,
     path: Annotated[str, typer.Argument(metavar="[PATH]", help="Only at this path and below it.")] = "",
+    rev: Rev = None,
 ) -> None:
     """Show the hierarchy of paths, as a system prompt can show it."""
     from memcli.app.lookup import list_memories
     from memcli.model.tree import tree
     from memcli.render.listing import tree_json, tree_text
 
-    root = tree(list_memories(session.open(), path))
+    root = tree(list_memories(session.open(rev=rev), path))
     session.output.answer(tree_json(root), tree_text(root))

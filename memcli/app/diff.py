@@ -1,0 +1,104 @@
+"""Diff: what happened to the memories between two states of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.codec.canonical import encode
+from memcli.codec.memory import memory_to_json
+from memcli.codec.space import policy_to_json
+from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChange
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Space
+from memcli.ports import Store
+
+_BOOKKEEPING = frozenset(["updated_at", "version"])
+_RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must share to be one under two names
+
+
+def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
+    """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
+    old, new = _names(before, spaces), _names(after, spaces)
+    was = {name: _load(before, name) for name in old}
+    now = {name: _load(after, name) for name in new}
+    renamed = _renamed([was[n] for n in old if n not in now], [now[n] for n in new if n not in was])
+    found = []
+    for name in sorted({*old, *new} - set(renamed.values())):
+        source = renamed.get(name, name)
+        change = _compare(name, source, was.get(source), now.get(name))
+        if change.status != "changed" or change.fields or change.memories:
+            found.append(change)
+    return found
+
+
+def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[FieldChange, ...]:
+    """The fields that differ, in order of name, but those that only count and date; metadata key by key."""
+    found = []
+    for name in sorted((before.keys() | after.keys()) - _BOOKKEEPING):
+        old, new = before.get(name), after.get(name)
+        if encode(old) == encode(new):
+            continue
+        if name in ("metadata", "policy") and isinstance(old, dict) and isinstance(new, dict):
+            found += [FieldChange(f"{name}.{c.name}", c.before, c.after) for c in compare(old, new)]
+        else:
+            found.append(FieldChange(name, old, new))
+    return tuple(found)
+
+
+def _names(store: Store, spaces: Sequence[str] | None) -> list[str]:
+    return [name for name in store.spaces() if spaces is None or name in spaces]
+
+
+def _load(store: Store, name: str) -> Space:
+    snapshot = store.open(name)
+    try:
+        return snapshot.load()
+    finally:
+        snapshot.close()
+
+
+def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:
+    """New names to the names before, for spaces that have most of their memories in common."""
+    found: dict[str, str] = {}
+    for space in new:
+        ids = {m.id for m in space.objects}
+        shared = {old.name: len(ids & {m.id for m in old.objects}) for old in gone if old.name not in found.values()}
+        best = max(shared, key=lambda name: (shared[name], name), default=None)
+        if best is not None and shared[best]:
+            smaller = min(len(ids), *(len(old.objects) for old in gone if old.name == best))
+            if shared[best] >= _RENAMED_SHARE * smaller:
+                found[space.name] = best
+    return found
+
+
+def _compare(name: str, was: str, before: Space | None, after: Space | None) -> SpaceChange:
+    status = "added" if before is None else "removed" if after is None else "renamed" if was != name else "changed"
+    old, new = before or Space(was), after or Space(name)
+    fields = compare(_header(old), _header(new)) if status in ("changed", "renamed") else ()
+    return SpaceChange(name, status, was, fields, tuple(_memories(old, new)))
+
+
+def _header(space: Space) -> dict[str, Json]:
+    return {**space.extra, "metadata": space.metadata, "policy": policy_to_json(space.policy)}
+
+
+def _memories(before: Space, after: Space) -> list[MemoryChange]:
+    old, new = ({m.id: m for m in space.objects} for space in (before, after))
+    found = [MemoryChange("removed", m) for name, m in old.items() if name not in new]
+    for name, memory in new.items():
+        if name not in old:
+            found.append(MemoryChange("added", memory))
+        elif memory != old[name] or encode(memory_to_json(memory)) != encode(memory_to_json(old[name])):
+            fields = compare(memory_to_json(old[name]), memory_to_json(memory))
+            found.append(MemoryChange(_status(old[name], memory, fields), memory, fields))
+    return sorted(found, key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
+
+
+def _status(before: Memory, after: Memory, fields: Sequence[FieldChange]) -> str:
+    if before.active != after.active:
+        return "restored" if after.active else "forgotten"
+    if after.superseded_by and not before.superseded_by:
+        return "superseded"
+    if [change.name for change in fields] == ["pinned"]:
+        return "pinned" if after.pinned else "unpinned"
+    return "changed"

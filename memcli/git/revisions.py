@@ -1,0 +1,91 @@
+"""The files of a store as they were at a commit, read from git's objects without touching the work tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from memcli.git.repository import Repository, find_repository
+from memcli.model.changes import Commit
+
+_FILE_MODES = ("100644", "100755")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHistory:
+    """A folder in a repository over time. `folder` is relative to the root of the work tree, with `/`."""
+
+    repository: Repository
+    folder: str
+
+    def commit(self, revision: str) -> str:
+        """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
+        return self.repository.resolve(revision)
+
+    def files(self, commit: str) -> dict[str, str]:
+        """The names of the plain files right in the folder at this commit, each with the hash of what it held."""
+        listed = self.repository.run(
+            "--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", f"{self.folder}/"
+        )
+        found = {}
+        for entry in listed.split("\0")[:-1]:
+            facts, _, path = entry.partition("\t")
+            mode, _, blob = facts.split(" ")
+            if mode in _FILE_MODES:
+                found[path.rpartition("/")[2]] = blob
+        return found
+
+    def read(self, blob: str) -> bytes:
+        """What the file of this hash held."""
+        with self.repository.objects() as objects:
+            return objects.read(blob) or b""
+
+    @contextmanager
+    def reading(self) -> Iterator[Callable[[str, str], bytes | None]]:
+        """What the file of a name held at a commit, None where it was not there; for as many as are asked for."""
+        with self.repository.objects() as objects:
+            yield lambda commit, name: objects.read(f"{commit}:{self.path(name)}")
+
+    def commits(self, start: str, name: str) -> list[Commit]:
+        """The commits up to `start` that changed the file `name` of the folder, newest first."""
+        told = self.repository.run(
+            "--literal-pathspecs", "log", "-z", "--topo-order", "--parents", "--no-notes", "--no-mailmap",
+            "--encoding=UTF-8", "--format=tformat:%H%x00%P%x00%an%x00%aI%x00%s", start, "--", self.path(name),
+        )  # fmt: skip
+        parts = iter(told.split("\0"))
+        return [
+            Commit(c, tuple(p.split()), a, d, s)
+            for c, p, a, d, s in zip(parts, parts, parts, parts, parts, strict=False)
+        ]
+
+    def renamed_from(self, commit: str, name: str) -> tuple[str, str] | None:
+        """The name that the file `name` had before `commit`, and the parent that it had it in; None for a new file."""
+        parents = self.repository.run("rev-list", "--parents", "-n", "1", commit).split()[1:]
+        for parent in parents:
+            told = self.repository.run(
+                "--literal-pathspecs", "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--no-ext-diff", "--no-textconv",
+                "--name-status", parent, commit, "--", f"{self.folder}/",
+            )  # fmt: skip
+            parts = told.split("\0")
+            for status, old, new in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
+                if status.startswith("R") and new == self.path(name):
+                    return old.rpartition("/")[2], parent
+        return None
+
+    def path(self, name: str) -> str:
+        """Where the file `name` of the folder is, from the root of the work tree."""
+        return f"{self.folder}/{name}"
+
+
+def open_history(folder: str) -> StoreHistory:
+    """The history of the folder at `folder`, which need not be there any more. Raises NotFoundError, ProviderError."""
+    base, missing = folder, []
+    while not os.path.isdir(base):
+        base, leaf = os.path.split(base)
+        missing.append(leaf)
+    repository = find_repository(base)
+    prefix = Repository(base).run("rev-parse", "--show-prefix").removesuffix("\n").rstrip("/")
+    inside = "/".join(part for part in (prefix, *reversed(missing)) if part)
+    return StoreHistory(repository, inside)

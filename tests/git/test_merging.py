@@ -1,0 +1,321 @@
+"""Real git, which calls the merge driver: nothing that either side remembered is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.main import main
+from memcli.codec.space import decode_space, encode_space
+from memcli.model.space import Space
+from tests.conftest import ROOT
+from tests.git.conftest import Team
+
+
+def test_both_branches_add(team: Team) -> None:
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    assert team.attempt("merge", "-q", "left").returncode == 0
+    assert set(team.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+
+
+def test_both_edit_different_fields(team: Team) -> None:
+    team.branch("left")
+    team.remember("db/choice", "We chose PostgreSQL 16.")
+    team.branch("right")
+    team.memcli("tag", "db/choice", "--add", "storage")
+    team.memcli("pin", "db/choice")
+    team.commit()
+    done = team.attempt("merge", "left")
+    assert (done.returncode, "conflict" in done.stderr) == (0, False)
+    found = team.at("db/choice")
+    assert (found.raw, found.pinned, "storage" in found.tags) == ("We chose PostgreSQL 16.", True, True)
+    assert found.summary_micro == "We chose PostgreSQL 16."
+
+
+def test_both_edit_the_same_field(team: Team) -> None:
+    team.branch("left")
+    team.remember("db/choice", "We chose MySQL.")
+    team.branch("right")
+    team.remember("db/choice", "We chose SQLite.")
+    done = team.attempt("merge", "left")
+    assert done.returncode == 0
+    assert ".memory/spaces/main.json: 1 conflict" in done.stderr + done.stdout
+    found = team.at("db/choice")
+    assert found.raw == found.summary_micro == "We chose SQLite."
+    assert [(n["field"], n["value"]) for n in found.metadata["conflicts"]] == [("raw", "We chose MySQL.")]
+    assert found.version == 3
+
+
+def test_either_direction_gives_the_same_bytes(team: Team) -> None:
+    team.branch("left")
+    team.remember("db/choice", "We chose MySQL.")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("db/choice", "We chose SQLite.")
+    team.attempt("merge", "left")
+    one = team.file().read_bytes()
+    team.git("reset", "-q", "--hard", "HEAD~1")
+    right = team.git("rev-parse", "HEAD")
+    team.on("left")
+    assert team.attempt("merge", right).returncode == 0
+    assert team.file().read_bytes() == one
+
+
+def test_delete_against_edit(team: Team) -> None:
+    team.memcli("space", "policy", "main", "--set", "allow_delete=true")
+    team.remember("db/old", "Nobody needs this.")
+    team.branch("left")
+    team.memcli("forget", "db/choice", "db/old", "--purge")
+    team.commit()
+    team.branch("right")
+    team.remember("db/choice", "We chose PostgreSQL 16.")
+    done = team.attempt("merge", "left")
+    assert done.returncode == 0
+    assert "deleted" in done.stderr + done.stdout
+    assert team.texts() == {"db/choice": "We chose PostgreSQL 16."}
+
+
+def test_rebase(team: Team) -> None:
+    team.branch("left")
+    for n in range(3):
+        team.remember(f"left/{n}", f"Left {n}.")
+    team.remember("db/choice", "We chose MySQL.")
+    team.branch("right")
+    for n in range(3):
+        team.remember(f"right/{n}", f"Right {n}.")
+    team.on("left")
+    assert team.attempt("rebase", "-q", "right").returncode == 0
+    assert len(team.texts()) == 7
+    assert team.texts()["db/choice"] == "We chose MySQL."
+
+
+def test_cherry_pick_and_revert(team: Team) -> None:
+    team.branch("left")
+    team.remember("left/0", "Left 0.")
+    team.remember("left/1", "Left 1.")
+    picked = team.git("rev-parse", "HEAD")
+    team.branch("right")
+    team.remember("right/0", "Right 0.")
+    assert team.attempt("cherry-pick", picked).returncode == 0
+    assert set(team.texts()) == {"db/choice", "left/1", "right/0"}
+    team.remember("right/1", "Right 1.")
+    assert team.attempt("revert", "HEAD~1").returncode == 0
+    assert set(team.texts()) == {"db/choice", "right/0", "right/1"}
+
+
+def test_stash_pop(team: Team) -> None:
+    team.memcli("remember", "Stashed.", "--path", "stashed")
+    team.git("stash", "-q")
+    team.remember("kept", "Kept.")
+    assert team.attempt("stash", "pop").returncode == 0
+    assert set(team.texts()) == {"db/choice", "stashed", "kept"}
+
+
+def test_an_octopus_loses_nothing(team: Team) -> None:
+    """Git merges more than two heads without asking any driver: it gives up, and one after the other works."""
+    for name in ("one", "two", "three"):
+        team.branch(name)
+        team.remember(name, f"The {name}.")
+    team.on("main")
+    assert team.attempt("merge", "one", "two", "three").returncode != 0
+    team.git("reset", "-q", "--hard", "main")
+    for name in ("one", "two", "three"):
+        assert team.attempt("merge", "--no-edit", name).returncode == 0
+    assert set(team.texts()) == {"db/choice", "one", "two", "three"}
+
+
+def test_criss_cross(team: Team) -> None:
+    team.branch("left")
+    team.remember("db/choice", "We chose MySQL.")
+    team.branch("right")
+    team.remember("db/choice", "We chose SQLite.")
+    right = team.git("rev-parse", "HEAD")
+    assert team.attempt("merge", "--no-edit", "left").returncode == 0
+    team.on("left")
+    assert team.attempt("merge", "--no-edit", right).returncode == 0
+    team.remember("left", "More.")
+    assert team.attempt("merge", "--no-edit", "right").returncode == 0
+    found = team.at("db/choice")
+    assert found.raw == "We chose SQLite."
+    assert [n["value"] for n in found.metadata["conflicts"]] == ["We chose MySQL."]
+
+
+def test_a_space_renamed_on_one_side_and_edited_on_the_other(team: Team) -> None:
+    team.remember("ops/backup", "Backups run at night.")
+    team.branch("left")
+    team.git("mv", ".memory/spaces/main.json", ".memory/spaces/core.json")
+    data = json.loads(team.file("core").read_bytes())
+    team.file("core").write_bytes(encode_space(decode_space(json.dumps({**data, "space": "core"}).encode(), "test")))
+    team.commit("rename the space")
+    team.branch("right")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.on("left")
+    assert team.attempt("merge", "--no-edit", "right").returncode == 0
+    assert not team.file().exists()
+    assert team.space("core").name == "core"
+    assert set(team.texts("core")) == {"db/choice", "ops/backup", "ops/deploy"}
+    assert main(["get", "ops/deploy", "-s", "core", "--root", str(team.root)]) == 0
+
+
+def test_both_add_a_space_of_one_name(team: Team) -> None:
+    team.branch("left")
+    team.remember("a", "Left.", "-s", "new")
+    team.remember("b", "The same.", "-s", "new")
+    team.branch("right")
+    team.remember("b", "The same.", "-s", "new")
+    team.remember("c", "Right.", "-s", "new")
+    assert team.attempt("merge", "--no-edit", "left").returncode == 0
+    assert team.texts("new") == {"a": "Left.", "b": "The same.", "c": "Right."}
+
+
+def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    team.git("clone", "-q", str(team.root), str(tmp_path / "clone"))
+    clone = Team(tmp_path / "clone", team.hour)
+    assert clone.attempt("merge", "origin/left").returncode == 1
+    assert b"<<<<<<<" in clone.file().read_bytes()
+    clone.git("merge", "--abort")
+    capfd.readouterr()
+    assert main(["doctor", "--root", str(clone.root)]) == 8
+    assert "this clone does not have it (run `memcli init --git`)" in capfd.readouterr().out
+    clone.memcli("init", "--git")
+    assert clone.git("status", "--porcelain") == ""
+    assert clone.attempt("merge", "origin/left").returncode == 0
+    assert set(clone.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+    clone.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
+    main(["doctor", "--root", str(clone.root)])
+    assert "is gone: /nowhere/memcli" in capfd.readouterr().out
+
+
+def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    team.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
+    assert team.attempt("merge", "left").returncode != 0
+    stages = [line.split()[2] for line in team.git("ls-files", "-u").splitlines()]
+    assert stages in (["1", "2", "3"], [])
+
+
+@pytest.mark.parametrize("damage", [b"{", b"", b"<<<<<<< HEAD\n{}\n", b"[]", b"newer"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_side_that_is_no_space(team: Team, damage: bytes, side: str) -> None:
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    team.on(side)
+    if damage == b"newer":
+        damage = team.file().read_bytes().replace(b'"version": 1\n}', b'"version": 99\n}')
+    team.file().write_bytes(damage)
+    team.commit("damage")
+    team.on("right")
+    done = team.attempt("merge", "left")
+    assert done.returncode == 1
+    told = done.stdout + done.stderr
+    assert ".memory/spaces/main.json is merged line by line: " in told
+    assert ("theirs" if side == "left" else "ours") in told
+    assert "Traceback" not in told
+    assert len(team.git("ls-files", "-u").splitlines()) == 3
+
+
+def test_autocrlf_changes_no_byte(team: Team, tmp_path: Path) -> None:
+    before = team.file().read_bytes()
+    done = subprocess.run(
+        ["git", "-c", "core.autocrlf=true", "clone", "-q", "-c", "core.autocrlf=true", str(team.root), str(tmp_path / "w")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0
+    clone = Team(tmp_path / "w", team.hour)
+    assert clone.file().read_bytes() == before
+    clone.remember("more", "Another.")
+    assert clone.git("status", "--porcelain") == ""
+    assert clone.git("cat-file", "blob", "HEAD:.memory/spaces/main.json").encode() == clone.file().read_bytes().strip()
+
+
+def test_in_a_linked_work_tree_and_a_folder_with_spaces(team: Team, tmp_path: Path) -> None:
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.on("main")
+    team.git("worktree", "add", "-q", "-b", "right", str(tmp_path / "an odd 'name'"), "main")
+    other = Team(tmp_path / "an odd 'name'", team.hour)
+    other.remember("ops/backup", "Backups run at night.")
+    assert other.attempt("merge", "--no-edit", "left").returncode == 0
+    assert set(other.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+
+
+def test_a_program_in_an_odd_folder(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "100% o'dd $HOME"
+    folder.mkdir()
+    (folder / "memcli").write_text(f"#!/bin/sh\nexec '{sys.executable}' -P -m memcli \"$@\"\n")
+    (folder / "memcli").chmod(0o755)
+    monkeypatch.setattr(sys, "argv", [str(folder / "memcli")])
+    team.memcli("init", "--git")
+    assert "100%% o" in team.git("config", "merge.memcli.driver")
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    assert team.attempt("merge", "--no-edit", "left").returncode == 0
+    team.memcli("doctor")
+
+
+def test_a_memory_too_deep_to_be_written(team: Team) -> None:
+    deep = team.file().read_bytes().replace(b'"metadata": {', b'"metadata": {"x": ' + b"[" * 400 + b"]" * 400 + b",", 1)
+    team.branch("left")
+    team.file().write_bytes(deep)
+    team.commit("deep")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    done = team.attempt("merge", "--no-edit", "left")
+    assert (done.returncode, "line by line" in done.stderr + done.stdout) == (1, True)
+
+
+def test_init_git_again_changes_nothing(team: Team) -> None:
+    attributes = team.root / ".memory" / ".gitattributes"
+    attributes.write_text("# ours\nexports/* -diff\n")
+    team.memcli("init", "--git")
+    once, config = attributes.read_bytes(), (team.root / ".git" / "config").read_bytes()
+    assert once == b"# ours\nexports/* -diff\n*.json text eol=lf\nspaces/*.json merge=memcli\n"
+    team.memcli("init", "--git")
+    assert (attributes.read_bytes(), (team.root / ".git" / "config").read_bytes()) == (once, config)
+
+
+def test_init_git_outside_a_work_tree_makes_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--git", "--root", str(tmp_path)]) == 3
+    assert "git init" in capfd.readouterr().err
+    assert not (tmp_path / ".memory").exists()
+
+
+def test_attributes_that_are_a_link_are_not_written_through(team: Team, tmp_path: Path) -> None:
+    attributes = team.root / ".memory" / ".gitattributes"
+    attributes.unlink()
+    attributes.symlink_to(tmp_path / "outside")
+    team.memcli("init", "--git", code=8)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_the_driver_needs_no_store_and_no_repository(tmp_path: Path) -> None:
+    for name in ("base", "ours", "theirs"):
+        (tmp_path / name).write_bytes(encode_space(Space("main")))
+    command = [sys.executable, "-P", "-m", "memcli", "merge-driver", "base", "ours", "theirs"]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert sorted(os.listdir(tmp_path)) == ["base", "ours", "theirs"]
+    done = subprocess.run(
+        [*command[:-1], "missing"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)

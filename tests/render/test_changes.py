@@ -1,0 +1,55 @@
+"""Changes as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from memcli.model.changes import FieldChange, MemoryChange, SpaceChange
+from memcli.render.changes import diff_text
+from memcli.render.memory import render_memory
+from memcli.render.words import word_diff
+from tests.conftest import memory
+from tests.strategies import texts
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("We deploy on Friday.", "We deploy on Monday.", "We deploy on [-Friday-]{+Monday+}."),
+        ("one two", "one two three", "one two{+ three+}"),
+        ("", "new", "{+new+}"),
+        ("a b c", "b c", "[-a -]b c"),
+        (f"{'x ' * 100}a", f"{'x ' * 100}b", f"…{'x ' * 20}[-a-]{{+b+}}"),
+        ("a" + " x" * 3000, "b" + " y" * 3000, f"[-a{' x' * 99} …{' x' * 100}-]{{+b{' y' * 99} …{' y' * 100}+}}"),
+        ("a\n" * 3000, "b\n" * 3000, "[-6000 characters-]{+6000 characters+}"),
+    ],
+)
+def test_words_that_went_and_came(before: str, after: str, expected: str) -> None:
+    assert word_diff(before, after) == expected
+
+
+def test_long_texts_are_compared_by_lines() -> None:
+    before = "".join(f"line {n} of some length\n" for n in range(600))
+    after = before.replace("line 7 ", "line seven ").replace("line 590 ", "line more ")
+    assert "[-line 590 of some length\n-]{+line more of some length\n+}" in word_diff(before, after)
+
+
+@given(texts, texts)
+def test_any_two_texts_can_be_told(before: str, after: str) -> None:
+    assert ("[-" in word_diff(before, after) or "{+" in word_diff(before, after)) or before == after
+
+
+def test_no_change_reaches_a_terminal_as_an_escape() -> None:
+    fields = (FieldChange("raw", "one", "two\x1b[31m\n\u202e"), FieldChange("x\x1b[0m", None, "\x1b]0;t\x07"))
+    change = MemoryChange("changed", memory(path="a\x1b[31m"), fields)
+    told = diff_text([SpaceChange("main", "changed", "main", (), (change,))])
+    assert not any(c in told for c in "\x1b\x07\u202e")
+
+
+def test_a_memory_tells_of_its_conflicts() -> None:
+    notes = [{"field": "raw", "value": "Old.", "updated_at": "2026-02-01T00:00:00Z"}, {"field": "deleted"}, "odd"]
+    told = render_memory(memory(metadata={"conflicts": notes}))
+    assert "conflict: raw was Old. on the other side of a merge (2026-02-01T00:00:00Z)" in told
+    assert "the other side of a merge had deleted it" in told
+    assert render_memory(memory(metadata={"conflicts": 7}))
