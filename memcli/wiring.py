@@ -70,7 +70,11 @@ def open_workspace(
     log = cache(lambda: _audit(layout, clock, environ, command, warn))
     trash = cache(lambda: _trash(layout, clock, command, warn))
     guard = Guard(layout, lambda removed: trash().keep(removed), warn)
-    past = _at_revision(layout, options.get("rev"), warn)
+    past = None
+    if (revision := options.get("rev")) is not None:
+        from memcli.store.revision import open_revision
+
+        past = open_revision(layout, revision, warn)
     return Workspace(
         store=past or AuditedStore(FileStore(layout, _fold, guard), log),
         load_trash=trash,
@@ -151,21 +155,22 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
     return find_root(os.getcwd(), os.path.expanduser("~"))
 
 
-def make_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> tuple[str, bool]:
-    """Makes the store that is meant. Its root, and whether it is new. Raises StoreError."""
-    root = root_to_make(options, environ)
+def make_store(
+    options: Mapping[str, str | None], environ: Mapping[str, str], check: Callable[[str], object] = lambda _: None
+) -> tuple[str, bool]:
+    """Makes the store that is meant: `--root`, or `.memory` in the work tree, or here. Its root, and whether it is new.
+
+    `check` is given the root first, and may raise.
+    """
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    here = os.getcwd()
+    home = os.path.expanduser("~")
+    root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
+    check(root)
     new = make_root(root)
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
-
-
-def root_to_make(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
-    """Where a store would be made: at `--root`, or in `.memory` in the work tree, or here."""
-    named = options.get("root") or environ.get("MEMCLI_ROOT")
-    here = os.getcwd()
-    home = os.path.expanduser("~")
-    return _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
 
 
 def check_files(workspace: Workspace, repair: bool) -> Iterator[tuple[Finding, bool]]:
@@ -286,15 +291,6 @@ def _named_root(named: str) -> str:
     """`--root` names the store itself, or the folder that it is in."""
     path = os.path.abspath(named)
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
-
-
-def _at_revision(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:
-    """The store as it was at a commit, when one is named. Raises UsageError, NotFoundError, ProviderError."""
-    if revision is None:
-        return None
-    from memcli.store.revision import open_revision
-
-    return open_revision(layout, revision, warn)
 
 
 def _index(

@@ -10,7 +10,7 @@ import typer
 from memcli.cli.options import verb
 from memcli.cli.session import Session
 from memcli.git.driver import configure
-from memcli.git.repository import find_repository
+from memcli.git.repository import Repository, find_repository
 from memcli.store.attributes import install_attributes
 from memcli.store.layout import FOLDER
 
@@ -27,12 +27,11 @@ def command(
 
     Run it again at any time: it adds what is missing and changes nothing else.
     """
-    from memcli.wiring import make_store, root_to_make
+    from memcli.wiring import make_store
 
-    options = {**session.options, "project": project}
-    if git:  # first of all, so that nothing is made where there is no repository
-        find_repository(os.path.dirname(root_to_make(options, os.environ)))
-    root, new = make_store(options, os.environ)
+    # The repository first of all, so that nothing is made where there is none.
+    check = _repository if git else lambda _: None
+    root, new = make_store({**session.options, "project": project}, os.environ, check)
     done = _install_driver(root) if git else []
     text = f"made a store at {root}" if new else f"there is a store at {root}"
     session.output.confirm({"root": root, "created": new, **({"git": done} if git else {})}, "\n".join([text, *done]))
@@ -43,6 +42,10 @@ def _install_driver(root: str) -> list[str]:
     done = []
     if install_attributes(root):
         done.append(f"wrote {FOLDER}/.gitattributes: commit it, so that every clone asks for the merge")
-    if configure(find_repository(os.path.dirname(root))):
+    if configure(_repository(root)):
         done.append("set merge.memcli in the git config of this clone: in every other, run `memcli init --git` once")
     return done or ["git merges memories by memcli already"]
+
+
+def _repository(root: str) -> Repository:
+    return find_repository(os.path.dirname(root))
