@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
+from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.clock import Clock, frozen_clock, system_clock
 from memcli.codec.canonical import encode
@@ -24,6 +25,7 @@ from memcli.store.atomic import make_folder, read_json, read_regular, write_file
 from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.guard import Guard
+from memcli.store.key import signer
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 
@@ -75,12 +77,14 @@ def open_workspace(
         from memcli.store.revision import open_revision
 
         past = open_revision(layout, revision, warn)
+    store = past or AuditedStore(FileStore(layout, _fold, guard), log)
     return Workspace(
-        store=past or AuditedStore(FileStore(layout, _fold, guard), log),
+        store=store,
         load_trash=trash,
         load_audit=log,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
+        load_redactor=cache(lambda: Redactor(store, signer(layout, environ), warn)),
         ranker=_ranker(warn),
         clock=clock,
         space=check_space(settings.space),

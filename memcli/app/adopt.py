@@ -28,11 +28,13 @@ class Adopted:
     unchanged: int = 0
     found: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
     dry_run: bool = False
 
     def to_json(self) -> dict[str, Json]:
         counts = {name: getattr(self, name) for name in ("space", "created", "updated", "unchanged", "dry_run")}
-        return {**counts, "found": dict(sorted(self.found.items())), "skipped": dict(sorted(self.skipped.items()))}
+        told = {name: dict(sorted(getattr(self, name).items())) for name in ("found", "skipped", "redactions")}
+        return {**counts, **told}
 
 
 def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bool = False) -> Adopted:
@@ -50,6 +52,8 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     else:
         statuses = Counter(outcome.status for outcome in remember(workspace, candidates))
     done.created, done.updated, done.unchanged = (statuses[name] for name in ("created", "updated", "deduplicated"))
+    for candidate in candidates:
+        done.redactions.update(candidate.redactions)
     done.skipped.update(source.skipped)
     done.found.update(found)
     return done

@@ -16,6 +16,7 @@ from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import find
+from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.ports import Shelf
 
 _FIXED = ("id", "created_at", "updated_at", "version")
@@ -49,34 +50,41 @@ def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]
 
 def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Memory]:
     """Adds and removes tags. Raises UsageError for what is no tag."""
-    added = [check_tag(text) for text in add]
+    redacted = workspace.redactor.take_in(workspace.space, {"tags": list(add)})
+    added = [check_tag(text) for text in redacted.fields["tags"]]
     removed = frozenset(check_tag(text) for text in remove)
 
     def change(memory: Memory, _: Shelf) -> Memory:
         tags = dict.fromkeys([*memory.tags, *added])
-        return replace(memory, tags=tuple(t for t in tags if t not in removed))
+        metadata = with_flags(memory.metadata, redacted.flags)
+        return replace(memory, tags=tuple(t for t in tags if t not in removed), metadata=metadata)
 
     return alter(workspace, refs, change)
 
 
-def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
-    """Sets fields (null takes the default again) and bumps `version`. Raises UsageError naming the wrong field."""
+def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Memory, Mapping[str, int]]:
+    """Sets fields (null takes the default again) and bumps `version`; also says what was redacted, by kind.
+
+    Raises UsageError naming the wrong field.
+    """
     for name in fields:
         if name in _FIXED:
             raise UsageError(f"{name} cannot be set", "it is memcli's own")
         if name not in MEMORY_FIELDS:
             raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
 
-    remade = _derived(workspace, fields)
+    redacted = workspace.redactor.take_in(workspace.space, fields)
+    clean = {name: redacted.fields[name] for name in fields}
+    remade = _derived(workspace, clean)
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
-        edited = _edited(memory, {**remade, **fields})
+        edited = _edited(memory, {**remade, **clean}, redacted.flags)
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
         return edited if edited == memory else replace(edited, version=memory.version + 1)
 
-    return alter(workspace, [ref], change)[0]
+    return alter(workspace, [ref], change)[0], redacted.kinds
 
 
 def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, purge: bool = False) -> list[Memory]:
@@ -124,7 +132,7 @@ def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json
     return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
 
 
-def _edited(memory: Memory, fields: Mapping[str, Json]) -> Memory:
+def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) -> Memory:
     stored = memory_to_json(memory)
     data: dict[str, Any] = {**stored, **checked_fields(fields)}
     for name, value in fields.items():
@@ -137,7 +145,8 @@ def _edited(memory: Memory, fields: Mapping[str, Json]) -> Memory:
     if not str(data.get("raw", "")).strip() and data.get("content") is None:
         raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
     content = encode(data["content"]) if data.get("content") is not None else b""
-    data["metadata"] = {**data.get("metadata", {}), "hash": text_hash(data.get("raw", ""), content)}
+    metadata = with_flags(data.get("metadata", {}), [*flags, *memory.metadata.get(FLAGS, ())])
+    data["metadata"] = {**metadata, "hash": text_hash(data.get("raw", ""), content)}
     if data.get("chunks"):
         data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}

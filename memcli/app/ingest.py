@@ -19,18 +19,21 @@ _PER_WRITE = 2000
 
 @dataclass(slots=True)
 class Ingested:
-    """What an ingest did. `skipped` counts what gave no memory, by reason; `paths` are those that it wrote."""
+    """What an ingest did. `skipped` counts what gave no memory, by reason; `redactions` what
+    was taken out, by kind; `paths` are those that it wrote."""
 
     created: int = 0
     updated: int = 0
     deduplicated: int = 0
     retired: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
     paths: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Json]:
         counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
-        return {**counts, "skipped": dict(sorted(self.skipped.items())), "paths": self.paths}
+        told = {name: dict(sorted(getattr(self, name).items())) for name in ("skipped", "redactions")}
+        return {**counts, **told, "paths": self.paths}
 
     def merge(self, other: Ingested) -> None:
         """Adds the counts of another ingest."""
@@ -39,11 +42,13 @@ class Ingested:
         self.deduplicated += other.deduplicated
         self.retired += other.retired
         self.skipped.update(other.skipped)
+        self.redactions.update(other.redactions)
         self.paths += other.paths
 
     def add(self, outcome: Outcome) -> None:
         """Counts one memory."""
         setattr(self, outcome.status, getattr(self, outcome.status) + 1)
+        self.redactions.update(outcome.redactions)
         if outcome.status != "deduplicated":
             self.paths.append(outcome.path)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.memory import Memory
@@ -37,10 +38,14 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
         snapshot.close()
 
 
-def get(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The memories that `refs` name. Raises NotFoundError for the first that is not there."""
+def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
+    """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
+
+    Raises NotFoundError for the first that is not there.
+    """
     space = load(workspace)
-    return [space.find(ref) for ref in refs]
+    found = [space.find(ref) for ref in refs]
+    return found if as_stored else workspace.redactor.show(found, space.policy.pii_redaction)
 
 
 def list_memories(
@@ -50,15 +55,17 @@ def list_memories(
 
     Raises NotFoundError when `prefix` names nothing.
     """
-    found = load(workspace).under(prefix)
+    space = load(workspace)
+    found = space.under(prefix)
     if prefix and not found:
         raise NotFoundError(f"nothing at {prefix!r} in space {workspace.space!r}", "`memcli tree` shows what there is")
-    return [
+    listed = [
         m for m in found
         if (inactive or (m.active and m.superseded_by is None))
         and (not kinds or m.kind in kinds)
         and all(tag in m.tags for tag in tags)
     ]  # fmt: skip
+    return workspace.redactor.show(listed, space.policy.pii_redaction, SUMMARY)
 
 
 def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:

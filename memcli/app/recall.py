@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -28,11 +28,13 @@ from memcli.ports import Ranker, Renderer, SpaceView
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A space that is asked: the name that its memories go by in the bundle, the view, and the ranker."""
+    """A space that is asked: the name that its memories go by in the bundle, the view, the ranker, and what
+    takes secrets out of memories before they are shown."""
 
     name: str
     view: SpaceView
     ranker: Ranker
+    show: Callable[[Sequence[Memory]], list[Memory]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,12 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
 
 def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
     _, view = stack.enter_context(opened(workspace, space))
-    return Place(name, view, workspace.ranker(workspace.backend or view.policy.backend or ""))
+    policy = view.policy
+
+    def show(memories: Sequence[Memory]) -> list[Memory]:
+        return workspace.redactor.show(memories, policy.pii_redaction)
+
+    return Place(name, view, workspace.ranker(workspace.backend or policy.backend or ""), show)
 
 
 def _ask(query: Query, place: Place) -> Found:
@@ -113,7 +120,7 @@ def _sections(chosen: Sequence[Hit], home: Mapping[int, Place]) -> Iterator[Sect
     memories: dict[int, Memory] = {}
     for place in {id(home[id(hit)]): home[id(hit)] for hit in chosen}.values():
         own = [hit for hit in chosen if home[id(hit)] is place]
-        read = place.view.fetch([hit.entry.row for hit in own])
+        read = place.show(place.view.fetch([hit.entry.row for hit in own]))
         memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
     for hit in chosen:
         why = {name: round(value, 4) for name, value in hit.why.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.app.workspace import Workspace
@@ -18,6 +18,7 @@ from memcli.model.space import Change
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
 from memcli.policy.pinning import is_auto_pinned
+from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.ports import Shelf
 
 MAX_TEXT_BYTES = 1 << 20
@@ -40,20 +41,25 @@ class Outcome:
     path: str
     space: str
     version: int
+    redactions: Mapping[str, int] = field(default_factory=dict)
     compacted: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        data = {name: getattr(self, name) for name in ("status", "id", "path", "space", "version")}
+        data = {name: getattr(self, name) for name in ("status", "id", "path", "space", "version", "redactions")}
         return {**data, "compacted": self.compacted} if self.compacted else data
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory on its way in: the fields that were given, and those that the semantic layer added."""
+    """A memory on its way in: the fields that were given, and those that the semantic layer added.
+
+    `redactions` counts what was taken out of it, by kind.
+    """
 
     given: Mapping[str, Any]
     derived: Mapping[str, Any]
     hash: str
+    redactions: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
         """As it stands in a request."""
@@ -69,7 +75,10 @@ def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
     if not candidates:
         return []
     answer, receipt = workspace.store.submit(workspace.space, request_of(workspace, candidates, supersedes))
-    outcomes = [Outcome(space=workspace.space, **one) for one in answer]
+    outcomes = [
+        Outcome(space=workspace.space, redactions=candidate.redactions, **one)
+        for one, candidate in zip(answer, candidates, strict=True)
+    ]
     return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
 
 
@@ -98,14 +107,15 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     """A candidate from the fields that a user or a source gave. Raises UsageError naming the wrong one."""
     given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
     _check_text(given)
+    redacted = workspace.redactor.take_in(workspace.space, {**_project(workspace), **fields})
+    if redacted.kinds:
+        given = checked_fields({k: v for k, v in redacted.fields.items() if k not in _HINTS})
     for name, check in (("path", check_path), ("id", check_id)):
         if name in given:
             given[name] = check(given[name])
     if "tags" in given:
         given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
-    hints = {name: fields[name] for name in _HINTS if fields.get(name)}
-    if workspace.project:
-        hints.setdefault("project", workspace.project)
+    hints = {name: redacted.fields[name] for name in _HINTS if redacted.fields.get(name)}
     content = encode(given["content"]) if "content" in given else b""
     derived = workspace.summarizer.describe({**hints, **given})
     digest = text_hash(given.get("raw", ""), content)
@@ -115,7 +125,11 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         **given.get("metadata", {}),
         "hash": digest,
     }
-    return Candidate({**given, "metadata": metadata}, derived, digest)
+    return Candidate({**given, "metadata": metadata}, derived, digest, redacted.kinds)
+
+
+def _project(workspace: Workspace) -> dict[str, Json]:
+    return {"project": workspace.project} if workspace.project else {}
 
 
 def _check_text(given: Mapping[str, Any]) -> None:
@@ -198,7 +212,7 @@ class _Desk:
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate)
-        given["metadata"] = {**existing.metadata, **given["metadata"]}
+        given["metadata"] = _joined(existing.metadata, given["metadata"])
         if candidate.hash != existing.hash:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
@@ -222,10 +236,16 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
         strength=existing.strength + 1,
         tags=_union(existing.tags, given.get("tags", ())),
         links=_union(existing.links, given.get("links", ())),
+        metadata=with_flags(existing.metadata, given["metadata"].get(FLAGS, ())),
         pinned=given.get("pinned", existing.pinned),
         active=True,
         updated_at=now,
     )
+
+
+def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:
+    """Metadata of old and new, and the marks of all that was ever redacted."""
+    return with_flags({**old, **new}, old.get(FLAGS, ()))
 
 
 def _memory(fields: Mapping[str, Any]) -> Memory:

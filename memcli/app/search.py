@@ -14,6 +14,7 @@ from memcli.model.analysis import query_terms, terms
 from memcli.model.chunks import split
 from memcli.model.memory import Memory
 from memcli.model.recall import Query, TermStats
+from memcli.policy.redaction import Detector
 from memcli.ports import SpaceView
 
 DEFAULT_BIAS = 0.3
@@ -60,10 +61,17 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
         best.sort(key=lambda s: s[:2], reverse=True)
         shown = [row for *_, row in best[:limit]]
         near = view.passages(text, shown) if text.strip() else {}
+        policy = view.policy.pii_redaction
+        detector = workspace.redactor.on_the_way_out(policy)
         return [
-            Found(m, score, round(similar.get(row, 0.0), 4), _snippets(m, text, near.get(row, [])))
-            for m, (score, _, _, row) in zip(view.fetch(shown), best, strict=False)
+            Found(m, score, round(similar.get(row, 0.0), 4), _clean(detector, _snippets(m, text, near.get(row, []))))
+            for m, (score, _, _, row) in zip(workspace.redactor.show(view.fetch(shown), policy), best, strict=False)
         ]
+
+
+def _clean(detector: Detector, snippets: Sequence[str]) -> tuple[str, ...]:
+    """The snippets as they may be shown: those that come from the index were cut from what is stored."""
+    return tuple(detector.redact(text)[0] for text in snippets)
 
 
 def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
+from memcli.policy.redaction import check_policy as check_redaction
 from memcli.ports import Shelf
 
 
@@ -47,12 +48,13 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
     """
     now = workspace.clock()
     new = name not in workspace.store.spaces()
+    clean = workspace.redactor.take_in(name, {"metadata": dict(metadata)}).fields
 
     header = Space(name)
 
     def apply(shelf: Shelf) -> Change:
         nonlocal header
-        header = replace(shelf.header, metadata={**shelf.header.metadata, **metadata})
+        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"]})
         if reset and shelf.size:
             _check_deletion(header)
         if not new and not reset and header == shelf.header:
@@ -97,6 +99,7 @@ def set_policy(
         before = shelf.header.policy
         wanted = merged({} if whole else policy_to_json(before), fields)
         check_policy(wanted)
+        check_redaction(wanted.get("pii_redaction", {}))
         after = policy_from_json(wanted, "policy")
         return Change(header=None if after == before else replace(shelf.header, policy=after, updated_at=now))
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.codec.bundle import Export, seal
+from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.signature import MissingExtraError, verify
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Change, change_between, is_under
+from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
+from memcli.policy.redact_memory import find_in_memory, redact_fields
 from memcli.ports import Shelf
 
 _COUNTS = ("created", "updated", "unchanged", "kept", "removed")
@@ -54,12 +59,13 @@ class Imported:
     signed_by: str = ""
     is_signed: bool = False
     dry_run: bool = False
+    redactions: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
         counts = {name: getattr(self.plan, name) for name in _COUNTS}
         return {
             "space": self.space, **counts, "policy": self.plan.policy, "signed": self.is_signed,
-            "signed_by": self.signed_by or None, "dry_run": self.dry_run,
+            "signed_by": self.signed_by or None, "dry_run": self.dry_run, "redactions": dict(self.redactions),
         }  # fmt: skip
 
 
@@ -78,6 +84,10 @@ def export_space(
     part = selection.told()
     if part:
         space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
+    detector = workspace.redactor.on_the_way_out(space.policy.pii_redaction)
+    if found := sum(bool(find_in_memory(detector, memory_to_json(memory))) for memory in space.objects):
+        told_secrets = "1 memory has" if found == 1 else f"{found} memories have"
+        workspace.warn(f"{told_secrets} secrets in what is exported; `memcli scan` shows where")
     return seal(space, part, sign)
 
 
@@ -110,13 +120,14 @@ def import_bundle(
             "a part cannot take the place of a whole; use --mode merge",
         )
     target = into or export.space.name
-    plan = IntakePlan(export.space)
+    incoming, redactions = _redacted(workspace, target, export.space)
+    plan = IntakePlan(incoming)
 
     def apply(shelf: Shelf) -> Change:
         nonlocal plan
         space = shelf.load()
         is_new = not space.objects and not space.updated_at
-        plan = plan_intake(space, export.space, mode, is_new)
+        plan = plan_intake(space, incoming, mode, is_new)
         change = change_between(space, plan.after)
         change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
         draft = Draft(shelf)
@@ -132,7 +143,29 @@ def import_bundle(
             snapshot.close()
     else:
         workspace.store.update(target, apply)
-    return Imported(target, plan, signed_by, bool(export.signature), dry_run)
+    return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
+
+
+def _redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
+    """What came, without what is secret in it, and what that was. A space that is there already decides by its policy."""
+    redactor = workspace.redactor
+    is_new = target not in workspace.store.spaces()
+    detector = redactor.by_policy(incoming.policy.pii_redaction) if is_new else redactor.detector(target)
+    header = redact_fields(detector, {"metadata": incoming.metadata})
+    kinds = Counter(header.kinds)
+    objects = []
+    for memory in incoming.objects:
+        redacted = redact_fields(detector, memory_to_json(memory))
+        kinds.update(redacted.kinds)
+        objects.append(_rehashed(redacted.fields) if redacted.kinds else memory)
+    return replace(incoming, metadata=header.fields["metadata"], objects=tuple(objects)), kinds
+
+
+def _rehashed(fields: Mapping[str, Json]) -> Memory:
+    """The memory of these fields, with the digest of the text that it now has."""
+    content = encode(fields["content"]) if fields.get("content") is not None else b""
+    metadata = {**fields["metadata"], "hash": text_hash(fields["raw"], content)}
+    return memory_from_json({**fields, "metadata": metadata}, "the bundle")
 
 
 def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memcli.app.redact import Redactor
 from memcli.clock import Clock
 from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash
 
@@ -21,6 +22,7 @@ class Workspace:
     load_audit: Callable[[], AuditTrail]
     load_index: Callable[[], Index]
     load_summarizer: Callable[[], Summarizer]
+    load_redactor: Callable[[], Redactor]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str
@@ -50,6 +52,11 @@ class Workspace:
     def summarizer(self) -> Summarizer:
         """The semantic layer."""
         return self.load_summarizer()
+
+    @property
+    def redactor(self) -> Redactor:
+        """What every text passes before it is stored, and before it is shown."""
+        return self.load_redactor()
 
     @property
     def elsewhere(self) -> Workspace | None:

@@ -54,6 +54,7 @@ COMMANDS: dict[str, dict[str, str]] = {
         "audit": "Show who did what, and when.",
         "diff": "Show what became of memories since a commit.",
         "blame": "Show which commit changed what of a memory.",
+        "scan": "Look for secrets in what is stored.",
         "stats": "Count and measure.",
         "schema": "Print the JSON Schema of what is stored.",
         "completions": "Print the completions of a shell.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode, encode_line
@@ -68,6 +68,11 @@ def report(error: MemcliError, json: bool) -> None:
     if json:
         body = {"code": error.code, "message": error.message, "hint": error.hint}
         sys.stdout.write(escape(encode({"error": body}).decode("utf-8", "replace")) + "\n")
+
+
+def redacted_told(kinds: Mapping[str, int]) -> str:
+    """`; redacted 1 aws_key, 2 email`; nothing when nothing was."""
+    return f"; redacted {', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}" if kinds else ""
 
 
 class ProgressBar:

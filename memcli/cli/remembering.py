@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from memcli.app.remember import prepare, remember
 from memcli.cli.assignments import assignments, split_pairs
+from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
 from memcli.cli.text import read_text
 from memcli.codec.canonical import decode_object
@@ -74,7 +76,8 @@ def store_memory(
 
         embed_space(workspace)
     room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
-    session.output.confirm(outcome.to_json(), f"{outcome.status} {outcome.id} {outcome.path}{room}")
+    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
+    session.output.confirm(outcome.to_json(), text)
     return 0
 
 
@@ -111,9 +114,16 @@ def _batch(session: Session, source: str, common: dict[str, Json], keep_going: b
     outcomes = remember(workspace, candidates)
     counts = {status: sum(o.status == status for o in outcomes) for status in ("created", "updated", "deduplicated")}
     text = ", ".join(f"{n} {status}" for status, n in counts.items())
+    redactions = sum((Counter(o.redactions) for o in outcomes), Counter[str]())
     session.output.confirm(
-        {**counts, "space": workspace.space, "failed": failed, "memories": [o.to_json() for o in outcomes]},
-        f"{text}{f', {len(failed)} failed' if failed else ''}",
+        {
+            **counts,
+            "space": workspace.space,
+            "redactions": redactions,
+            "failed": failed,
+            "memories": [o.to_json() for o in outcomes],
+        },
+        f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}",
     )
     return UsageError.exit_code if failed else 0
 

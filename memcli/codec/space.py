@@ -91,6 +91,17 @@ def decode_header(head: bytes, tail: bytes, where: str) -> Space:
     return _header(decode(head + tail, where), where)
 
 
+def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
+    """What stands before and behind the memories of a canonical file, in its first and its last bytes.
+
+    None when either does not reach that far, or the file is not canonical.
+    """
+    first, last = begin.find(OBJECTS + _OPEN), end.rfind(_CLOSE + b'\n  ],\n  "policy": ')
+    if first < 0 or last < 0 or b"\n}" in begin[:first]:
+        return None
+    return begin[: first + len(OBJECTS)], end[last + len(_CLOSE) :]
+
+
 def check_writable(space: Space, where: str) -> None:
     """Raises CorruptError when the file is of a newer format, which this version must not rewrite."""
     if space.version > VERSION:

@@ -55,6 +55,18 @@ class Layout:
         """The folder that the store belongs to."""
         return os.path.dirname(self.root)
 
+    def documents(self) -> list[str]:
+        """The files that are kept, shared and handed on: spaces, sessions, exports; no links, sorted."""
+        found = []
+        for name in ("spaces", "sessions", "exports"):
+            for folder, _, files in os.walk(os.path.join(self.root, name)):
+                found += [
+                    path
+                    for file in files
+                    if os.path.isfile(path := os.path.join(folder, file)) and not os.path.islink(path)
+                ]
+        return sorted(found)
+
     def sizes(self, name: str) -> dict[str, int]:
         """How many bytes the files of a space take: the space itself, and its part of the cache."""
         return {"space": _size(self.space(name)), "cache": _size(self.cache(f"{name}.index"))}

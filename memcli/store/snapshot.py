@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
-from memcli.codec.space import Span, decode_header, decode_space, encode_memory, spans
+from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, spans
 from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
@@ -19,6 +19,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
+_FRAME_BYTES = 1 << 15
 
 
 class ByteSnapshot(ABC):
@@ -118,6 +119,14 @@ class FileSnapshot(ByteSnapshot):
         self._fd = _open(path)
         fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
+
+    def header(self) -> Space:
+        size = 0 if self._fd is None else os.fstat(self._fd).st_size
+        if size > 2 * _FRAME_BYTES:  # the frame of a large file is read without what is in it
+            frame = header_ends(self.part(0, _FRAME_BYTES), self.part(size - _FRAME_BYTES, _FRAME_BYTES))
+            if frame:
+                return self._named(decode_header(*frame, self._where))
+        return super().header()
 
     def read(self) -> bytes:
         if self._data is None:

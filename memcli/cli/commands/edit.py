@@ -8,6 +8,7 @@ import typer
 
 from memcli.cli.assignments import assignments
 from memcli.cli.options import verb
+from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
 from memcli.model.memory import Json
 
@@ -30,7 +31,10 @@ def command(
     from memcli.cli.editor import edit_fields
 
     workspace = session.open()
-    fields: dict[str, Json] = assignments(set_) if set_ else edit_fields(get(workspace, [ref])[0])
-    memory = edit(workspace, ref, fields)
-    data = {"status": "updated", "id": memory.id, "path": memory.path, "version": memory.version}
-    session.output.confirm(data, f"updated {memory.id} {memory.path} (version {memory.version})")
+    fields: dict[str, Json] = assignments(set_) if set_ else edit_fields(get(workspace, [ref], as_stored=True)[0])
+    memory, redactions = edit(workspace, ref, fields)
+    data = {
+        "status": "updated", "id": memory.id, "path": memory.path, "version": memory.version, "redactions": redactions,
+    }  # fmt: skip
+    text = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
+    session.output.confirm(data, text)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memcli.cli.options import DryRun, verb
+from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
 from memcli.cli.text import read_file, read_stdin
 from memcli.errors import UsageError
@@ -79,7 +80,9 @@ def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_
         signed = f"signed by {done.signed_by}" if done.signed_by else "signed, which only the extra `sign` can check"
     policy = ", with its policy" if done.plan.policy == "taken" else ""
     counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed"))
-    session.output.confirm(told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed})")
+    session.output.confirm(
+        told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
+    )
 
 
 def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
@@ -95,7 +98,8 @@ def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: 
     counts = _counted(told, ("created", "updated", "unchanged"))
     session.output.confirm(
         told,
-        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; left out: {left}' if left else ''})",
+        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; left out: {left}' if left else ''})"
+        f"{redacted_told(done.redactions)}",
     )
 
 

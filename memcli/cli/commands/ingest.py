@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memcli.cli.options import DryRun, verb
+from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
 from memcli.errors import UsageError
 
@@ -42,7 +43,10 @@ def command(
     if dry_run:
         text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    session.output.confirm({**done.to_json(), "dry_run": dry_run}, f"{text}{f'; left out: {left}' if left else ''}")
+    session.output.confirm(
+        {**done.to_json(), "dry_run": dry_run},
+        f"{text}{f'; left out: {left}' if left else ''}{redacted_told(done.redactions)}",
+    )
 
 
 def _told(created: int, updated: int, same: int) -> str:

@@ -11,6 +11,7 @@ import typer
 from memcli.app.ingest import Ingested
 from memcli.app.workspace import Workspace
 from memcli.cli.options import verb
+from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
 from memcli.errors import LockedError
 
@@ -65,4 +66,4 @@ def _tell(session: Session, workspace: Workspace, done: Ingested) -> None:
     counts = ((done.created, "created"), (done.updated, "updated"), (done.retired, "retired"))
     told = ", ".join(f"{n} {name}" for n, name in counts if n)
     shown = ", ".join(done.paths[:3]) + (f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else "")
-    session.output.confirm(None, f"{workspace.clock()}  {told}  {shown}".rstrip())
+    session.output.confirm(None, f"{workspace.clock()}  {told}  {shown}".rstrip() + redacted_told(done.redactions))

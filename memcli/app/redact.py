@@ -1,0 +1,64 @@
+"""Redact: the one seam that every way into a store, and every way out of it, passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json, Memory
+from memcli.policy.redact_memory import Redacted, clean_memories, redact_fields
+from memcli.policy.redaction import Detector
+from memcli.ports import Store
+
+SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
+"""The fields that a list shows."""
+_BLOCK = 50
+
+
+class Redactor:
+    """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
+
+    `sign` gives the keyed hash of a secret.
+    """
+
+    def __init__(self, store: Store, sign: Callable[[bytes], str], warn: Callable[[str], None]) -> None:
+        self._store = store
+        self._sign = sign
+        self._warn = warn
+        self._known: dict[str, tuple[str, Detector]] = {}
+
+    def detector(self, space: str) -> Detector:
+        """What holds for the space. Raises CorruptError, StoreError, and UsageError when its policy cannot be used."""
+        snapshot = self._store.open(space)
+        try:
+            known = self._known.get(space)
+            if known is None or known[0] != snapshot.fingerprint:
+                policy = snapshot.header().policy.pii_redaction
+                known = self._known[space] = snapshot.fingerprint, self.by_policy(policy)
+            return known[1]
+        finally:
+            snapshot.close()
+
+    def by_policy(self, policy: Mapping[str, Json]) -> Detector:
+        """What a policy's field `pii_redaction` asks for. Raises UsageError when it cannot be used."""
+        return Detector(policy, self._sign)
+
+    def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
+        """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
+        return redact_fields(self.detector(space), fields)
+
+    def show(self, memories: Sequence[Memory], policy: Mapping[str, Json], only: Sequence[str] = ()) -> list[Memory]:
+        """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
+        detector = self.on_the_way_out(policy)
+        shown: list[Memory] = []
+        for start in range(0, len(memories), _BLOCK):
+            shown += clean_memories(detector, memories[start : start + _BLOCK], only)
+        return shown
+
+    def on_the_way_out(self, policy: Mapping[str, Json]) -> Detector:
+        """As `by_policy`; a policy that cannot be used hides no memory, but all the rules are in force."""
+        try:
+            return self.by_policy(policy)
+        except UsageError as error:
+            self._warn(f"{error.message}; shown by the rules that are built in")
+            return self.by_policy({})

@@ -1,0 +1,41 @@
+"""What `memcli scan` looks at: files that are named, files of the store, versions that git keeps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from memcli.app.scan import Document, Rules
+from memcli.cli.session import Session
+from memcli.cli.text import read_file
+from memcli.errors import NotFoundError
+from memcli.policy.redaction import Detector
+from memcli.store.layout import Layout
+
+
+def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
+    """The rules and the root of the store. Files alone can be scanned without one: then marks are empty.
+
+    Raises NotFoundError when there is no store and there must be one.
+    """
+    try:
+        workspace = session.open()
+    except NotFoundError:
+        if must_exist:
+            raise
+        return (lambda policy: Detector(policy, lambda _: "")), ""
+    return workspace.redactor.on_the_way_out, workspace.root
+
+
+def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:
+    """The documents to look at, in order. Raises NotFoundError, UsageError, StoreError, ProviderError."""
+    if history or staged:
+        from memcli.ingest import versions
+
+        for name, commit, data in versions.history(root) if history else versions.staged(root):
+            yield Document(name, data, commit)
+        return
+    for path in files or Layout(root).documents():
+        if os.path.exists(path) and not os.path.isfile(path):
+            continue  # folders, as of submodules; pipes and devices, which may never end
+        yield Document(path if files else os.path.relpath(path, os.path.dirname(root)), read_file(path))

@@ -1,0 +1,192 @@
+"""Redaction of a whole memory: which of its fields are text, which are names, and which hold no text at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json, Memory
+from memcli.policy.redaction import SHORTEST, Detector, Hit
+
+FLAGS = "pii_flags"
+_NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
+_NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
+_MACHINE_MADE: Mapping[str, frozenset[str]] = {
+    "metadata": frozenset(["hash", FLAGS]),
+    "provenance": frozenset(["source", "commit", "messages"]),
+    "anchors": frozenset(["hash", "commit"]),
+    "links": frozenset(["relation", "created_at"]),
+    "chunks": frozenset(["chunk_id"]),
+}
+_MAX_DEPTH = 200
+_FIELDS = tuple(f.name for f in fields(Memory))
+
+
+class Redacted(NamedTuple):
+    """Fields without secrets. `flags` are `kind:8hex` marks of what was taken out; `kinds` counts it."""
+
+    fields: dict[str, Json]
+    flags: tuple[str, ...] = ()
+    kinds: Mapping[str, int] = {}
+
+
+class Finding(NamedTuple):
+    """A secret in a field of a memory: where, of what kind, and its mark; never what it is."""
+
+    field: str
+    kind: str
+    mark: str
+
+
+def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
+    """The fields of a memory on its way in, as a user or a source gave them, without what is secret in them."""
+    if not is_suspect(detector, _text_of(given)):
+        return Redacted(dict(given))
+    walk = _Walk(detector)
+    clean = walk.fields(given)
+    hits = [hit for _, found in walk.found for hit in found]
+    flags = tuple(sorted({f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}))
+    if flags and isinstance(clean.get("metadata", {}), Mapping):
+        clean["metadata"] = with_flags(clean.get("metadata", {}), flags)
+    return Redacted(clean, flags, dict(Counter(hit.kind for hit in hits)))
+
+
+def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
+    """`metadata` with more marks among its `pii_flags`."""
+    known = metadata.get(FLAGS)
+    before = [flag for flag in known if isinstance(flag, str)] if isinstance(known, list | tuple) else []
+    merged = sorted({*before, *flags})
+    return {**metadata, FLAGS: merged} if merged else dict(metadata)
+
+
+def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequence[str] = ()) -> Sequence[Memory]:
+    """The memories as they may be shown: what was written by hand past redaction is not. `only` these fields, or all.
+
+    Nearly always one cheap look at all of them is the end of it.
+    """
+    names = only or _FIELDS
+    looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
+    if not is_suspect(detector, [_text_of(data) for data in looked_at]):
+        return memories
+    return [_clean(detector, memory, data) for memory, data in zip(memories, looked_at, strict=True)]
+
+
+def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memory:
+    if not is_suspect(detector, _text_of(data)):
+        return memory
+    clean = _Walk(detector).fields(data)
+    changed = {name: value for name, value in clean.items() if value != _listed(data[name])}
+    if not changed:
+        return memory
+    as_before: dict[str, Any] = {n: tuple(v) if isinstance(data[n], tuple) else v for n, v in changed.items()}
+    return replace(memory, **as_before)
+
+
+def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
+    """What is secret in the fields of a stored memory, in order of field."""
+    if not is_suspect(detector, _text_of(data)):
+        return []
+    walk = _Walk(detector)
+    walk.fields(data)
+    return [Finding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
+
+
+def _listed(value: Json) -> Json:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def is_suspect(detector: Detector, value: Json) -> bool:
+    """Whether any text in `value` is worth looking into: one cheap look at all of it."""
+    return detector.is_suspect("\n".join(_texts(value)))
+
+
+def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields that hold text at all: most digests and times are looked at for nothing."""
+    rest = {name: value for name, value in data.items() if name not in _NO_TEXT}
+    metadata = rest.get("metadata")
+    if isinstance(metadata, Mapping):
+        rest["metadata"] = {name: value for name, value in metadata.items() if name not in _MACHINE_MADE["metadata"]}
+    return rest
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in `value`, and names with their values as they would be given, so that one look sees both."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if len(item) >= SHORTEST:
+                yield item
+        elif isinstance(item, Mapping):
+            for name, inner in item.items():
+                if isinstance(inner, str):
+                    yield f"{name}: {inner}"
+                else:
+                    yield str(name)
+                    stack.append(inner)
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+
+
+class _Walk:
+    """One pass over the fields of a memory; `found` is what was taken out, by field."""
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self.found: list[tuple[str, list[Hit]]] = []
+
+    def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """The top level: names stay names, what holds no text stays as it is."""
+        return {name: self._field(name, value) for name, value in given.items()}
+
+    def _field(self, name: str, value: Json) -> Json:
+        if name in _NO_TEXT:
+            return value
+        if name == "tags" and isinstance(value, list | tuple):
+            return [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]
+        return self._value(value, name, name, 0)
+
+    def _value(self, value: Json, name: str, where: str, depth: int) -> Json:
+        if isinstance(value, str):
+            return self._named(value, name, where) if depth else self._text(value, where, is_name=name in _NAMES)
+        if depth > _MAX_DEPTH:
+            raise UsageError(f"{where[:60]} is nested deeper than {_MAX_DEPTH}", "store it flatter, or as text")
+        if isinstance(value, list | tuple):
+            return [self._value(item, name, f"{where}[{n}]", depth + 1) for n, item in enumerate(value)]
+        if isinstance(value, Mapping):
+            return self._object(value, where, depth)
+        return value
+
+    def _object(self, value: Mapping[str, Json], where: str, depth: int) -> dict[str, Json]:
+        clean: dict[str, Json] = {}
+        made = _MACHINE_MADE.get(where.partition("[")[0], frozenset())
+        for name, inner in value.items():
+            if name in made:
+                clean[name] = inner
+                continue
+            key = self._text(name, where)
+            while key in clean:  # two secrets of a kind leave one mark, but no value may be lost
+                key += "~"
+            clean[key] = self._value(inner, name, f"{where}.{key}", depth + 1)
+        return clean
+
+    def _named(self, value: str, name: str, where: str) -> str:
+        """A text that a name is given: `{"password": "..."}` is a secret by its name."""
+        if name == "to" and where.startswith("links["):
+            return self._text(value, where, is_name=True)
+        clean = self._text(value, where)
+        head = f"{name}: "
+        told, hits = self._detector.redact(head + clean)
+        if hits and told.startswith(head):
+            self.found.append((where, hits))
+            return told[len(head) :]
+        return clean
+
+    def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
+        clean, hits = self._detector.redact(text, as_name=is_name)
+        if hits:
+            self.found.append((where, hits))
+        return clean

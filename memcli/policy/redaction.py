@@ -1,0 +1,268 @@
+"""Redaction: finds secrets in text and puts `[REDACTED:kind]` in their place. Pure; RE2 does the matching.
+
+Nothing is compiled, and RE2 not even imported, for a text in which no rule's keyword occurs. Redacting twice changes
+nothing: marks are never part of a hit, and a text is searched again until nothing is found in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.policy.cloud_rules import CLOUD_RULES
+from memcli.policy.context_rules import CONTEXT_RULES
+from memcli.policy.rule import EMAIL, Rule
+from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
+
+RULES: tuple[Rule, ...] = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *CONTEXT_RULES)
+KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
+SECRETS = "secrets"
+MAX_PATTERN = 1000
+MAX_PATTERNS = 100
+_MAX_MEMORY = 8 << 20
+_CONTEXT = 80
+_ROUNDS = 8
+SHORTEST = 6
+TOKEN = 20
+_MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
+
+Sign = Callable[[bytes], str]
+"""The keyed hash of a secret: 8 hex digits."""
+
+_Wanted = Mapping[str, Sequence[Rule]]
+
+
+class Hit(NamedTuple):
+    """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
+
+    Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
+    """
+
+    start: int
+    end: int
+    kind: str
+    value: bytes
+    rank: int
+
+
+class Detector:
+    """The rules that a space's policy leaves in force, and its own patterns beside them."""
+
+    def __init__(self, policy: Mapping[str, Json], sign: Sign) -> None:
+        """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does."""
+        kinds = _chosen(policy.get("detectors"))
+        rules = RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds]
+        self._apart = _by_keyword(rule for rule in rules if rule.is_apart)
+        self._tokens = _by_keyword(rule for rule in rules if not rule.is_apart)
+        self._own = tuple(
+            (item["name"], _own_pattern(item["regex"], f"pii_redaction.patterns[{n}].regex"))
+            for n, item in enumerate(policy.get("patterns", ()))
+        )
+        self._allowed = frozenset(policy.get("allow", ()))
+        self.sign = cache(sign)
+
+    def suspects(self, text: str) -> list[Rule]:
+        """The rules that could find something in `text`; cheap."""
+        if len(text) < SHORTEST:
+            return []
+        low = text.lower()
+        tokens = "\n".join([word for word in text.split() if len(word) >= TOKEN])
+        found = [
+            rule
+            for words, wanted in ((low, self._apart[0]), (text, self._apart[1]))
+            for rule in _occurring(wanted, words)
+        ]
+        if tokens:
+            found += _occurring(self._tokens[0], tokens.lower())
+            found += _occurring(self._tokens[1], tokens)
+        each = {id(rule): rule for rule in found}.values()
+        return [rule for rule in each if not rule.probe or _probe(rule.probe).search(low)]
+
+    def is_suspect(self, text: str) -> bool:
+        """Whether it is worth looking into `text` at all; cheap."""
+        return bool(self._own) or bool(self.suspects(text))
+
+    def find(self, text: str) -> list[Hit]:
+        """What is secret in `text`, in order, none overlapping another."""
+        rules = self.suspects(text)
+        if not rules and not self._own:
+            return []
+        data = text.encode("utf-8", "surrogatepass")
+        found = [hit for rule in rules for hit in _by_rule(rule, data)]
+        for name, pattern in self._own:
+            found += _by_pattern(name, pattern, data)
+        if self._allowed:
+            found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
+        return _merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
+
+    def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[Hit]]:
+        """`text` without what is secret in it, and what that was. `as_name`: for paths, ids and tags, whose marks
+        must be names themselves and tell two secrets apart."""
+        taken: list[Hit] = []
+        for _ in range(_ROUNDS):
+            hits = self.find(text)
+            if not hits:
+                break
+            text = _replaced(text, hits, self._name_mark if as_name else _text_mark)
+            taken += hits
+        return text, taken
+
+    def _name_mark(self, hit: Hit) -> str:
+        return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
+
+
+def check_policy(policy: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the part of `pii_redaction` that cannot be used."""
+    for name in policy:
+        if name not in ("detectors", "patterns", "allow"):
+            raise UsageError(f"no field {name!r} in pii_redaction", "fields: allow, detectors, patterns")
+    _chosen(policy.get("detectors"))
+    patterns = policy.get("patterns", ())
+    if len(patterns) > MAX_PATTERNS:
+        raise UsageError(
+            f"pii_redaction.patterns has {len(patterns)} patterns", f"at most {MAX_PATTERNS}; join some with |"
+        )
+    for n, item in enumerate(patterns):
+        where = f"pii_redaction.patterns[{n}]"
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*KINDS, SECRETS):
+            raise UsageError(
+                f"{where}.name {item['name'][:40]!a} is no name for a pattern, or a detector has it",
+                "use a-z, 0-9 and _, at most 40, beginning with a letter",
+            )
+        _own_pattern(item["regex"], f"{where}.regex")
+    for n, mark in enumerate(policy.get("allow", ())):
+        if not re.fullmatch(r"[0-9a-f]{8}", mark):
+            raise UsageError(
+                f"pii_redaction.allow[{n}] {mark[:40]!a} is no mark", "8 hex digits, as `memcli scan` prints them"
+            )
+
+
+def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
+    """The kinds that `detectors` leave in force; None for all."""
+    if detectors is None:
+        return None
+    groups = {SECRETS: frozenset(KINDS) - {EMAIL}, **{kind: frozenset([kind]) for kind in KINDS}}
+    for n, name in enumerate(detectors):
+        if name.removeprefix("-") not in groups:
+            raise UsageError(
+                f"pii_redaction.detectors[{n}] {name[:40]!a} is no detector",
+                f"there are {SECRETS}, {EMAIL}, and kinds such as aws_key; - before a name switches it off",
+            )
+    if not detectors:
+        raise UsageError("pii_redaction.detectors is empty", f'write ["-{SECRETS}", "-{EMAIL}"] to switch all off')
+    named = [groups[name] for name in detectors if not name.startswith("-")]
+    kinds = frozenset().union(*named) if named else frozenset(KINDS)
+    return kinds.difference(*(groups[name[1:]] for name in detectors if name.startswith("-")))
+
+
+def _own_pattern(regex: str, where: str) -> Any:
+    if not 0 < len(regex) <= MAX_PATTERN:
+        raise UsageError(f"{where} must have 1 to {MAX_PATTERN} characters", f"it has {len(regex)}")
+    import re2
+
+    try:
+        return _compile(regex)
+    except re2.error as error:
+        told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
+        raise UsageError(
+            f"{where} is no RE2 pattern: {told}", "see github.com/google/re2/wiki/Syntax: no look-around"
+        ) from None
+
+
+@cache
+def _compile(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.max_mem = _MAX_MEMORY
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+@cache
+def _probe(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _by_keyword(rules: Iterable[Rule]) -> tuple[_Wanted, _Wanted]:
+    """The rules by keyword: those to look for in any case, and those to look for as they stand."""
+    any_case: dict[str, list[Rule]] = {}
+    as_is: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for word in rule.keywords:
+            (any_case if word == word.lower() else as_is).setdefault(word, []).append(rule)
+    return any_case, as_is
+
+
+def _occurring(wanted: _Wanted, text: str) -> list[Rule]:
+    return [rule for word in wanted if word in text for rule in wanted[word]]
+
+
+def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
+    from memcli.policy.judges import JUDGES, entropy, is_stand_in
+
+    judge = JUDGES[rule.judge] if rule.judge else None
+    rank = RULES.index(rule)
+    position = 0
+    while (match := _compile(rule.pattern).search(data, position)) is not None:
+        start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
+        value = data[start:end].decode("utf-8", "surrogatepass")
+        before = data[max(0, start - _CONTEXT) : start].decode(errors="ignore")
+        after = data[end : end + 4].decode(errors="ignore")[:1]
+        is_secret = (
+            entropy(value) >= rule.entropy
+            and (rule.judge in ("key", "email") or not is_stand_in(value))
+            and (judge is None or judge(value, before, after))
+        )
+        if is_secret:
+            yield Hit(start, end, rule.kind, data[start:end], rank)
+        # What was taken for a value may be a name with a value of its own.
+        position = max(end if is_secret else start, match.start() + 1)
+
+
+def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:
+    for match in pattern.finditer(data):
+        start, end = match.span(1) if pattern.groups and match.span(1)[0] >= 0 else match.span()
+        if start < end:
+            yield Hit(start, end, name, data[start:end], len(RULES))
+
+
+def _merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
+    """The hits, those that overlap as one under the name of the most particular, without the marks among them."""
+    whole: list[Hit] = []
+    for hit in sorted(hits, key=lambda h: (h.start, -h.end, h.rank, h.kind)):
+        last = whole[-1] if whole else None
+        if last and (hit.start < last.end or (hit.start == last.end and hit.kind == last.kind)):
+            named = min(last, hit, key=lambda h: h.rank)
+            whole[-1] = named._replace(start=last.start, end=max(last.end, hit.end))
+        else:
+            whole.append(hit)
+    return [part for hit in whole for part in _without(hit, marks)] if marks else whole
+
+
+def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:
+    start = hit.start
+    for begin, end in marks:
+        if begin < hit.end and end > start:
+            if start < begin:
+                yield hit._replace(start=start, end=begin)
+            start = max(start, end)
+    if start < hit.end:
+        yield hit._replace(start=start)
+
+
+def _replaced(text: str, hits: Sequence[Hit], mark: Callable[[Hit], str]) -> str:
+    data = text.encode("utf-8", "surrogatepass")
+    parts, position = [], 0
+    for hit in hits:
+        parts += [data[position : hit.start], mark(hit).encode()]
+        position = hit.end
+    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
+
+
+def _text_mark(hit: Hit) -> str:
+    return f"[REDACTED:{hit.kind}]"

@@ -1,0 +1,145 @@
+"""`memcli scan`: where the secrets are, without saying them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_ingest import git
+from tests.conftest import NOW, Run, memory, open_at, rewrite
+from tests.policy.secrets_corpus import secret
+
+TOKEN = secret("github_token", 900)[1]
+OTHER = secret("stripe_key", 900)[1]
+
+
+def write(folder: Path, raw: str, name: str = "a") -> None:
+    """Puts a memory into the store past redaction, as a text editor would."""
+    rewrite(open_at(folder).store, lambda space: space.put([memory(name, raw=raw)], NOW))
+
+
+@pytest.fixture
+def repository(run: Run, tmp_path: Path) -> Path:
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    run("init")
+    return tmp_path
+
+
+def test_a_clean_store(run: Run) -> None:
+    run("remember", f"with {TOKEN}", "--path", "a")
+    told = run("scan")
+    assert (told.code, told.out) == (0, "no secrets in 1 file\n")
+    assert json.loads(run("scan", "--json").out) == {"files": 1, "found": []}
+
+
+def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> None:
+    write(repository, f"with {TOKEN}")
+    told = run("scan")
+    assert told.code == 5
+    assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
+    assert TOKEN not in told.out + told.err
+    assert "memcli edit" in told.err
+    (found,) = json.loads(run("scan", "--json").out)["found"]
+    mark = found.pop("mark")
+    assert found == {
+        "file": ".memory/spaces/main.json", "id": "mem_a", "path": "notes/a", "field": "raw", "kind": "github_token",
+    }  # fmt: skip
+    run("edit", "mem_a", "--set", f"raw=still {TOKEN}")
+    assert run("scan").code == 0
+    assert f"github_token:{mark}" in run("get", "mem_a", "--json").out
+
+
+def test_a_mark_can_be_allowed(run: Run, repository: Path) -> None:
+    write(repository, f"with {TOKEN}")
+    mark = json.loads(run("scan", "--json").out)["found"][0]["mark"]
+    run("space", "policy", "main", "--set", f'pii_redaction={{"allow": ["{mark}"]}}')
+    assert run("scan").code == 0
+    assert TOKEN in run("recall", "--kind", "fact", "--include-raw").out
+
+
+def test_files_as_a_hook_names_them(run: Run, repository: Path) -> None:
+    write(repository, f"with {TOKEN}")
+    (repository / "app.py").write_text(f"# ann.lee@corp.net\n\nkey = '{OTHER}'\n")
+    (repository / "image.png").write_bytes(b"\x89PNG\0\xff" + bytes(range(256)))
+    (repository / "empty").touch()
+    os.mkfifo(repository / "pipe")
+    told = run("scan", ".memory/spaces/main.json", "app.py", "image.png", "empty", "pipe", "/tmp")
+    assert told.code == 5
+    lines = told.out.splitlines()
+    assert [line.rpartition(" ")[0] for line in lines] == [
+        ".memory/spaces/main.json: mem_a notes/a: raw: github_token",
+        "app.py:3: stripe_key",
+    ]
+    assert run("scan", "missing.py").code == 3
+
+
+def test_files_need_no_store(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(f"key = '{OTHER}'\n")
+    assert run("scan", "app.py").out == "app.py:1: stripe_key\n"
+    assert run("scan").code == 3
+
+
+def test_a_damaged_space_is_looked_at_all_the_same(run: Run, repository: Path) -> None:
+    write(repository, f"with {TOKEN}")
+    file = repository / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text()[:-20])
+    told = run("scan")
+    assert told.code == 5
+    assert told.out.startswith(".memory/spaces/main.json:12: github_token ")
+
+
+def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:
+    write(repository, "mail ann.lee@corp.net")
+    run("space", "policy", "main", "--set", 'pii_redaction={"detectors": ["-email"]}')
+    run("export")
+    assert run("scan").out == "no secrets in 2 files\n"
+    write(repository, f"with {TOKEN}", "b")
+    run("export")
+    assert [line.partition(":")[0] for line in run("scan").out.splitlines()] == [
+        ".memory/exports/main.json", ".memory/spaces/main.json",
+    ]  # fmt: skip
+
+
+def test_staged(run: Run, repository: Path) -> None:
+    write(repository, "plain")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "one")
+    write(repository, f"with {TOKEN}")
+    assert run("scan", "--staged").out == "no secrets in 0 files\n"
+    git(repository, "add", "-A")
+    write(repository, "plain again")
+    told = run("scan", "--staged")
+    assert told.code == 5
+    assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
+
+
+def test_history(run: Run, repository: Path) -> None:
+    assert run("scan", "--history").out == "no secrets in 0 files\n"
+    for raw in ("plain", f"with {TOKEN}", "plain again"):
+        write(repository, raw)
+        git(repository, "add", "-A")
+        git(repository, "commit", "-q", "-m", raw[:5])
+    git(repository, "switch", "-q", "-c", "side", "HEAD~2")
+    write(repository, f"with {OTHER}", "b")
+    git(repository, "commit", "-q", "-a", "-m", "side")
+    git(repository, "switch", "-q", "main")
+    assert run("scan").code == 0
+    told = run("scan", "--history")
+    assert told.code == 5
+    assert TOKEN not in told.out
+    kinds = sorted(line.split(": ")[-1].split()[0] for line in told.out.splitlines())
+    assert kinds == ["github_token", "stripe_key"]
+    assert all(line.split(":")[1] == ".memory/spaces/main.json" for line in told.out.splitlines())
+    assert len(json.loads(run("scan", "--history", "--json").out)["found"][0]["commit"]) == 40
+    assert "history" in told.err
+
+
+def test_history_needs_a_repository(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".git").rmdir()
+    run("init")
+    assert run("scan", "--history").code == 3
+    assert run("scan", "--history", "--staged").code == 2
