@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -130,6 +130,32 @@ class AuditTrail(Protocol):
 
     def read(self, space: str) -> bytes:
         """The whole log of a space; nothing when there is none. Raises StoreError."""
+
+
+class Trust(Protocol):
+    """What somebody at this machine has accepted: the store as a whole, and what was imported into it."""
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the store was made here, or came with a clone that was accepted here."""
+
+    def is_reviewed(self, space: str, name: str) -> bool:
+        """Whether the memory of this id is neither of a store nor of an import that waits to be accepted."""
+
+    def waiting(self, space: str) -> frozenset[str]:
+        """The ids that were imported and not accepted."""
+
+    def accept(self) -> None:
+        """Accepts the store. Raises StoreError, LockedError."""
+
+    def revoke(self) -> None:
+        """Takes it back."""
+
+    def bring(self, space: str, ids: Iterable[str]) -> None:
+        """Memories of these ids came from elsewhere. Raises StoreError, LockedError."""
+
+    def accept_memories(self, space: str, ids: Iterable[str] | None = None) -> int:
+        """Accepts what was imported, or of it these ids; returns how many. Raises StoreError, LockedError."""
 
 
 class Embedder(Protocol):

@@ -12,6 +12,9 @@ DEFAULT_SPACE = "main"
 CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command, a file or a host."""
 
+HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
+"""What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.redact import Redactor
@@ -17,16 +17,18 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, StoreError, UsageError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.space import Change
+from memcli.model.space import Change, Policy
+from memcli.policy.strangers import tightened
 from memcli.ports import Index, Progress, Ranker, Shelf, Source
 from memcli.ranking import RANKERS
-from memcli.settings import Settings, check_config, resolve
+from memcli.settings import HARMLESS_FIELDS, Settings, check_config, resolve
 from memcli.store.atomic import make_folder, read_json, read_regular, write_file
 from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.guard import Guard
 from memcli.store.key import signer
 from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
+from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 
 if TYPE_CHECKING:
@@ -60,13 +62,14 @@ def open_workspace(
     """
     if options.get("store") == "global":
         root: str | None = global_root(environ)
-        make_root(str(root))
+        _make(str(root))
     else:
         root = locate(options, environ) or (_create(warn) if create else None)
     if root is None:
         raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
     layout = Layout(root)
-    settings = resolve(options, environ, read_config(layout))
+    trust = FileTrust(layout)
+    settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     command = options.get("command") or "memcli"
     log = cache(lambda: _audit(layout, clock, environ, command, warn))
@@ -77,14 +80,21 @@ def open_workspace(
         from memcli.store.revision import open_revision
 
         past = open_revision(layout, revision, warn)
-    store = past or AuditedStore(FileStore(layout, _fold, guard), log)
+    fold = partial(_fold, trust)
+
+    def in_force(policy: Policy) -> Policy:
+        return policy if trust.is_accepted else tightened(policy)
+
+    store = past or AuditedStore(FileStore(layout, fold, guard), log)
     return Workspace(
         store=store,
+        inbox=FileStore(Layout(layout.local("inbox")), fold),
+        trust=trust,
         load_trash=trash,
         load_audit=log,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
-        load_redactor=cache(lambda: Redactor(store, signer(layout, environ), warn)),
+        load_redactor=cache(lambda: Redactor(store, signer(layout, environ), in_force, warn)),
         ranker=_ranker(warn),
         clock=clock,
         space=check_space(settings.space),
@@ -97,10 +107,11 @@ def open_workspace(
     )
 
 
-def _fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
+def _fold(trust: FileTrust, shelf: Shelf, request: Json) -> tuple[Change, Json]:
     from memcli.app.remember import fold
 
-    return fold(shelf, request)
+    # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
+    return fold(shelf, request, may_compact=shelf.header.policy.max_objects is None or trust.is_accepted)
 
 
 def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
@@ -171,7 +182,7 @@ def make_store(
     home = os.path.expanduser("~")
     root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
-    new = make_root(root)
+    new = _make(root)
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
@@ -281,12 +292,29 @@ def read_config(layout: Layout) -> dict[str, str]:
         raise UsageError(f"{FOLDER}/config.toml: {error}", "mend the file") from None
 
 
+def _believed(config: dict[str, str], trust: FileTrust, warn: Warn) -> dict[str, str]:
+    """What of the configuration holds: of a store that nobody here has accepted only what can do no harm."""
+    loud = [name for name in config if name not in HARMLESS_FIELDS]
+    if not loud or trust.is_accepted:
+        return config
+    warn(f"{FOLDER}/config.toml came with a clone: {', '.join(sorted(loud))} ignored until you run `memcli trust`")
+    return {name: value for name, value in config.items() if name not in loud}
+
+
+def _make(root: str) -> bool:
+    """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
+    new = make_root(root)
+    if new:
+        FileTrust(Layout(root)).accept()
+    return new
+
+
 def _create(warn: Warn) -> str | None:
     work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
     if work_tree is None:
         return None
     root = os.path.join(work_tree, FOLDER)
-    make_root(root)
+    _make(root)
     warn(f"made a store at {root}; commit it to share it")
     return root
 

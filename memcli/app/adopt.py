@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memcli.app.remember import Candidate, fold, prepare, remember, request_of
+from memcli.app.inbox import offer
+from memcli.app.remember import Candidate, fold, prepare, request_of
 from memcli.app.workspace import Workspace
 from memcli.codec.intake import MAX_OBJECTS
 from memcli.codec.space import encode_space
@@ -26,13 +27,16 @@ class Adopted:
     created: int = 0
     updated: int = 0
     unchanged: int = 0
+    proposed: int = 0
     found: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     redactions: Counter[str] = field(default_factory=Counter)
     dry_run: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        counts = {name: getattr(self, name) for name in ("space", "created", "updated", "unchanged", "dry_run")}
+        counts = {
+            name: getattr(self, name) for name in ("space", "created", "updated", "unchanged", "proposed", "dry_run")
+        }
         told = {name: dict(sorted(getattr(self, name).items())) for name in ("found", "skipped", "redactions")}
         return {**counts, **told}
 
@@ -50,8 +54,11 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
         _, outcomes = fold(shelf, request_of(workspace, candidates))
         statuses = Counter(outcome["status"] for outcome in outcomes)
     else:
-        statuses = Counter(outcome.status for outcome in remember(workspace, candidates))
+        told = offer(workspace, candidates)
+        statuses = Counter(outcome.status for outcome in told)
+        workspace.trust.bring(workspace.space, [o.id for o in told if o.status in ("created", "updated")])
     done.created, done.updated, done.unchanged = (statuses[name] for name in ("created", "updated", "deduplicated"))
+    done.proposed = statuses["proposed"]
     for candidate in candidates:
         done.redactions.update(candidate.redactions)
     done.skipped.update(source.skipped)

@@ -9,7 +9,7 @@ from typing import Any
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
-from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag
@@ -17,6 +17,7 @@ from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import find
 from memcli.policy.redact_memory import FLAGS, with_flags
+from memcli.policy.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.ports import Shelf
 
 _FIXED = ("id", "created_at", "updated_at", "version")
@@ -100,12 +101,7 @@ def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, p
         gone[:] = _named(shelf, refs, recursive)
         if not purge:
             return Change(tuple(replace(m, active=False, updated_at=now) for m in gone if m.active), now=now)
-        name = shelf.header.name
-        if not shelf.header.policy.allow_delete:
-            raise RefusedError(
-                f"space {name!r} allows no deletion (policy.allow_delete is false)",
-                f"`memcli forget` without --purge, or `memcli space policy {name} --set allow_delete=true`",
-            )
+        workspace.check_deletion(shelf.header, "--purge deletes", "`memcli forget` without --purge, or ")
         return Change(drop=frozenset(m.id for m in gone), now=now)
 
     workspace.store.update(workspace.space, apply)
@@ -145,12 +141,13 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
     if not str(data.get("raw", "")).strip() and data.get("content") is None:
         raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
     content = encode(data["content"]) if data.get("content") is not None else b""
-    metadata = with_flags(data.get("metadata", {}), [*flags, *memory.metadata.get(FLAGS, ())])
-    data["metadata"] = {**metadata, "hash": text_hash(data.get("raw", ""), content)}
+    marks = {name: stored["metadata"][name] for name in (UNTRUSTED, ACCEPTED) if name in stored["metadata"]}
+    given = with_flags(without_marks(data.get("metadata", {})), [*flags, *memory.metadata.get(FLAGS, ())])
+    data["metadata"] = {**given, **marks, "hash": text_hash(data.get("raw", ""), content)}
     if data.get("chunks"):
         data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
     try:
-        return memory_from_json(listed, "the edited memory")
+        return screened(memory_from_json(listed, "the edited memory"))
     except CorruptError as error:
         raise UsageError(error.message, "that field cannot be left out") from None

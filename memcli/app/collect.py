@@ -40,14 +40,14 @@ def collect(
     if dry_run:
         space = load(workspace)
         plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
-        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, space.policy, now)))
+        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, workspace.in_force(space.policy), now)))
     policy, plan = Policy(), RetentionPlan()
     copies: list[tuple[Run, frozenset[str]]] = []
 
     def apply(shelf: Shelf) -> Change:
         nonlocal policy, plan
         space = shelf.load()
-        policy = space.policy
+        policy = workspace.in_force(space.policy)
         plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
         if refusal is not None:
             raise refusal
@@ -68,7 +68,7 @@ def _plan(
     workspace: Workspace, space: Space, now: str, ttl_days: float | None, trust_clock: bool
 ) -> tuple[RetentionPlan, RefusedError | None]:
     plan = plan_retention(space, now, ttl_days, workspace.trash.collected(space.name))
-    return plan, _refusal(space, plan, trust_clock)
+    return plan, _refusal(workspace, space, plan, trust_clock)
 
 
 def _copies(workspace: Workspace, space: Space) -> list[tuple[Run, frozenset[str]]]:
@@ -99,15 +99,12 @@ def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
     ]  # fmt: skip
 
 
-def _refusal(space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
+def _refusal(workspace: Workspace, space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
     if plan.clock and not trust_clock:
         return RefusedError(
             f"{plan.clock}: everything may seem old to a wrong clock",
             "set the clock, or say --trust-clock when it is right",
         )
-    if plan.removals and not space.policy.allow_delete:
-        return RefusedError(
-            f"{len(plan.removals)} expired, but policy.allow_delete of space {space.name!r} is false",
-            f"`memcli space policy {space.name} --set allow_delete=true`, or look with --dry-run",
-        )
+    if plan.removals:
+        return workspace.refusal(space, f"{len(plan.removals)} expired", "look with --dry-run, or ")
     return None

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from memcli.app.remember import Candidate, Outcome, prepare, remember
+from memcli.app.inbox import offer
+from memcli.app.remember import Candidate, Outcome, prepare
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
@@ -26,12 +27,15 @@ class Ingested:
     updated: int = 0
     deduplicated: int = 0
     retired: int = 0
+    proposed: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     redactions: Counter[str] = field(default_factory=Counter)
     paths: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Json]:
         counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
+        if self.proposed:
+            counts["proposed"] = self.proposed
         told = {name: dict(sorted(getattr(self, name).items())) for name in ("skipped", "redactions")}
         return {**counts, **told, "paths": self.paths}
 
@@ -41,6 +45,7 @@ class Ingested:
         self.updated += other.updated
         self.deduplicated += other.deduplicated
         self.retired += other.retired
+        self.proposed += other.proposed
         self.skipped.update(other.skipped)
         self.redactions.update(other.redactions)
         self.paths += other.paths
@@ -53,8 +58,8 @@ class Ingested:
             self.paths.append(outcome.path)
 
 
-def ingest(workspace: Workspace, source: Source, dry_run: bool = False) -> Ingested:
-    """Stores what `source` yields; with `dry_run` only says what that would be.
+def ingest(workspace: Workspace, source: Source, dry_run: bool = False, propose: bool = False) -> Ingested:
+    """Stores what `source` yields, or with `propose` puts it into the inbox; with `dry_run` only says what that would be.
 
     The same candidates again change nothing. Raises what the source raises, LockedError, CorruptError, StoreError.
     """
@@ -64,7 +69,7 @@ def ingest(workspace: Workspace, source: Source, dry_run: bool = False) -> Inges
         if dry_run:
             done.paths += [candidate.given["path"] for candidate in batch]
             continue
-        for outcome in remember(workspace, batch):
+        for outcome in offer(workspace, batch, propose_all=propose):
             done.add(outcome)
     done.skipped.update(source.skipped)
     return done

@@ -45,7 +45,7 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
     """
     space = load(workspace)
     found = [space.find(ref) for ref in refs]
-    return found if as_stored else workspace.redactor.show(found, space.policy.pii_redaction)
+    return found if as_stored else workspace.redactor.show(found, space.policy)
 
 
 def list_memories(
@@ -65,7 +65,7 @@ def list_memories(
         and (not kinds or m.kind in kinds)
         and all(tag in m.tags for tag in tags)
     ]  # fmt: skip
-    return workspace.redactor.show(listed, space.policy.pii_redaction, SUMMARY)
+    return workspace.redactor.show(listed, space.policy, SUMMARY)
 
 
 def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:

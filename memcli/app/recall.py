@@ -23,17 +23,20 @@ from memcli.model.recall import (
     Section,
     in_order,
 )
-from memcli.ports import Ranker, Renderer, SpaceView
+from memcli.policy.screening import inspect, is_accepted
+from memcli.ports import Ranker, Renderer, SpaceView, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A space that is asked: the name that its memories go by in the bundle, the view, the ranker, and what
-    takes secrets out of memories before they are shown."""
+    """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
+    was accepted, and what takes secrets out of memories before they are shown."""
 
     name: str
+    space: str
     view: SpaceView
     ranker: Ranker
+    trust: Trust
     show: Callable[[Sequence[Memory]], list[Memory]]
 
 
@@ -74,32 +77,58 @@ def recall(
 
 
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
-    """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store."""
+    """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     found = [_ask(query, place) for place in places]
     home = {id(hit): f.place for f in found for hit in (*f.ranking.hits, *f.pinned)}
     hits = [hit for f in found for hit in f.ranking.hits]
-    chosen = order(hits, [hit for f in found for hit in f.pinned], query.limit)
+    pinned = [hit for f in found for hit in f.pinned]
+    sections, withheld = _choose(query, hits, pinned, home)
     size = sum(place.view.size for place in places)
     return Bundle(
         space=label,
         query=query,
-        sections=tuple(_sections(chosen, home)),
-        reason=None if hits else _reason(size, found),
-        matched=len(hits) + sum(len(f.pinned) for f in found),
+        sections=sections,
+        reason=_reason(size, found, sections) if not hits or not sections else None,
+        matched=len(hits) + len(pinned),
         size=size,
         degraded=any(f.ranking.is_degraded for f in found),
         evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
+        withheld_untrusted=withheld,
+        is_from_clone=any(not place.trust.is_accepted for place in places),
     )
+
+
+def _choose(
+    query: Query, hits: Sequence[Hit], pinned: Sequence[Hit], home: Mapping[int, Place]
+) -> tuple[tuple[Section, ...], int]:
+    """The sections of a bundle, and how many hits were passed over because they are untrusted.
+
+    Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
+    """
+    known: dict[int, Section] = {}
+    bad: set[int] = set()
+    ahead = query.limit
+    while True:
+        rest = [hit for hit in hits if id(hit) not in bad]
+        chosen = order(rest, [hit for hit in pinned if id(hit) not in bad], query.limit)
+        looked = chosen if ahead == query.limit else [*chosen, *in_order(rest)[:ahead]]
+        new = list({id(hit): hit for hit in looked if id(hit) not in known}.values())
+        known.update((id(hit), section) for hit, section in zip(new, _sections(new, home), strict=True))
+        worse = {id(hit) for hit in looked if known[id(hit)].untrusted} if not query.include_untrusted else set()
+        if not worse:
+            return tuple(known[id(hit)] for hit in chosen), len(bad)
+        bad |= worse
+        ahead *= 2
 
 
 def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
     _, view = stack.enter_context(opened(workspace, space))
-    policy = view.policy
+    policy = workspace.in_force(view.policy)
 
     def show(memories: Sequence[Memory]) -> list[Memory]:
-        return workspace.redactor.show(memories, policy.pii_redaction)
+        return workspace.redactor.show(memories, policy)
 
-    return Place(name, view, workspace.ranker(workspace.backend or policy.backend or ""), show)
+    return Place(name, space, view, workspace.ranker(workspace.backend or policy.backend or ""), workspace.trust, show)
 
 
 def _ask(query: Query, place: Place) -> Found:
@@ -124,7 +153,16 @@ def _sections(chosen: Sequence[Hit], home: Mapping[int, Place]) -> Iterator[Sect
         memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
     for hit in chosen:
         why = {name: round(value, 4) for name, value in hit.why.items()}
-        yield Section(memories[id(hit)], round(hit.score, 4), why, home[id(hit)].name)
+        yield _section(memories[id(hit)], round(hit.score, 4), why, home[id(hit)])
+
+
+def _section(memory: Memory, score: float, why: Mapping[str, float], place: Place) -> Section:
+    reviewed = place.trust.is_reviewed(place.space, memory.id)
+    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
+    # An acceptance counts where somebody here has accepted what it came with.
+    trusted = finding is None or (reviewed and is_accepted(memory, finding))
+    untrusted = () if trusted or finding is None else finding.reasons
+    return Section(memory, score, why, place.name, untrusted=untrusted, is_unreviewed=not reviewed)
 
 
 def order(hits: Sequence[Hit], pinned_only: Sequence[Hit], limit: int) -> list[Hit]:
@@ -150,10 +188,10 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def _reason(size: int, found: Sequence[Found]) -> str:
+def _reason(size: int, found: Sequence[Found], sections: Sequence[Section]) -> str:
     if not size:
         return EMPTY_SPACE
-    if not sum(f.visible for f in found):
+    if not sum(f.visible for f in found) or (not sections and any(f.ranking.hits for f in found)):
         return ALL_FILTERED
     return BELOW_FLOOR if any(f.ranking.evidence or f.ranking.hits for f in found) else NO_MATCH
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
+from memcli.model.space import Policy
 from memcli.policy.redact_memory import Redacted, clean_memories, redact_fields
 from memcli.policy.redaction import Detector
 from memcli.ports import Store
@@ -18,12 +19,19 @@ _BLOCK = 50
 class Redactor:
     """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
 
-    `sign` gives the keyed hash of a secret.
+    `sign` gives the keyed hash of a secret; `in_force` says what of a policy holds here.
     """
 
-    def __init__(self, store: Store, sign: Callable[[bytes], str], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        sign: Callable[[bytes], str],
+        in_force: Callable[[Policy], Policy],
+        warn: Callable[[str], None],
+    ) -> None:
         self._store = store
         self._sign = sign
+        self._in_force = in_force
         self._warn = warn
         self._known: dict[str, tuple[str, Detector]] = {}
 
@@ -33,8 +41,8 @@ class Redactor:
         try:
             known = self._known.get(space)
             if known is None or known[0] != snapshot.fingerprint:
-                policy = snapshot.header().policy.pii_redaction
-                known = self._known[space] = snapshot.fingerprint, self.by_policy(policy)
+                policy = self._in_force(snapshot.header().policy)
+                known = self._known[space] = snapshot.fingerprint, self.by_policy(policy.pii_redaction)
             return known[1]
         finally:
             snapshot.close()
@@ -47,7 +55,7 @@ class Redactor:
         """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
         return redact_fields(self.detector(space), fields)
 
-    def show(self, memories: Sequence[Memory], policy: Mapping[str, Json], only: Sequence[str] = ()) -> list[Memory]:
+    def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
         """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
         detector = self.on_the_way_out(policy)
         shown: list[Memory] = []
@@ -55,10 +63,10 @@ class Redactor:
             shown += clean_memories(detector, memories[start : start + _BLOCK], only)
         return shown
 
-    def on_the_way_out(self, policy: Mapping[str, Json]) -> Detector:
-        """As `by_policy`; a policy that cannot be used hides no memory, but all the rules are in force."""
+    def on_the_way_out(self, policy: Policy) -> Detector:
+        """What holds under a policy; one that cannot be used hides no memory, but all the rules are in force."""
         try:
-            return self.by_policy(policy)
+            return self.by_policy(self._in_force(policy).pii_redaction)
         except UsageError as error:
             self._warn(f"{error.message}; shown by the rules that are built in")
             return self.by_policy({})

@@ -18,22 +18,25 @@ from memcli.model.space import Change
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
 from memcli.policy.pinning import is_auto_pinned
+from memcli.policy.recalled import without_recalled
 from memcli.policy.redact_memory import FLAGS, with_flags
+from memcli.policy.screening import UNTRUSTED, is_marked, screened, without_marks
 from memcli.ports import Shelf
 
 MAX_TEXT_BYTES = 1 << 20
 """The largest text of one memory: what is longer is a document, and belongs into several."""
 
 _HINTS = ("path_hint", "project")
+_WHEN_THERE = ("untrusted", "compacted")
 _KEPT = ("id", "created_at", "updated_at", "version")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one candidate. `status` is `created`, `updated` or `deduplicated`.
+    """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`.
 
-    `compacted` is how many memories had to go so that the space does not exceed its `max_objects`; the last candidate
-    of a write has it.
+    `untrusted` says why recall will withhold it. `compacted` is how many memories had to go so that the space does not
+    exceed its `max_objects`; the last candidate of a write has it.
     """
 
     status: str
@@ -42,11 +45,12 @@ class Outcome:
     space: str
     version: int
     redactions: Mapping[str, int] = field(default_factory=dict)
+    untrusted: Sequence[str] = ()
     compacted: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        data = {name: getattr(self, name) for name in ("status", "id", "path", "space", "version", "redactions")}
-        return {**data, "compacted": self.compacted} if self.compacted else data
+        names = ["status", "id", "path", "space", "version", "redactions"]
+        return {name: getattr(self, name) for name in [*names, *(n for n in _WHEN_THERE if getattr(self, n))]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +70,21 @@ class Candidate:
         return {"given": self.given, "derived": self.derived, "hash": self.hash}
 
 
-def remember(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
+def remember(
+    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, may_wait: bool = False
+) -> list[Outcome]:
     """Stores the candidates in one write; one outcome each, in order.
 
-    `supersedes` names a memory that the last candidate takes the place of.
+    `supersedes` names a memory that the last candidate takes the place of. With `may_wait` nothing is stored, and
+    there are no outcomes, where the policy of the space wants a review (see `app/inbox.py`).
     Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
     if not candidates:
         return []
-    answer, receipt = workspace.store.submit(workspace.space, request_of(workspace, candidates, supersedes))
+    request = {**request_of(workspace, candidates, supersedes), "may_wait": may_wait}
+    answer, receipt = workspace.store.submit(workspace.space, request)
+    if not answer:
+        return []
     outcomes = [
         Outcome(space=workspace.space, redactions=candidate.redactions, **one)
         for one, candidate in zip(answer, candidates, strict=True)
@@ -91,21 +101,26 @@ def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes
     }
 
 
-def fold(shelf: Shelf, request: Json) -> tuple[Change, Json]:
+def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change, Json]:
     """What a request of `remember` makes of a space, and its outcomes.
 
-    Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
+    `may_compact`: what is least valuable may go. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
     """
+    if request.get("may_wait") and shelf.header.policy.review:
+        return Change(), []
     desk = _Desk(shelf, request["now"])
     outcomes = [desk.take(Candidate(**candidate)) for candidate in request["candidates"]]
     if request["supersedes"]:
         desk.supersede(request["supersedes"], outcomes[-1]["id"])
-    return Change(tuple(desk.changed.values()), desk.make_room(), request["now"]), outcomes
+    gone = desk.make_room() if may_compact else frozenset[str]()
+    return Change(tuple(desk.changed.values()), gone, request["now"]), outcomes
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     """A candidate from the fields that a user or a source gave. Raises UsageError naming the wrong one."""
     given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
+    if "raw" in given:
+        given["raw"] = _own_words(given["raw"])
     _check_text(given)
     redacted = workspace.redactor.take_in(workspace.space, {**_project(workspace), **fields})
     if redacted.kinds:
@@ -122,7 +137,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     metadata = {
         **({"project": hints["project"]} if "project" in hints else {}),
         "space": workspace.space,
-        **given.get("metadata", {}),
+        **without_marks(given.get("metadata", {})),
         "hash": digest,
     }
     return Candidate({**given, "metadata": metadata}, derived, digest, redacted.kinds)
@@ -130,6 +145,14 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
 
 def _project(workspace: Workspace) -> dict[str, Json]:
     return {"project": workspace.project} if workspace.project else {}
+
+
+def _own_words(raw: str) -> str:
+    """`raw` without what memcli itself recalled. Raises UsageError when nothing else is in it."""
+    kept = without_recalled(raw)
+    if raw.strip() and not kept.strip():
+        raise UsageError("the text is what memcli recalled: it is remembered already", "give the part that is new")
+    return kept
 
 
 def _check_text(given: Mapping[str, Any]) -> None:
@@ -254,7 +277,7 @@ def _memory(fields: Mapping[str, Any]) -> Memory:
     extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
     if known.get("chunks"):
         known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
-    return Memory(**known, extra=extra)
+    return screened(Memory(**known, extra=extra))
 
 
 def _fields(memory: Memory) -> dict[str, Any]:
@@ -268,4 +291,7 @@ def _union(first: Iterable[Any], second: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def _outcome(status: str, memory: Memory) -> dict[str, Json]:
-    return {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}
+    told: dict[str, Json] = {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}
+    if is_marked(memory):
+        told["untrusted"] = memory.metadata[UNTRUSTED]
+    return told

@@ -61,7 +61,7 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
         best.sort(key=lambda s: s[:2], reverse=True)
         shown = [row for *_, row in best[:limit]]
         near = view.passages(text, shown) if text.strip() else {}
-        policy = view.policy.pii_redaction
+        policy = view.policy
         detector = workspace.redactor.on_the_way_out(policy)
         return [
             Found(m, score, round(similar.get(row, 0.0), 4), _clean(detector, _snippets(m, text, near.get(row, []))))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
-from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
@@ -56,7 +56,7 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
         nonlocal header
         header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"]})
         if reset and shelf.size:
-            _check_deletion(header)
+            workspace.check_deletion(header, f"a reset deletes {shelf.size} memories")
         if not new and not reset and header == shelf.header:
             return Change()
         header = replace(header, updated_at=now)
@@ -121,7 +121,12 @@ def load_policy(workspace: Workspace, name: str) -> Policy:
 
 def delete(workspace: Workspace, name: str) -> int:
     """Deletes the space with all its memories; returns how many. Raises NotFoundError, RefusedError."""
-    gone = workspace.store.delete(name, lambda space: _check_deletion(space) if space.objects else None)
+
+    def check(space: Space) -> None:
+        if space.objects:
+            workspace.check_deletion(space, f"this deletes {len(space.objects)} memories")
+
+    gone = workspace.store.delete(name, check)
     workspace.index.rebuild(name)
     return len(gone.objects)
 
@@ -142,11 +147,3 @@ def summarize(space: Space) -> Summary:
 def _check_exists(workspace: Workspace, name: str) -> None:
     if name not in workspace.store.spaces():
         raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
-
-
-def _check_deletion(space: Space) -> None:
-    if not space.policy.allow_delete:
-        raise RefusedError(
-            f"space {space.name!r} allows no deletion (policy.allow_delete is false)",
-            f"`memcli space policy {space.name} --set allow_delete=true`",
-        )

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from memcli.app.inbox import propose
 from memcli.app.lookup import load
+from memcli.app.remember import Candidate
 from memcli.app.workspace import Workspace
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
@@ -18,6 +21,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft
@@ -60,9 +64,10 @@ class Imported:
     is_signed: bool = False
     dry_run: bool = False
     redactions: Mapping[str, int] = field(default_factory=dict)
+    proposed: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        counts = {name: getattr(self.plan, name) for name in _COUNTS}
+        counts = {**{name: getattr(self.plan, name) for name in _COUNTS}, "proposed": self.proposed}
         return {
             "space": self.space, **counts, "policy": self.plan.policy, "signed": self.is_signed,
             "signed_by": self.signed_by or None, "dry_run": self.dry_run, "redactions": dict(self.redactions),
@@ -84,7 +89,7 @@ def export_space(
     part = selection.told()
     if part:
         space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
-    detector = workspace.redactor.on_the_way_out(space.policy.pii_redaction)
+    detector = workspace.redactor.on_the_way_out(space.policy)
     if found := sum(bool(find_in_memory(detector, memory_to_json(memory))) for memory in space.objects):
         told_secrets = "1 memory has" if found == 1 else f"{found} memories have"
         workspace.warn(f"{told_secrets} secrets in what is exported; `memcli scan` shows where")
@@ -122,9 +127,13 @@ def import_bundle(
     target = into or export.space.name
     incoming, redactions = _redacted(workspace, target, export.space)
     plan = IntakePlan(incoming)
+    must_wait = False
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal plan
+        nonlocal plan, must_wait
+        must_wait = shelf.header.policy.review
+        if must_wait:
+            return Change()
         space = shelf.load()
         is_new = not space.objects and not space.updated_at
         plan = plan_intake(space, incoming, mode, is_new)
@@ -142,8 +151,23 @@ def import_bundle(
         finally:
             snapshot.close()
     else:
-        workspace.store.update(target, apply)
-    return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
+        receipt = workspace.store.update(target, apply)
+        workspace.trust.bring(target, [touched.id for touched in receipt.touched if touched.after])
+    done = Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
+    return replace(done, **_proposed(workspace, target, incoming, dry_run)) if must_wait else done
+
+
+def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> dict[str, Any]:
+    """The policy wants a review: the memories of the bundle go into the inbox."""
+    if dry_run:
+        return {"proposed": len(incoming.objects)}
+    candidates = [
+        Candidate({name: getattr(m, name) for name in MEMORY_FIELDS if name != "version"}, {}, m.hash)
+        for m in incoming.objects
+    ]
+    outcomes = propose(replace(workspace, space=target), candidates)
+    proposed = sum(outcome.status == "proposed" for outcome in outcomes)
+    return {"proposed": proposed, "plan": IntakePlan(incoming, unchanged=len(outcomes) - proposed)}
 
 
 def _redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
-from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash
+from memcli.errors import RefusedError
+from memcli.model.space import Policy, Space
+from memcli.policy.strangers import tightened
+from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
-    `warn` and `progress` speak to the user, never on standard output.
+    What is proposed waits in `inbox`, a store like the other. `warn` and `progress` speak to the user, never on standard output.
     """
 
     store: Store
+    inbox: Store
+    trust: Trust
     load_trash: Callable[[], Trash]
     load_audit: Callable[[], AuditTrail]
     load_index: Callable[[], Index]
@@ -62,3 +67,26 @@ class Workspace:
     def elsewhere(self) -> Workspace | None:
         """The user-wide store, where there is one."""
         return self.load_elsewhere()
+
+    def in_force(self, policy: Policy) -> Policy:
+        """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
+        return policy if self.trust.is_accepted else tightened(policy)
+
+    def check_deletion(self, space: Space, what: str, instead: str = "") -> None:
+        """Raises RefusedError, as `refusal` words it, unless the policy of the space allows deletion here."""
+        if refusal := self.refusal(space, what, instead):
+            raise refusal
+
+    def refusal(self, space: Space, what: str, instead: str = "") -> RefusedError | None:
+        """Why `what` may not be done: it deletes, and the policy of the space does not allow that here."""
+        if self.in_force(space.policy).allow_delete:
+            return None
+        if space.policy.allow_delete:
+            return RefusedError(
+                f"{what}, but the store came with a clone, whose policies delete nothing until somebody accepts it",
+                f"{instead}look at it with `memcli trust --status`, accept it with `memcli trust`",
+            )
+        return RefusedError(
+            f"{what}, but policy.allow_delete of space {space.name!r} is false",
+            f"{instead}`memcli space policy {space.name} --set allow_delete=true`",
+        )

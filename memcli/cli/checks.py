@@ -15,6 +15,7 @@ from memcli.errors import MemcliError
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout
 from memcli.store.lock import locked
+from memcli.store.trust import FileTrust
 from memcli.wiring import locate, open_workspace, read_config
 
 
@@ -97,6 +98,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     )
     yield _config(root)
     yield from _merge_driver(root)
+    yield _trust(root)
     yield from _spaces(options, environ)
 
 
@@ -136,6 +138,13 @@ def _merge_driver(root: str) -> Iterator[Check]:
         yield Check("merge driver", True, "not asked for (`memcli init --git` installs it)")
     else:
         yield Check("merge driver", not found, found or "git merges memories by memcli", "run `memcli init --git`")
+
+
+def _trust(root: str) -> Check:
+    """Said, not faulted: an unaccepted clone works, with care."""
+    if FileTrust(Layout(root)).is_accepted:
+        return Check("trust", True, "made or accepted here")
+    return Check("trust", True, "came with a clone that nobody here has accepted (`memcli trust --status`)")
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

@@ -37,6 +37,8 @@ COMMANDS: dict[str, dict[str, str]] = {
         "pin": "Put memories in front of every recall.",
         "unpin": "Let memories compete again.",
         "forget": "Take memories out of recall, or delete them.",
+        "inbox": "Review what was proposed.",
+        "trust": "Accept a clone, an import, or a memory as it is.",
         "gc": "Delete what has expired.",
         "restore": "Bring back what was deleted.",
     },

@@ -53,6 +53,7 @@ def recall(
     all_spaces: bool = False,
     no_global: bool = False,
     explain: bool = False,
+    include_untrusted: bool = False,
     fail_empty: bool = False,
 ) -> int:
     """Prints one bundle, or one for each topic; returns the exit code. Raises UsageError and what recall raises."""
@@ -69,7 +70,7 @@ def recall(
         kinds=tuple(kind or ()), tags=tuple(tag or ()), under=under, scope=scope, since=_time(since),
         until=_time(until), at=_time(at), prefer_kinds=tuple(prefer_kind or ()), prefer_tags=tuple(prefer_tag or ()),
         require_high_relevance=require_high_relevance, min_score=min_score, weights=_weights(weights),
-        recency_bias=recency_bias, deadline=None if deadline is None else deadline / 1000, explain=explain,
+        recency_bias=recency_bias, deadline=None if deadline is None else deadline / 1000, explain=explain, include_untrusted=include_untrusted,
     )  # fmt: skip
     spaces = workspace.store.spaces() if all_spaces else None
     if topics is not None:

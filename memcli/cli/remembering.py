@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from memcli.app.remember import prepare, remember
+from memcli.app.remember import Candidate, Outcome, prepare, remember
+from memcli.app.workspace import Workspace
 from memcli.cli.assignments import assignments, split_pairs
-from memcli.cli.output import redacted_told
+from memcli.cli.output import is_terminal, redacted_told
 from memcli.cli.session import Session
 from memcli.cli.text import read_text
 from memcli.codec.canonical import decode_object
@@ -54,6 +58,8 @@ def store_memory(
     supersedes: str | None = None,
     semantic: str | None = None,
     embed: bool = False,
+    propose: bool = False,
+    yes: bool = False,
 ) -> int:
     """Stores one memory, or a batch; returns the exit code. Raises UsageError and what remember raises."""
     fields: dict[str, Json] = {
@@ -67,10 +73,10 @@ def store_memory(
     }  # fmt: skip
     given = {name: value for name, value in fields.items() if value is not None} | assignments(set_)
     if batch is not None:
-        return _batch(session, batch, given, keep_going, semantic)
+        return _batch(session, batch, given, keep_going, semantic, _Route(propose, yes))
     given = _whole(object_, text, file) | given
     workspace = session.open(create=True, semantic=semantic, store=_store(given))
-    outcome = remember(workspace, [prepare(workspace, given)], supersedes)[0]
+    outcome = _Route(propose, yes).store(workspace, [prepare(workspace, given)], supersedes)[0]
     if embed:
         from memcli.app.embed import embed_space
 
@@ -78,7 +84,36 @@ def store_memory(
     room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
     session.output.confirm(outcome.to_json(), text)
+    _tell_untrusted(session, [outcome])
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """Whether what is remembered goes in or waits: proposals always wait; under `review: true` so does everything
+    that no person at a terminal says, unless it is told to go in."""
+
+    propose: bool
+    yes: bool
+
+    def store(
+        self, workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None
+    ) -> list[Outcome]:
+        proposed = self.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
+        if not proposed and (self.yes or is_terminal()):
+            return remember(workspace, candidates, supersedes)
+        from memcli.app.inbox import offer
+
+        return offer(workspace, candidates, supersedes, propose_all=proposed)
+
+
+def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        if outcome.untrusted:
+            session.output.note(
+                f"{outcome.id} carries {', '.join(outcome.untrusted)} and stays out of recall; "
+                f"`memcli trust {outcome.id}` lets it in"
+            )
 
 
 def _store(given: dict[str, Json]) -> str | None:
@@ -95,7 +130,9 @@ def _whole(object_: str | None, text: str | None, file: str | None) -> dict[str,
     return whole
 
 
-def _batch(session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None) -> int:
+def _batch(
+    session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None, route: _Route
+) -> int:
     workspace = session.open(create=True, semantic=semantic)
     candidates = []
     failed: list[dict[str, Any]] = []
@@ -111,10 +148,14 @@ def _batch(session: Session, source: str, common: dict[str, Json], keep_going: b
                 ) from None
             failed.append({"line": number, "error": error.message})
             session.output.note(f"line {number}: {error.message}")
-    outcomes = remember(workspace, candidates)
-    counts = {status: sum(o.status == status for o in outcomes) for status in ("created", "updated", "deduplicated")}
+    outcomes = route.store(workspace, candidates)
+    known = ("created", "updated", "deduplicated")
+    counts = {status: sum(o.status == status for o in outcomes) for status in known}
+    if proposed := sum(o.status == "proposed" for o in outcomes):
+        counts["proposed"] = proposed
     text = ", ".join(f"{n} {status}" for status, n in counts.items())
     redactions = sum((Counter(o.redactions) for o in outcomes), Counter[str]())
+    _tell_untrusted(session, outcomes)
     session.output.confirm(
         {
             **counts,

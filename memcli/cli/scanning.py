@@ -9,6 +9,7 @@ from memcli.app.scan import Document, Rules
 from memcli.cli.session import Session
 from memcli.cli.text import read_file
 from memcli.errors import NotFoundError
+from memcli.model.space import Policy
 from memcli.policy.redaction import Detector
 from memcli.store.layout import Layout
 
@@ -24,7 +25,8 @@ def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
         if must_exist:
             raise
         return (lambda policy: Detector(policy, lambda _: "")), ""
-    return workspace.redactor.on_the_way_out, workspace.root
+    redactor = workspace.redactor
+    return (lambda policy: redactor.on_the_way_out(Policy(pii_redaction=policy))), workspace.root
 
 
 def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:

@@ -25,6 +25,8 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         data["reason"] = bundle.reason
     if bundle.degraded:
         data["degraded"] = True
+    if bundle.withheld_untrusted:
+        data["withheld_untrusted"] = bundle.withheld_untrusted
     if query.budget is not None:
         data["withheld"] = bundle.withheld
     if query.explain:
@@ -58,6 +60,10 @@ def _section(section: Section, explain: bool, space: str) -> dict[str, Any]:
         "metadata": memory.metadata,
         "updated_at": memory.updated_at,
     }
+    if section.untrusted:
+        data["untrusted"] = section.untrusted
+    if section.is_unreviewed:
+        data["unreviewed"] = True
     if section.space != space:
         data["space"] = section.space
     if explain:

@@ -53,6 +53,7 @@ class Query:
     recency_bias: float | None = None
     deadline: float | None = None
     explain: bool = False
+    include_untrusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +166,24 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear."""
+    """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
+
+    `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it.
+    """
 
     memory: Memory
     score: float
     why: Mapping[str, float]
     space: str
     level: str | None = None
+    untrusted: tuple[str, ...] = ()
+    is_unreviewed: bool = False
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader must know before believing it."""
+        marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
+        return [*marks, *(["unreviewed"] if self.is_unreviewed else [])]
 
     def text(self, include_raw: bool = False) -> str:
         """What a bundle says of the memory: by its level, or else the abstract, or the whole text when asked for."""
@@ -184,7 +196,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """The answer to a query: sections in order, and why there are no more of them."""
+    """The answer to a query: sections in order, and why there are no more of them.
+
+    `withheld_untrusted` memories matched, and carry instructions. `is_from_clone`: a store that was asked came with
+    a clone that nobody here has accepted.
+    """
 
     space: str
     query: Query
@@ -194,11 +210,19 @@ class Bundle:
     size: int = 0
     degraded: bool = False
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    withheld_untrusted: int = 0
+    is_from_clone: bool = False
 
     @property
     def withheld(self) -> int:
-        """How many memories matched and are not in the bundle."""
-        return max(0, self.matched - len(self.sections))
+        """How many memories matched, are fit to be shown, and are not in the bundle."""
+        return max(0, self.matched - len(self.sections) - self.withheld_untrusted)
+
+    @property
+    def untrusted_told(self) -> str:
+        """One sentence on what is withheld for the instructions in it; empty when nothing is."""
+        n = self.withheld_untrusted
+        return f"{_count(n)} with instructions in {'it' if n == 1 else 'them'} withheld" if n else ""
 
     @property
     def evidence_told(self) -> str:

@@ -7,6 +7,7 @@ import re
 from memcli.codec.canonical import encode_line
 from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean, clean_line
+from memcli.render.inert import inert
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
@@ -20,6 +21,8 @@ def render(bundle: Bundle) -> str:
         parts.append(f"Evidence: {_escape(bundle.evidence_told)}.")
     if bundle.withheld:
         parts.append(f"*{bundle.withheld} more matched.*")
+    if bundle.untrusted_told:
+        parts.append(f"*{bundle.untrusted_told}.*")
     return "\n\n".join(parts) + "\n"
 
 
@@ -30,6 +33,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         memory.created_at[:10],
         *(f"#{tag}" for tag in memory.tags),
         *(["pinned"] if memory.pinned else []),
+        *section.cautions,
     ]
     lines = [
         f"## {_escape(clean_line(memory.path))}",
@@ -38,9 +42,12 @@ def _section(section: Section, bundle: Bundle) -> str:
         "",
     ]
     text = section.text(bundle.query.include_raw)
-    lines += [f"> {line}".rstrip() for line in clean(text).strip().splitlines()]
+    lines += [f"> {line}".rstrip() for line in inert(clean(text)).strip().splitlines()]
     if bundle.query.include_metadata:
-        lines += ["", f"metadata: `{clean_line(encode_line(dict(memory.metadata)).decode()).replace('`', chr(39))}`"]
+        lines += [
+            "",
+            f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
+        ]
     if bundle.query.explain:
         lines += [
             "",

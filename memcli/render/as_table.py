@@ -11,15 +11,13 @@ def render(bundle: Bundle) -> str:
     """One row a memory, with the components of the score below each when asked to explain."""
     told = [f"evidence: {bundle.evidence_told}"] if bundle.query.explain and bundle.evidence else []
     if not bundle.sections:
-        return "\n".join([clean_line(bundle.global_summary), *told]) + "\n"
+        return "\n".join([clean_line(bundle.global_summary), *_cautions(bundle), *told]) + "\n"
     rows = []
     for n, section in enumerate(bundle.sections, 1):
         memory = section.memory
         fully = bundle.query.include_raw or section.level
         text = clean_line(section.text(bundle.query.include_raw) if fully else memory.summary_micro)
-        rows.append(
-            [str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], "*" if memory.pinned else "", text]
-        )
+        rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:
         lines = [f"{line}\n   {_why(section)}" for line, section in zip(lines, bundle.sections, strict=True)]
@@ -27,7 +25,20 @@ def render(bundle: Bundle) -> str:
     notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
     if bundle.reason:
         notes.append(f"nothing matches the topic ({bundle.reason}); these are pinned")
-    return "\n".join([table, *notes, *told]) + "\n"
+    return "\n".join([table, *notes, *_cautions(bundle), *told]) + "\n"
+
+
+def _marks(section: Section) -> str:
+    """`*` pinned, `!` untrusted, `?` unreviewed."""
+    memory = section.memory
+    return ("*" if memory.pinned else "") + ("!" if section.untrusted else "") + ("?" if section.is_unreviewed else "")
+
+
+def _cautions(bundle: Bundle) -> list[str]:
+    told = [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
+    if bundle.is_from_clone and bundle.sections:
+        told.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
+    return told
 
 
 def _why(section: Section) -> str:

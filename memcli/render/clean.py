@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
-_ESCAPES = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
-    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # OSC, DCS, SOS, PM, APC with their text
-    r"|\x1b[ -/]*[0-~]"  # the other escapes
-    r"|\x9b[0-?]*[ -/]*[@-~]",  # CSI in one byte
-    re.DOTALL,
+from memcli.model.characters import (
+    BLANKS,
+    CONTROLS,
+    DIRECTIONS,
+    ESCAPE,
+    INVISIBLE,
+    MISPLACED,
+    SURROGATES,
+    TAGS,
+    is_plain,
 )
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls but tab and newline
-    "\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"  # invisible, bidi
-    "\u115f\u1160\u3164\uffa0\ufff9-\ufffb"  # fillers, annotations
-    "\ufe00-\ufe0e\U000e0100-\U000e01ef\U000e0000-\U000e007f"  # variation selectors but the emoji one, tags
-    "\ud800-\udfff]"  # lone surrogates
-)
+
+_LINE_ENDS = str.maketrans({"\r": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": "\n"})
 
 
 def clean(text: str) -> str:
-    """`text` without escape sequences, control, bidirectional and invisible characters; lines and tabs stay."""
-    if text.isprintable() and text.isascii():
-        return text
-    return _HIDDEN.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+    """`text` in NFC without escape sequences, control, bidirectional and invisible characters; lines and tabs stay.
+
+    Joiners and selectors stay where an emoji or a script needs them. Cleaned twice it is the same.
+    """
+    if is_plain(text):
+        return text if text.isascii() else _composed(text)
+
+    text = text.replace("\r\n", "\n").translate(_LINE_ENDS)
+    before = ""
+    while text != before:  # what goes may leave neighbours that are out of place, at most twice in a row
+        before = text
+        text = INVISIBLE().sub("", ESCAPE().sub("", text))
+        text = text if text.isascii() else _composed(MISPLACED().sub("", text))
+    return text
+
+
+def _composed(text: str) -> str:
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text)
 
 
 def clean_line(text: str) -> str:
@@ -33,10 +49,17 @@ def clean_line(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """JSON `text` with what `clean` takes out written as `\\uXXXX`: the same JSON, harmless on a terminal."""
-    if text.isascii() and "\x7f" not in text:
+    """JSON `text` with what `clean` takes out, and tokens of chat templates, written as `\\uXXXX`: the same JSON,
+    harmless on a terminal and before a model.
+    """
+    if "<|" not in text and "<｜" not in text and is_plain(text):
         return text
-    return _HIDDEN.sub(_escaped, text)
+    return _unsafe().sub(_escaped, text)
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    return re.compile(f"[{CONTROLS}{DIRECTIONS}{BLANKS}{TAGS}{SURROGATES}]|<(?=[|｜])|{MISPLACED().pattern}")
 
 
 def _escaped(match: re.Match[str]) -> str:

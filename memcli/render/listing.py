@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
+from memcli.policy.screening import UNTRUSTED, is_marked
 from memcli.render.clean import clean_line
 from memcli.render.grid import cut, grid
 
@@ -20,6 +21,8 @@ def summary_json(memory: Memory) -> dict[str, Json]:
         data["active"] = False
     if memory.superseded_by:
         data["superseded_by"] = memory.superseded_by
+    if is_marked(memory):
+        data["untrusted"] = memory.metadata[UNTRUSTED]
     return data
 
 
@@ -32,8 +35,9 @@ def listing(memories: Sequence[Memory]) -> str:
 
 
 def marks(memory: Memory) -> str:
-    """`*` pinned, `-` forgotten, `>` superseded."""
-    return ("*" if memory.pinned else "") + ("" if memory.active else "-") + (">" if memory.superseded_by else "")
+    """`*` pinned, `-` forgotten, `>` superseded, `!` untrusted."""
+    states = (("*", memory.pinned), ("-", not memory.active), (">", memory.superseded_by), ("!", is_marked(memory)))
+    return "".join(mark for mark, holds in states if holds)
 
 
 def tree_text(node: Node, indent: str = "") -> str:
@@ -61,6 +65,8 @@ def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
     """Memories with their score, and the places that speak of the question below each."""
     lines = []
     for memory, score, snippets in found:
-        lines.append(f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}")
+        lines.append(
+            f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
+        )
         lines += [f"        {cut(clean_line(text), 160)}" for text in snippets]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.codec.merge_fields import DELETED
 from memcli.model.memory import Json, Memory
+from memcli.policy.screening import inspect, is_accepted
 from memcli.render.clean import clean, clean_line
 
 _SHOWN = (
@@ -21,6 +22,9 @@ def render_memory(memory: Memory) -> str:
     facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
     if not memory.active:
         facts.append("forgotten")
+    finding = inspect(memory)
+    if finding:
+        facts.append(f"{'accepted' if is_accepted(memory, finding) else 'untrusted'} ({', '.join(finding.reasons)})")
     lines = [clean_line(memory.path), clean_line(" · ".join(facts))]
     dates = f"created {memory.created_at}"
     if memory.updated_at != memory.created_at:

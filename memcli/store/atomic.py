@@ -103,6 +103,14 @@ def make_folder(path: str, mode: int = 0o755) -> None:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
 
 
+def set_time(path: str, changed_ns: int) -> None:
+    """Sets when the file at `path` was changed last. Raises StoreError."""
+    try:
+        os.utime(path, ns=(changed_ns, changed_ns))
+    except OSError as error:
+        raise StoreError(f"cannot set the time of {path}: {error.strerror}", _hint(error)) from None
+
+
 def remove_file(path: str) -> None:
     """Removes the file at `path` for good. Raises StoreError."""
     try:

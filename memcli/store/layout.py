@@ -11,7 +11,10 @@ from memcli.store.atomic import make_folder, read_json, write_file
 FOLDER = ".memory"
 _IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
 _FOLDERS = ("spaces",)
-_OWN_FOLDERS = ("spaces", "sessions", "exports", "audit", "local", "cache")
+_OWN_FOLDERS = (
+    "spaces", "sessions", "exports", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
+    "local/inbox/local",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
+from memcli.policy.screening import is_marked
 from memcli.render.clean import clean, clean_line
 from memcli.tui.catalogue import Catalogue, Tie
 from memcli.tui.tree import Row, memories_below
@@ -77,6 +78,7 @@ def _facts(memory: Memory) -> Content:
         "pinned": memory.pinned,
         "forgotten (u brings it back)": not memory.active,
         "superseded": bool(memory.superseded_by),
+        "untrusted: stays out of recall": is_marked(memory),
     }
     facts = [memory.id, memory.kind, memory.relevance, *(state for state, holds in states.items() if holds)]
     head = Content.assemble((clean_line(memory.path), _HEAD), "\n", clean_line(" · ".join(facts)))

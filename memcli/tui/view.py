@@ -47,6 +47,7 @@ class View:
             under=self.scope.path,
             kinds=self.scope.kinds,
             tags=self.scope.tags,
+            include_untrusted=True,  # a person who looks around sees them, with their mark
         )
 
     def reveal(self, memory: Memory) -> None:

@@ -111,12 +111,26 @@ def _space(run: Run, folder: Path) -> None:
     run("space", "create", "ops", "--meta", f"owner={MAIL}")
 
 
+def _inbox(run: Run, folder: Path) -> None:
+    run("remember", SAID, "--path", "a", "--propose")
+    run("inbox", "edit", "a", "--set", f"raw=Now {SAID}", "--set", f"tags={MAIL}")
+    run("inbox", "accept", "a")
+
+
+def _adopt(run: Run, folder: Path) -> None:
+    (folder / "CLAUDE.md").write_text(f"# Deploying\n\n- {SAID}\n- Ask {MAIL} first.\n")
+    (folder / "notes").mkdir()
+    (folder / "notes" / "deploy.md").write_text(f"---\ntitle: Deploy\nowner: {MAIL}\n---\n{SAID}\n")
+    run("import", "CLAUDE.md")
+    run("import", "notes")
+
+
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
-    "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import,),
+    "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
     "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
-    "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver".split()
+    "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust".split()
 )
 
 

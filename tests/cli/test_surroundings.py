@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -209,6 +210,7 @@ def test_what_was_stated_comes_before_code_that_says_the_same(run: Run) -> None:
 
 def test_doctor_tries_to_write(run: Run, tmp_path: Path) -> None:
     run("init")
+    shutil.rmtree(tmp_path / ".memory" / "local")
     (tmp_path / ".memory" / "local").write_text("a file in the way")
     result = run("doctor")
     assert result.code == 8

@@ -89,7 +89,7 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None, dat
         write_out(out, data)
         return out
     layout = Layout(workspace.root)
-    chosen = export.space.policy.export_path if form == "json" else None
+    chosen = workspace.in_force(export.space.policy).export_path if form == "json" else None
     path = layout.export_target(chosen) if chosen else layout.export(f"{export.space.name}.{form}")
     make_folder(os.path.dirname(path))
     write_file(path, data)

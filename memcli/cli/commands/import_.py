@@ -79,7 +79,7 @@ def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_
     if done.is_signed:
         signed = f"signed by {done.signed_by}" if done.signed_by else "signed, which only the extra `sign` can check"
     policy = ", with its policy" if done.plan.policy == "taken" else ""
-    counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed"))
+    counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
     session.output.confirm(
         told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
     )
@@ -95,7 +95,7 @@ def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: 
     told = done.to_json()
     files = ", ".join(f"{_files(n)} as {name}" for name, n in sorted(done.found.items())) or "nothing"
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    counts = _counted(told, ("created", "updated", "unchanged"))
+    counts = _counted(told, ("created", "updated", "unchanged", "proposed"))
     session.output.confirm(
         told,
         f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; left out: {left}' if left else ''})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ def command(
         str | None, typer.Option("--git", metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="REV", help="Commits after REV.")] = None,
+    propose: Annotated[bool, typer.Option("--propose", help="Into the inbox, for a person to accept.")] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Remember files, one memory each, or commits, one memory for each file and commit.
@@ -38,8 +40,10 @@ def command(
         )
     workspace = session.open(create=not dry_run)
     source = file_source(workspace, files) if files else commit_source(git or f"{since}..HEAD")
-    done = ingest(workspace, source, dry_run)
+    done = ingest(workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
     text = _told(done.created, done.updated, done.deduplicated)
+    if done.proposed:
+        text = f"{done.proposed} proposed, {text}; `memcli inbox` shows what waits"
     if dry_run:
         text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)

@@ -62,6 +62,9 @@ def command(
     all_spaces: Annotated[bool, typer.Option("--all-spaces", help="Ask every space of the store.")] = False,
     no_global: Annotated[bool, typer.Option("--no-global", help="Leave the user-wide store out.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say what each score is made of.")] = False,
+    include_untrusted: Annotated[
+        bool, typer.Option("--include-untrusted", help="Also memories that carry instructions to an agent.")
+    ] = False,
     fail_empty: Annotated[bool, typer.Option("--fail-empty", help="Exit with 3 when nothing matches.")] = False,
 ) -> None:
     """Answer a question with the memories that matter, best first.

@@ -69,6 +69,8 @@ def command(
     supersedes: Annotated[str | None, typer.Option(metavar="ID", help="The memory that this one replaces.")] = None,
     semantic: Annotated[str | None, typer.Option(metavar="local|off", help="What fills the fields not given.")] = None,
     embed: Annotated[bool, typer.Option("--embed", help="Make the vectors now, not at the next recall.")] = False,
+    propose: Annotated[bool, typer.Option("--propose", help="Put it into the inbox, for a person to accept.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Store it also where the policy wants a review.")] = False,
 ) -> None:
     """Store a memory and print its id.
 

@@ -61,9 +61,14 @@ def _tell(session: Session, workspace: Workspace, done: Ingested) -> None:
     if session.output.json:
         session.output.lines([{"at": workspace.clock(), **done.to_json()}])
         return
-    if not any((done.created, done.updated, done.retired)):
+    if not any((done.created, done.updated, done.retired, done.proposed)):
         return
-    counts = ((done.created, "created"), (done.updated, "updated"), (done.retired, "retired"))
+    counts = (
+        (done.created, "created"),
+        (done.updated, "updated"),
+        (done.retired, "retired"),
+        (done.proposed, "proposed"),
+    )
     told = ", ".join(f"{n} {name}" for n, name in counts if n)
     shown = ", ".join(done.paths[:3]) + (f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else "")
     session.output.confirm(None, f"{workspace.clock()}  {told}  {shown}".rstrip() + redacted_told(done.redactions))

@@ -1,0 +1,159 @@
+"""The inbox: what is proposed waits here, out of recall, until somebody accepts or rejects it.
+
+It is a store like the other, in `local/inbox`. A candidate remembers in its field `proposal` which fields were given,
+so that accepting it is the same as remembering it. What was rejected leaves its hash, and is not proposed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from memcli.app.alter import edit as edit_memory
+from memcli.app.remember import Candidate, Outcome, remember
+from memcli.app.workspace import Workspace
+from memcli.errors import NotFoundError
+from memcli.model.memory import Json, Memory
+from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.space import Change, Space
+from memcli.policy.screening import ACCEPTED, UNTRUSTED
+from memcli.ports import Shelf
+
+_PROPOSAL = "proposal"
+
+
+def offer(
+    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, propose_all: bool = False
+) -> list[Outcome]:
+    """As `remember`, but where the policy of the space wants a review, or with `propose_all`, the candidates wait.
+
+    Raises what `remember` raises.
+    """
+    if not propose_all and (outcomes := remember(workspace, candidates, supersedes, may_wait=True)):
+        return outcomes
+    return propose(workspace, candidates, supersedes)
+
+
+def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
+    """Puts the candidates into the inbox, but for what is remembered, waits or was rejected already."""
+    if not candidates:
+        return []
+    known = _known(_load(workspace), _load(_desk(workspace)))
+    found = [known(candidate) for candidate in candidates]
+    new = [
+        replace(candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1])})
+        for candidate, same in zip(candidates, found, strict=True)
+        if same is None
+    ]
+    proposed = iter(remember(_desk(workspace), new))
+    return [
+        replace(next(proposed), status="proposed")
+        if same is None
+        else Outcome("deduplicated", same.id, same.path, workspace.space, same.version)
+        for same in found
+    ]
+
+
+def _proposal(candidate: Candidate, supersedes: str | None, last: Candidate) -> dict[str, Json]:
+    return {"given": sorted(candidate.given), "supersedes": supersedes if candidate is last else None}
+
+
+def waiting(workspace: Workspace) -> list[Memory]:
+    """The candidates that wait, in order of path."""
+    return sorted((m for m in _load(_desk(workspace)).objects if m.active), key=lambda m: (m.path, m.id))
+
+
+def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The candidates that `refs` name. Raises NotFoundError for the first that does not wait."""
+    space = replace(_load(_desk(workspace)), objects=tuple(waiting(workspace)))
+    try:
+        return list({m.id: m for m in (space.find(ref) for ref in refs)}.values())
+    except NotFoundError as error:
+        raise NotFoundError(f"{error.message} waits in the inbox", "`memcli inbox` shows what does") from None
+
+
+def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
+    """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again."""
+    outcomes = []
+    for memory in memories:
+        candidate, supersedes = _candidate(memory)
+        outcomes += remember(workspace, [candidate], supersedes)
+    _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
+    return outcomes
+
+
+def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Takes the candidates out of the inbox for good: their hashes stay, their texts do not."""
+    stubs = tuple(
+        Memory(
+            id=m.id, path=m.path, kind=m.kind, metadata={"hash": m.hash}, created_at=m.created_at,
+            updated_at=m.updated_at, active=False,
+        )
+        for m in memories
+    )  # fmt: skip
+    _change(workspace, memories, lambda _: Change(stubs))
+
+
+def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
+    """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
+    (memory,) = show(workspace, [ref])
+    edited, _ = edit_memory(_desk(workspace), memory.id, fields)
+    proposal = edited.extra.get(_PROPOSAL)
+    known = proposal if isinstance(proposal, dict) else {}
+    given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
+    edited = replace(edited, extra={**edited.extra, _PROPOSAL: {**known, "given": given}})
+    _change(workspace, [edited], lambda _: Change((edited,)))
+    return edited
+
+
+def _desk(workspace: Workspace) -> Workspace:
+    """The workspace over the inbox."""
+    return replace(workspace, store=workspace.inbox)
+
+
+def _load(workspace: Workspace) -> Space:
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        return snapshot.load()
+    finally:
+        snapshot.close()
+
+
+def _change(workspace: Workspace, memories: Sequence[Memory], change: Callable[[Shelf], Change]) -> None:
+    now = workspace.clock()
+    if memories:
+        workspace.inbox.update(workspace.space, lambda shelf: replace(change(shelf), now=now))
+
+
+def _known(*spaces: Space) -> Callable[[Candidate], Memory | None]:
+    """Finds the memory that a candidate would only repeat: by its text, and its path where one is given."""
+    by_hash: dict[str, list[Memory]] = {}
+    for space in spaces:
+        for memory in space.objects:
+            by_hash.setdefault(memory.hash, []).append(memory)
+
+    def find_known(candidate: Candidate) -> Memory | None:
+        path = candidate.given.get("path")
+        same = (m for m in by_hash.get(candidate.hash, ()) if path in (None, m.path))
+        return next(same, None)
+
+    return find_known
+
+
+def _candidate(memory: Memory) -> tuple[Candidate, str | None]:
+    """What was proposed, as it would have been remembered, and what it takes the place of."""
+    proposal = memory.extra.get(_PROPOSAL)
+    known = proposal if isinstance(proposal, dict) else {}
+    given = {*known.get("given", []), "raw", "metadata"}
+    fields = {name: getattr(memory, name) for name in MEMORY_FIELDS if name not in ("id", "version")}
+    fields["metadata"] = {k: v for k, v in memory.metadata.items() if k not in (UNTRUSTED, ACCEPTED)}
+    if "id" in given:
+        fields["id"] = memory.id
+    for name in ("created_at", "updated_at"):
+        if name not in given:
+            del fields[name]
+    rest = {name: value for name, value in memory.extra.items() if name != _PROPOSAL}
+    first = {name: value for name, value in fields.items() if name in given}
+    second = {name: value for name, value in fields.items() if name not in given}
+    supersedes = known.get("supersedes")
+    return Candidate({**first, **rest}, second, memory.hash), supersedes if isinstance(supersedes, str) else None

@@ -1,0 +1,51 @@
+"""Trust: accept a clone, what was imported, or single memories that carry instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from memcli.app.alter import alter
+from memcli.app.lookup import load
+from memcli.app.workspace import Workspace
+from memcli.errors import RefusedError
+from memcli.model.memory import Json, Memory
+from memcli.policy.screening import accepted, inspect, is_accepted
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One space as far as trust goes: how many memories carry instructions, and how many nobody has reviewed."""
+
+    space: str
+    memories: int
+    untrusted: int
+    unreviewed: int
+
+    def to_json(self) -> dict[str, Json]:
+        return asdict(self)
+
+
+def standing(workspace: Workspace) -> list[Standing]:
+    """Every space of the store. Raises CorruptError, StoreError."""
+    return [_of(workspace, name) for name in workspace.store.spaces()]
+
+
+def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """Accepts these memories as they are: recall shows them again, until their text changes.
+
+    Raises NotFoundError; RefusedError while the store itself waits to be accepted.
+    """
+    if not workspace.trust.is_accepted:
+        raise RefusedError("the store came with a clone that nobody here has accepted", "run `memcli trust` first")
+    memories = alter(workspace, refs, lambda memory, _: accepted(memory))
+    workspace.trust.accept_memories(workspace.space, [m.id for m in memories])
+    return memories
+
+
+def _of(workspace: Workspace, name: str) -> Standing:
+    memories = load(workspace, name).objects
+    trust = workspace.trust
+    found = [(m, inspect(m)) for m in memories]
+    untrusted = sum(f is not None and not (trust.is_reviewed(name, m.id) and is_accepted(m, f)) for m, f in found)
+    return Standing(name, len(memories), untrusted, sum(not trust.is_reviewed(name, m.id) for m in memories))

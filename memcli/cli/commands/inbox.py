@@ -1,0 +1,93 @@
+"""`memcli inbox`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memcli.cli.assignments import assignments
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Memory
+
+_ACTIONS = ("list", "show", "accept", "reject", "edit")
+
+
+@verb
+def command(
+    session: Session,
+    action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject|edit]")] = "list",
+    refs: Annotated[list[str] | None, typer.Argument(metavar="[ID|PATH...]", help="Which of them.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Accept or reject all that wait.")] = False,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="With edit: as in `memcli edit`.")
+    ] = None,
+) -> None:
+    """Review what was proposed: list, show, accept, reject or edit it.
+
+    Under the policy `review: true` what comes from ingest, watch, scripts and imports waits here, and so does every
+    `remember --propose` (or with MEMCLI_PROPOSE=1). Recall does not see it. What is rejected is not proposed again.
+
+    Example: memcli inbox && memcli inbox accept --all
+    """
+    from memcli.app.inbox import accept, edit, reject
+    from memcli.cli.editor import edit_fields
+
+    if action not in _ACTIONS:
+        raise UsageError(f"no action {action!r}", f"there are {', '.join(_ACTIONS)}")
+    if set_ and action != "edit":
+        raise UsageError("--set goes with edit alone", "memcli inbox edit ID --set kind=decision")
+    workspace = session.open()
+    chosen = _chosen(workspace, action, refs or (), all_)
+    if action in ("list", "show"):
+        _show(session, chosen, whole=action == "show")
+    elif action == "accept":
+        outcomes = accept(workspace, chosen)
+        lines = [f"{o.status} {o.id} {o.path}" for o in outcomes]
+        session.output.confirm([o.to_json() for o in outcomes], "\n".join(lines) or "nothing waits")
+        _warn(session, [o.id for o in outcomes if o.untrusted])
+    elif action == "reject":
+        reject(workspace, chosen)
+        gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
+        session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "nothing waits")
+    else:
+        fields = assignments(set_) if set_ else edit_fields(chosen[0])
+        memory = edit(workspace, chosen[0].id, fields)
+        data = {"status": "updated", "id": memory.id, "path": memory.path}
+        session.output.confirm(data, f"updated {memory.id} {memory.path}")
+
+
+def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:
+    from memcli.app.inbox import show, waiting
+
+    if action == "list" or (everything and action in ("accept", "reject") and not refs):
+        return waiting(workspace)
+    if not refs or everything or (action == "edit" and len(refs) > 1):
+        many = " or --all" if action in ("accept", "reject") else ""
+        raise UsageError(f"{action} which?", f"memcli inbox {action} {'ID' if action == 'edit' else 'ID...'}{many}")
+    return show(workspace, refs)
+
+
+def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
+    from memcli.codec.memory import memory_to_json
+    from memcli.render.listing import listing, summary_json
+    from memcli.render.memory import render_memory
+
+    if whole:
+        text = "\n".join(render_memory(m) for m in memories)
+        session.output.answer([memory_to_json(m) for m in memories], text)
+        return
+    session.output.answer([summary_json(m) for m in memories], listing(memories))
+    if not memories:
+        session.output.note("nothing waits in the inbox")
+
+
+def _warn(session: Session, ids: Sequence[str]) -> None:
+    for name in ids:
+        session.output.note(f"{name} carries instructions and stays out of recall; `memcli trust {name}` lets it in")

@@ -1,0 +1,77 @@
+"""`memcli trust`"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.trust import Standing
+
+
+@verb
+def command(
+    session: Session,
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID|PATH...]", help="Memories to accept as they are.")
+    ] = None,
+    imported: Annotated[bool, typer.Option("--imported", help="Accept all that was imported into the space.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only say how things stand.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take the acceptance of this store back.")] = False,
+) -> None:
+    """Accept this clone of a store, what was imported, or single memories.
+
+    A store that was made here is trusted. One that came with a clone is not, until you accept it: recall marks its
+    memories as unreviewed, its config.toml may set space, project and backend alone, its policies delete nothing,
+    export to the default place, and redact no less than the default. What a memory was accepted for by others
+    does not count either.
+
+    Memories with instructions to an agent in them are withheld from recall in any store. Read one with
+    `memcli get`, and accept it with its id: it is shown until its text changes.
+
+    Example: memcli trust --status && memcli trust
+    """
+    from memcli.app.trust import accept_memories, standing
+
+    if sum((bool(refs), imported, status, revoke)) > 1:
+        raise UsageError("memories, --imported, --status and --revoke do not go together", "give one of them")
+    workspace = session.open()
+    trust = workspace.trust
+    if refs:
+        memories = accept_memories(workspace, refs)
+        taken = [{"id": m.id, "path": m.path, "untrusted": m.metadata.get("untrusted", [])} for m in memories]
+        session.output.confirm(taken, "\n".join(f"accepted {m.id} {m.path}" for m in memories))
+        return
+    if imported:
+        count = trust.accept_memories(workspace.space)
+        session.output.confirm({"accepted": count}, f"accepted {count} imported into space {workspace.space}")
+        return
+    if revoke:
+        trust.revoke()
+    elif not status:
+        trust.accept()
+    spaces = standing(workspace)
+    data = {"accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces]}
+    session.output.answer(data, _told(trust.is_accepted, workspace.root, spaces))
+
+
+def _told(accepted: bool, root: str, spaces: Sequence[Standing]) -> str:
+    from memcli.render.grid import grid
+
+    head = f"{root} is trusted here" if accepted else f"{root} came with a clone that nobody here has accepted"
+    if not spaces:
+        return head
+    rows = [[s.space, str(s.memories), str(s.untrusted), str(s.unreviewed)] for s in spaces]
+    lines = [head, grid(["space", "memories", "with instructions", "unreviewed"], rows)]
+    if any(s.untrusted for s in spaces):
+        lines.append("Those with instructions in them stay out of recall: `memcli list` marks them with !,")
+        lines.append("`memcli get ID` shows one, `memcli trust ID` accepts it as it is.")
+    if not accepted:
+        lines.append("`memcli trust` accepts the store as it is.")
+    return "\n".join(lines)

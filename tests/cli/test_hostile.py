@@ -1,0 +1,112 @@
+"""A hundred hostile memories through every format, and on a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
+from memcli.model.characters import INVISIBLE
+from memcli.model.recall import Query
+from memcli.model.space import Change
+from memcli.render import RENDERERS
+from tests.conftest import NOW, ROOT, memory, open_at
+from tests.policy.hostile import HOSTILE
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with all hundred, as a hand edit would bring them: no mark says what they are."""
+    folder = tmp_path_factory.mktemp("hostile")
+    os.environ["MEMCLI_EMBEDDER"] = "off"
+    workspace = open_at(folder)
+    hostile = tuple(
+        memory(f"{n:03}", raw=f"keyword {text}", summary_micro=text, summary_long=text, metadata={"about": text})
+        for n, (text, _) in enumerate(HOSTILE)
+    )
+    workspace.store.update("main", lambda _: Change((*hostile, memory("plain", raw="keyword, and no more")), now=NOW))
+    return folder
+
+
+def bundle_of(workspace: Workspace, **options: object) -> object:
+    query = Query(topic="", kinds=("fact",), now=NOW, limit=200, include_raw=True, include_metadata=True, **options)  # type: ignore[arg-type]
+    return next(iter(recall(workspace, [query], with_global=False)))
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_none_is_in_a_bundle(folder: Path, name: str) -> None:
+    bundle = bundle_of(open_at(folder))
+    assert [section.memory.id for section in bundle.sections] == ["mem_plain"]  # type: ignore[attr-defined]
+    assert bundle.withheld_untrusted == 100  # type: ignore[attr-defined]
+    shown = RENDERERS[name]()(bundle)  # type: ignore[arg-type]
+    assert "100 memories with instructions in them withheld" in shown.lower() or name == "json"
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_when_asked_for_none_breaks_out(folder: Path, name: str) -> None:
+    bundle = bundle_of(open_at(folder), include_untrusted=True)
+    assert len(bundle.sections) == 101  # type: ignore[attr-defined]
+    shown = RENDERERS[name]()(bundle)  # type: ignore[arg-type]
+    assert shown == RENDERERS[name]()(bundle)  # type: ignore[arg-type]
+    assert not INVISIBLE().search(shown)
+    assert "<|im_start|>" not in shown or name == "table"
+    if name == "json":
+        assert len(json.loads(shown)["sections"]) == 101
+    if name == "prompt":
+        lines = shown.splitlines()
+        fence = lines[0].split()[0].removeprefix("<")
+        assert [n for n, line in enumerate(lines) if fence in line] == [0, len(lines) - 1]
+        outside = [line for line in lines[1:-1] if line and not line.startswith("   ")]
+        assert all(line.split(".")[0].isdigit() or "shown" in line or line.startswith("Recalled") for line in outside)
+        assert not any(token in shown for token in ("</memory-0", "[INST]", "<function_calls", "<system", "![", "<|"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200"],
+        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--format", "prompt"],
+        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--format", "md", "--include-raw"],
+        ["recall", "--kind", "fact", "--include-untrusted", "--limit", "200", "--json"],
+        ["list"], ["list", "--json"], ["tree"], ["search", "keyword", "--limit", "200"], ["trust", "--status"],
+        ["get", *(f"mem_{n:03}" for n in range(100))], ["get", *(f"mem_{n:03}" for n in range(100)), "--field", "raw"],
+        ["get", "\x1b]0;x\x07\u202eno such"], ["import", "\x1b[31mfile"], ["browse", "--json"],
+    ],
+    ids=lambda a: " ".join(a[:2] + a[-1:]),
+)  # fmt: skip
+def test_none_reaches_a_terminal_as_an_escape(folder: Path, arguments: list[str]) -> None:
+    shown = on_a_terminal(folder, arguments)
+    assert shown.strip()
+    forbidden = {c for c in shown if c not in "\r\n\t" and unicodedata.category(c) in ("Cc", "Cs")}
+    assert forbidden == set()
+    assert not INVISIBLE().search(shown.replace("\r", ""))
+
+
+def on_a_terminal(folder: Path, arguments: list[str]) -> str:
+    """What memcli writes to a terminal of its own, standard output and standard error."""
+    pty = pytest.importorskip("pty")
+    mine, its = pty.openpty()
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "MEMCLI_EMBEDDER": "off", "MEMCLI_FREEZE_CLOCK": NOW}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "memcli", *arguments], cwd=folder, env=environ, stdin=its, stdout=its, stderr=its
+    )
+    os.close(its)
+    parts = []
+    while True:
+        try:
+            part = os.read(mine, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    process.wait()
+    os.close(mine)
+    return b"".join(parts).decode()
