@@ -35,7 +35,7 @@ def _count(path: str) -> int:
 
 def _remember(gate: multiprocessing.Barrier, root: str, _: str, writer: int, each: int) -> None:
     from memcli.app.remember import prepare, remember
-    from memcli.wiring import open_workspace
+    from memcli.wiring.workspace import open_workspace
 
     workspace = open_workspace({"root": root}, {})
     candidates = [prepare(workspace, {"raw": f"Writer {writer} tells fact {n}."}) for n in range(each)]

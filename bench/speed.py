@@ -225,7 +225,7 @@ def together(work: str) -> Iterator[Row]:
 
 
 def _open_store(root: str) -> Any:
-    from memcli.wiring import open_workspace
+    from memcli.wiring.workspace import open_workspace
 
     return open_workspace({"root": root}, {}).store
 

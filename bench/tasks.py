@@ -20,7 +20,7 @@ from processes import memcli, run, surroundings
 from memcli.app.recall import order
 from memcli.model.recall import Query
 from memcli.ports import Ranker, SpaceView
-from memcli.wiring import open_workspace
+from memcli.wiring.workspace import open_workspace
 
 _NOW = "2100-01-01T00:00:00Z"
 _MISSING: list[dict[int, float]] = []

@@ -6,11 +6,11 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc ingest watch export import space fsck fmt index stats schema completions'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch import export diff blame audit scan fsck fmt space index stats schema completions merge-driver'
     options='--version --help -h'
     ;;
   'init')
-    options='--project=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--project=- --git --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'demo')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
@@ -19,27 +19,27 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --since=- --until=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --fail-empty --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'search')
-    options='--under=paths --limit=- -l=- --recency-bias=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--under=paths --limit=- -l=- --recency-bias=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --all -a --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'tree')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'browse')
@@ -67,23 +67,57 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'gc')
-    options='--ttl-days=- --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'restore')
+    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'inbox')
+    options='--all --set=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',list,show,accept,reject,edit refs...'
+    ;;
+  'trust')
+    options='--imported --status --revoke --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
     ;;
   'ingest')
-    options='--git=- --since=- --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--git=- --since=- --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'watch')
     options='--glob=- --git --no-git --once --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files...'
     ;;
+  'import')
+    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files'
+    ;;
   'export')
-    options='--out=files -o=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--out=files -o=files --format=,json,md,prompt,table -f=,json,md,prompt,table --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
-  'import')
-    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
-    arguments='files'
+  'diff')
+    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='- -'
+    ;;
+  'blame')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs'
+    ;;
+  'audit')
+    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'scan')
+    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'fsck')
+    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'fmt')
+    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',SPACE,FILE...'
     ;;
   'space')
     commands='create list show policy delete'
@@ -101,19 +135,12 @@ _memcli_table() {
     arguments='spaces'
     ;;
   'space policy')
-    options='--set=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--set=- --unset=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space delete')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
-    ;;
-  'fsck')
-    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
-    ;;
-  'fmt')
-    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
-    arguments=',SPACE,FILE...'
     ;;
   'index')
     commands='rebuild status'
@@ -135,6 +162,10 @@ _memcli_table() {
   'completions')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',bash,zsh,fish'
+    ;;
+  'merge-driver')
+    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files files files'
     ;;
   esac
 }

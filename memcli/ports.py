@@ -1,4 +1,4 @@
-"""Every seam of memcli on one page. Adapters live in the rooms of the same name; `wiring.py` joins them."""
+"""Every seam of memcli on one page. Adapters live in the rooms of the same name; `wiring/` joins them."""
 
 from __future__ import annotations
 

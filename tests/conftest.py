@@ -16,7 +16,8 @@ from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf, Store
-from memcli.wiring import make_store, open_workspace
+from memcli.wiring.roots import make_store
+from memcli.wiring.workspace import open_workspace
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=2000, deadline=None)

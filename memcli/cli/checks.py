@@ -16,7 +16,8 @@ from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout
 from memcli.store.lock import locked
 from memcli.store.trust import FileTrust
-from memcli.wiring import locate, open_workspace, read_config
+from memcli.wiring.roots import locate, read_config
+from memcli.wiring.workspace import open_workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,56 +15,48 @@ from memcli.cli.boundary import guarded
 from memcli.cli.options import HELP
 from memcli.errors import UsageError
 
-# One line a verb: its module is `commands/<verb>.py`, which has a `command` or, for a group, an `app`.
-COMMANDS: dict[str, dict[str, str]] = {
-    "Start": {
-        "init": "Make a store here.",
-        "demo": "Take a guided tour on a throw-away store.",
-        "doctor": "Check the installation, the model and the store.",
-    },
-    "Every day": {
-        "remember": "Store a memory: a text, a JSON object, or a file of them.",
-        "recall": "Answer a question with what matters, ready for a prompt.",
-        "search": "Rank what lies under a heading.",
-        "get": "Print memories whole.",
-        "list": "List memories.",
-        "tree": "Show the hierarchy of paths.",
-        "browse": "Look around on a full screen.",
-    },
-    "Keep in order": {
-        "edit": "Change the fields of a memory.",
-        "tag": "Add or remove tags.",
-        "pin": "Put memories in front of every recall.",
-        "unpin": "Let memories compete again.",
-        "forget": "Take memories out of recall, or delete them.",
-        "inbox": "Review what was proposed.",
-        "trust": "Accept a clone, an import, or a memory as it is.",
-        "gc": "Delete what has expired.",
-        "restore": "Bring back what was deleted.",
-    },
-    "Bring in, hand out": {
-        "ingest": "Remember files or commits.",
-        "watch": "Ingest files and commits as they change.",
-        "export": "Write a space to a bundle.",
-        "import": "Read a bundle, or what another tool remembers.",
-    },
-    "Look inside": {
-        "space": "Create, list, govern and delete spaces.",
-        "fsck": "Look for damage, and mend it.",
-        "fmt": "Write space files in their canonical form.",
-        "index": "Show or rebuild the cache.",
-        "audit": "Show who did what, and when.",
-        "diff": "Show what became of memories since a commit.",
-        "blame": "Show which commit changed what of a memory.",
-        "scan": "Look for secrets in what is stored.",
-        "stats": "Count and measure.",
-        "schema": "Print the JSON Schema of what is stored.",
-        "completions": "Print the completions of a shell.",
-    },
-}  # fmt: skip
+# Each verb has a module `commands/<verb>.py`, with a `command` or, for a group, an `app`. Those of one row share a
+# line of the help.
+COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
+    "Start": (
+        {"init": "make a store here"},
+        {"demo": "take a guided tour", "doctor": "check installation, model and store"},
+    ),
+    "Every day": (
+        {"remember": "store a memory: a text, a JSON object, or a file of them"},
+        {"recall": "answer a question with what matters, ready for a prompt"},
+        {"search": "rank what lies under a heading"},
+        {"get": "print memories whole", "list": "list them", "tree": "show the hierarchy of paths"},
+        {"browse": "look around on a full screen"},
+    ),
+    "Keep in order": (
+        {"edit": "change the fields of a memory", "tag": "add or remove tags"},
+        {"pin": "put memories in front of every recall", "unpin": "let them compete again"},
+        {"forget": "take memories out of recall, or delete them"},
+        {"gc": "delete what has expired", "restore": "bring back what was deleted"},
+        {"inbox": "review what was proposed", "trust": "accept what came from elsewhere"},
+    ),
+    "Bring in, hand out": (
+        {"ingest": "remember files or commits", "watch": "go on as they change"},
+        {"import": "read a bundle, or another tool's memory", "export": "write a bundle"},
+    ),
+    "Look inside": (
+        {"diff": "show what became of memories", "blame": "which commit changed what"},
+        {"audit": "show who did what, and when", "scan": "look for secrets in it"},
+        {"fsck": "look for damage, and mend it", "fmt": "write space files canonically"},
+        {"space": "create, list, govern and delete spaces"},
+        {"index": "show or rebuild the cache", "stats": "count and measure"},
+        {"schema": "print the JSON Schema of what is stored"},
+        {"completions": "print the completions of a shell"},
+    ),
+}
 # What other programs call, and the help need not tell.
-CALLED = {"merge-driver": "Merge two versions of a space; git calls it."}
-VERBS = {name: text for group in (*COMMANDS.values(), CALLED) for name, text in group.items()}
+CALLED = {"merge-driver": "merge two versions of a space; git calls it"}
+VERBS = {
+    name: f"{text[0].upper()}{text[1:]}."
+    for row in (*(row for rows in COMMANDS.values() for row in rows), CALLED)
+    for name, text in row.items()
+}
 
 EPILOG = """\
   memcli remember "We chose PostgreSQL because of JSONB" --kind decision
@@ -95,10 +87,11 @@ class Verbs(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         formatter.write("memcli: the structured memory of a project\n\nUsage: memcli COMMAND [ARGUMENTS]\n")
-        for title, verbs in COMMANDS.items():
+        for title, rows in COMMANDS.items():
             formatter.write(f"\n{title}\n")
-            for name, text in verbs.items():
-                formatter.write(f"  {name:<12} {text}\n")
+            for row in rows:
+                text = "; ".join(row.values())
+                formatter.write(f"  {', '.join(row):<16} {text[0].upper()}{text[1:]}.\n")
         formatter.write(f"\n{EPILOG}\n")
 
 

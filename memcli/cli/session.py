@@ -24,7 +24,7 @@ class Session:
 
     def open(self, create: bool = False, **options: str | None) -> Workspace:
         """The workspace; with `create` a store is made where there is none. `options` are this command's own."""
-        from memcli.wiring import open_workspace
+        from memcli.wiring.workspace import open_workspace
 
         return open_workspace(
             {**self.options, **options},

@@ -12,7 +12,7 @@ from memcli.cli import hot
 from memcli.cli.main import load_command
 from memcli.cli.recalling import recall
 from memcli.cli.remembering import store_memory
-from memcli.wiring import global_root
+from memcli.wiring.roots import global_root
 from tests.conftest import Run, open_at, rewrite
 
 PLAIN = [

@@ -15,7 +15,7 @@ from memcli.cli.main import main
 from memcli.codec.space import decode_space, encode_space
 from memcli.errors import StoreError
 from memcli.model.space import Space
-from memcli.wiring import open_workspace
+from memcli.wiring.workspace import open_workspace
 from tests.git.conftest import Team
 from tests.ingest.conftest import new_repo
 

@@ -11,7 +11,7 @@ from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.index.database import connect
 from memcli.model.recall import Query
-from memcli.wiring import open_workspace
+from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, memory, open_at, rewrite
 
 TEXTS = {

@@ -23,7 +23,8 @@ from memcli.tui.filter import Filter
 from memcli.tui.help import Help
 from memcli.tui.rows import Rows, fit
 from memcli.tui.status import Status
-from memcli.wiring import make_store, open_workspace
+from memcli.wiring.roots import make_store
+from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"

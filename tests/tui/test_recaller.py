@@ -9,7 +9,8 @@ from memcli.model.memory import Memory
 from memcli.model.recall import Query
 from memcli.tui.recaller import Recaller
 from memcli.tui.voice import Stopped, Voice
-from memcli.wiring import make_store, open_workspace
+from memcli.wiring.roots import make_store
+from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"

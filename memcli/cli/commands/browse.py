@@ -49,7 +49,7 @@ def _browse(session: Session, scope: Scope) -> None:
             raise
         raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
     from memcli.tui.voice import Voice
-    from memcli.wiring import open_workspace
+    from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the screen is up, warnings and progress are told on it, not on standard error
     workspace = open_workspace(session.options, os.environ, warn=voice.warn, progress=voice.progress)

@@ -9,7 +9,7 @@ import typer
 from memcli.cli.options import verb
 from memcli.cli.session import Session
 from memcli.errors import CorruptError
-from memcli.wiring import check_files
+from memcli.wiring.files import check_files
 
 
 @verb

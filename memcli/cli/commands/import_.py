@@ -87,7 +87,7 @@ def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_
 
 def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
     from memcli.app.adopt import adopt
-    from memcli.wiring import foreign_source
+    from memcli.wiring.sources import foreign_source
 
     workspace = session.open(create=not dry_run)
     source = foreign_source(workspace, file, data, form)

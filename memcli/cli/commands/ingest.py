@@ -32,7 +32,7 @@ def command(
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
     from memcli.app.ingest import ingest
-    from memcli.wiring import commit_source, file_source
+    from memcli.wiring.sources import commit_source, file_source
 
     if sum(map(bool, (files, git, since))) != 1:
         raise UsageError(

@@ -27,7 +27,7 @@ def command(
 
     Run it again at any time: it adds what is missing and changes nothing else.
     """
-    from memcli.wiring import make_store
+    from memcli.wiring.roots import make_store
 
     # The repository first of all, so that nothing is made where there is none.
     check = _repository if git else lambda _: None

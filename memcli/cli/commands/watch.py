@@ -38,7 +38,7 @@ def command(
     Example: memcli watch docs --glob '*.md'
     """
     from memcli.store.lock import locked
-    from memcli.wiring import open_watch
+    from memcli.wiring.sources import open_watch
 
     workspace = session.open(create=True)
     stop = threading.Event()

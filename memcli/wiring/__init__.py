@@ -1,0 +1,1 @@
+"""The one room that names concrete adapters: it finds the store and joins everything on it."""

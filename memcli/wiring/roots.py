@@ -1,0 +1,99 @@
+"""Where stores are: how one is found, made, and what its configuration says."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+from memcli.errors import StoreError, UsageError
+from memcli.settings import check_config
+from memcli.store.atomic import read_regular, write_file
+from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
+from memcli.store.trust import FileTrust
+
+_MAX_CONFIG = 1 << 20
+Warn = Callable[[str], None]
+
+
+def global_root(environ: Mapping[str, str]) -> str:
+    """The root of the user-wide store: `MEMCLI_GLOBAL`, or in the platform's folder for a user's data."""
+    if named := environ.get("MEMCLI_GLOBAL"):
+        return _named_root(named)
+    system = sys.platform
+    if system == "linux":  # what platformdirs says, without the milliseconds to import it at every recall
+        home = environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
+        return os.path.join(home, "memcli", FOLDER)
+    import platformdirs
+
+    return os.path.join(platformdirs.user_data_dir("memcli", appauthor=False), FOLDER)
+
+
+def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
+    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there."""
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    if named:
+        return check_root(_named_root(named))
+    return find_root(os.getcwd(), os.path.expanduser("~"))
+
+
+def make_store(
+    options: Mapping[str, str | None], environ: Mapping[str, str], check: Callable[[str], object] = lambda _: None
+) -> tuple[str, bool]:
+    """Makes the store that is meant: `--root`, or `.memory` in the work tree, or here. Its root, and whether it is new.
+
+    `check` is given the root first, and may raise.
+    """
+    named = options.get("root") or environ.get("MEMCLI_ROOT")
+    here = os.getcwd()
+    home = os.path.expanduser("~")
+    root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
+    check(root)
+    new = make_trusted(root)
+    if options.get("project"):
+        write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
+    return root, new
+
+
+def read_config(layout: Layout) -> dict[str, str]:
+    """The configuration of the store. Raises UsageError when it is no TOML or names what it may not."""
+    try:
+        data = read_regular(layout.config, _MAX_CONFIG)
+    except OSError as error:
+        raise StoreError(f"cannot read {FOLDER}/config.toml: {error.strerror}", "make it a plain file") from None
+    if data is None:
+        return {}
+    import tomllib
+
+    try:
+        return check_config(tomllib.loads(data.decode()), f"{FOLDER}/config.toml")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{FOLDER}/config.toml: {error}", "mend the file") from None
+
+
+def make_trusted(root: str) -> bool:
+    """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
+    new = make_root(root)
+    if new:
+        FileTrust(Layout(root)).accept()
+    return new
+
+
+def create_root(warn: Warn) -> str | None:
+    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    if work_tree is None:
+        return None
+    root = os.path.join(work_tree, FOLDER)
+    make_trusted(root)
+    warn(f"made a store at {root}; commit it to share it")
+    return root
+
+
+def _named_root(named: str) -> str:
+    """`--root` names the store itself, or the folder that it is in."""
+    path = os.path.abspath(named)
+    return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
+
+
+def _toml(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,180 @@
+"""Opens a workspace: every adapter that a use case may need, on the store that is meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
+
+from memcli.app.redact import Redactor
+from memcli.app.workspace import Workspace
+from memcli.clock import Clock, frozen_clock, system_clock
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.memory import Json
+from memcli.model.names import check_space
+from memcli.model.space import Change, Policy
+from memcli.policy.strangers import tightened
+from memcli.ports import Index, Progress, Ranker, Shelf
+from memcli.ranking import RANKERS
+from memcli.settings import HARMLESS_FIELDS, Settings, resolve
+from memcli.store.audited import AuditedStore
+from memcli.store.file import FileStore
+from memcli.store.guard import Guard
+from memcli.store.key import signer
+from memcli.store.layout import FOLDER, Layout
+from memcli.store.trust import FileTrust
+from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+from memcli.wiring.roots import Warn, create_root, global_root, locate, make_trusted, read_config
+
+if TYPE_CHECKING:
+    from memcli.store.audit import AuditLog
+    from memcli.store.revision import RevisionStore
+    from memcli.store.trash import FileTrash
+
+_T = TypeVar("_T")
+_MAX_USER = 64
+
+
+def open_workspace(
+    options: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    *,
+    create: bool = False,
+    warn: Warn = lambda _: None,
+    progress: Progress | None = None,
+) -> Workspace:
+    """The workspace of the store that `options` and `environ` lead to from the working directory.
+
+    With `create` a store is made in a git work tree that has none.
+    Raises NotFoundError when there is no store, StoreError, UsageError.
+    """
+    if options.get("store") == "global":
+        root: str | None = global_root(environ)
+        make_trusted(str(root))
+    else:
+        root = locate(options, environ) or (create_root(warn) if create else None)
+    if root is None:
+        raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
+    layout = Layout(root)
+    trust = FileTrust(layout)
+    settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
+    clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+    command = options.get("command") or "memcli"
+    log = cache(lambda: _audit(layout, clock, environ, command, warn))
+    trash = cache(lambda: _trash(layout, clock, command, warn))
+    guard = Guard(layout, lambda removed: trash().keep(removed), warn)
+    past = None
+    if (revision := options.get("rev")) is not None:
+        from memcli.store.revision import open_revision
+
+        past = open_revision(layout, revision, warn)
+    fold = partial(_fold, trust)
+
+    def in_force(policy: Policy) -> Policy:
+        return policy if trust.is_accepted else tightened(policy)
+
+    store = past or AuditedStore(FileStore(layout, fold, guard), log)
+    return Workspace(
+        store=store,
+        inbox=FileStore(Layout(layout.local("inbox")), fold),
+        trust=trust,
+        load_trash=trash,
+        load_audit=log,
+        load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
+        load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
+        load_redactor=cache(lambda: Redactor(store, signer(layout, environ), in_force, warn)),
+        ranker=_ranker(warn),
+        clock=clock,
+        space=check_space(settings.space),
+        root=root,
+        project=settings.project,
+        backend=settings.backend,
+        load_elsewhere=cache(lambda: None if past else _elsewhere(root, options, environ, warn, progress)),
+        warn=warn,
+        progress=progress,
+    )
+
+
+def _fold(trust: FileTrust, shelf: Shelf, request: Json) -> tuple[Change, Json]:
+    from memcli.app.remember import fold
+
+    # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
+    return fold(shelf, request, may_compact=shelf.header.policy.max_objects is None or trust.is_accepted)
+
+
+def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
+    from memcli.store.audit import AuditLog
+
+    return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
+
+
+def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
+    from memcli.store.trash import FileTrash
+
+    return FileTrash(layout, clock, command, warn)
+
+
+def user_name(environ: Mapping[str, str]) -> str:
+    """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
+    named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
+    if not named and os.name != "nt":
+        import pwd
+
+        with suppress(KeyError):  # a user that the system has no name for, as in many a container
+            named = pwd.getpwuid(os.getuid()).pw_name
+        named = named or str(os.getuid())
+    return "".join(c for c in named if c.isprintable())[:_MAX_USER]
+
+
+def _elsewhere(
+    root: str, options: Mapping[str, str | None], environ: Mapping[str, str], warn: Warn, progress: Progress | None
+) -> Workspace | None:
+    """The user-wide store, when there is one and it is not the store at `root` itself."""
+    other = global_root(environ)
+    if other == root or not os.path.isdir(other) or os.path.islink(other):
+        return None
+    kept = {name: options.get(name) for name in ("freeze_clock", "backend")}
+    return open_workspace({**kept, "root": other}, environ, warn=warn, progress=progress)
+
+
+def _believed(config: dict[str, str], trust: FileTrust, warn: Warn) -> dict[str, str]:
+    """What of the configuration holds: of a store that nobody here has accepted only what can do no harm."""
+    loud = [name for name in config if name not in HARMLESS_FIELDS]
+    if not loud or trust.is_accepted:
+        return config
+    warn(f"{FOLDER}/config.toml came with a clone: {', '.join(sorted(loud))} ignored until you run `memcli trust`")
+    return {name: value for name, value in config.items() if name not in loud}
+
+
+def _index(
+    layout: Layout, settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None
+) -> Index:
+    from memcli.index.cache import CachedIndex
+
+    embedder = _choose(EMBEDDERS, settings.embedder or DEFAULT_EMBEDDER, "embedder")
+    if past is None:
+        return CachedIndex(layout.cache(""), embedder, warn, progress)
+    from memcli.index.revisions import folder_for
+
+    # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
+    return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
+
+
+def _ranker(warn: Warn) -> Callable[[str], Ranker]:
+    def load(name: str) -> Ranker:
+        from memcli.model.recall import DEFAULT_BACKEND
+
+        if name and name not in RANKERS:
+            warn(f"no backend {name!r} (there are {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
+        return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
+
+    return load
+
+
+def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:
+    if name not in table:
+        raise UsageError(f"no {what} {name!r}", f"there are {', '.join(sorted(table))}")
+    return table[name]
