@@ -174,7 +174,6 @@ class _Desk:
     def __init__(self, shelf: Shelf, now: str) -> None:
         self._draft = Draft(shelf)
         self._space = shelf.header.name
-        self._size = shelf.size
         self._now = now
         self.changed: dict[str, Memory] = {}
 
@@ -202,7 +201,7 @@ class _Desk:
 
     def make_room(self) -> frozenset[str]:
         """What must go, because the space would hold more than it may. Raises RefusedError."""
-        return room_for(self._draft, self._draft.size - self._size, self._now, self.changed)
+        return room_for(self._draft, self._draft.grown, self._now, self.changed)
 
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "Keep in order": (
         {"edit": "change the fields of a memory", "tag": "add or remove tags"},
-        {"pin": "put memories in front of every recall", "unpin": "let them compete again"},
+        {"pin": "put memories first in every recall", "unpin": "let them compete again"},
         {"forget": "take memories out of recall, or delete them"},
         {"gc": "delete what has expired", "restore": "bring back what was deleted"},
         {"inbox": "review what was proposed", "trust": "accept what came from elsewhere"},
@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "Look inside": (
         {"diff": "show what became of memories", "blame": "which commit changed what"},
-        {"audit": "show who did what, and when", "scan": "look for secrets in it"},
+        {"audit": "show who did what, and when", "scan": "look for secrets"},
         {"fsck": "look for damage, and mend it", "fmt": "write space files canonically"},
         {"space": "create, list, govern and delete spaces"},
         {"index": "show or rebuild the cache", "stats": "count and measure"},

@@ -38,7 +38,7 @@ class Draft:
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, str] = {}
         self._header: Space | None = None
-        self._grown = 0
+        self.grown = 0  # how many more memories there are than in the base
 
     @property
     def header(self) -> Space:
@@ -46,7 +46,7 @@ class Draft:
 
     @property
     def size(self) -> int:
-        return self._base.size + self._grown
+        return self._base.size + self.grown
 
     def get(self, name: str) -> Memory | None:
         return self._put.get(name) or (None if name in self._drop else self._base.get(name))
@@ -100,7 +100,7 @@ class Draft:
     def _take_in(self, memory: Memory) -> tuple[Memory | None, Memory]:
         before = self.get(memory.id)
         self._forget(memory.id)
-        self._grown += before is None
+        self.grown += before is None
         self._drop.discard(memory.id)
         self._gone.pop(memory.id, None)
         self._put[memory.id] = memory
@@ -112,7 +112,7 @@ class Draft:
     def _take_out(self, name: str) -> tuple[Memory | None, None]:
         before = self.get(name)
         self._forget(name)
-        self._grown -= before is not None
+        self.grown -= before is not None
         self._drop.add(name)
         if before is not None:
             self._gone[name] = before
