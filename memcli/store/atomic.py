@@ -230,6 +230,14 @@ def read_regular(path: str, limit: int) -> bytes | None:
         os.close(fd)
 
 
+def read_at(fd: int, length: int, offset: int) -> bytes:
+    """Up to `length` bytes of an open file from `offset` on. Raises OSError."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, length, offset)
+    os.lseek(fd, offset, os.SEEK_SET)  # pragma: no cover - Windows
+    return os.read(fd, length)  # pragma: no cover
+
+
 def read_json(path: str) -> object:
     """What the JSON file at `path` holds; None when it is not there or holds none."""
     import json

@@ -11,7 +11,7 @@ from memcli.codec.audit import Link, link_of, seal
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.store.atomic import append_line, check_appendable, make_folder, read_regular
+from memcli.store.atomic import append_line, check_appendable, make_folder, read_at, read_regular
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 
@@ -107,7 +107,7 @@ def _last(path: str) -> Link:
         length = _TAIL_BYTES
         while True:
             start = max(0, size - length)
-            link = link_of(os.pread(fd, size - start, start), is_whole=not start)
+            link = link_of(read_at(fd, size - start, start), is_whole=not start)
             if link is not None:
                 return link
             length *= 8

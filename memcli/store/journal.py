@@ -22,7 +22,16 @@ from typing import Any
 from memcli.codec.canonical import decode_object, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
-from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, read_regular, remove_quietly
+from memcli.store.atomic import (
+    TEMP_MARK,
+    append_line,
+    make_folder,
+    move_file,
+    place_file,
+    read_at,
+    read_regular,
+    remove_quietly,
+)
 
 _REQUEST, _TAKEN, _FOLD = ".request", ".taken", "fold"
 _MAX_BYTES = 1 << 30
@@ -48,12 +57,12 @@ class Mail:
     def answered(self) -> bool:
         """Whether the answer is there, whole."""
         size = os.fstat(self._fd).st_size
-        return size > self._length and os.pread(self._fd, 1, size - 1) == b"\n"
+        return size > self._length and read_at(self._fd, 1, size - 1) == b"\n"
 
     def answer(self) -> dict[str, Any]:
         """The answer, once it is there."""
         size = os.fstat(self._fd).st_size
-        return decode_object(os.pread(self._fd, size - self._length, self._length), "the answer")
+        return decode_object(read_at(self._fd, size - self._length, self._length), "the answer")
 
     def take_back(self) -> bool:
         """Takes the request back; False when somebody is at it already."""

@@ -15,6 +15,7 @@ _POLL_SECONDS = 0.002
 _EAGER_SECONDS = 0.0005  # who has waited for long looks more often, so that nobody waits for ever
 _EAGER_AFTER_SECONDS = 1.0
 _NOTE_BYTES = 128
+_FAR = (1 << 31) - 2
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
@@ -23,6 +24,8 @@ if os.name == "nt":  # pragma: no cover
     import msvcrt
 
     def _try_lock(fd: int) -> None:
+        # A lock of Windows keeps others from reading what it covers: so it covers a byte that no file reaches.
+        os.lseek(fd, _FAR, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
 else:
     import fcntl

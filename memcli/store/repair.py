@@ -152,6 +152,8 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
 
 
 def _is_alive(owner: str) -> bool:
+    if os.name == "nt":  # pragma: no cover - there the signal 0 is no question
+        return bool(owner)
     try:
         os.kill(int(owner), 0)
     except PermissionError:

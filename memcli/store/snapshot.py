@@ -14,6 +14,7 @@ from memcli.codec.space import Span, decode_header, decode_space, encode_memory,
 from memcli.errors import CorruptError, MemcliError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.store.atomic import read_at
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -134,7 +135,7 @@ class FileSnapshot(ByteSnapshot):
             size = os.fstat(self._fd).st_size
             parts, offset = [], 0
             while offset < size:
-                part = os.pread(self._fd, size - offset, offset)
+                part = read_at(self._fd, size - offset, offset)
                 if not part:
                     break
                 parts.append(part)
@@ -144,7 +145,7 @@ class FileSnapshot(ByteSnapshot):
 
     def part(self, start: int, length: int) -> bytes:
         assert self._fd is not None
-        return os.pread(self._fd, length, start)
+        return read_at(self._fd, length, start)
 
     def close(self) -> None:
         if self._fd is not None:
