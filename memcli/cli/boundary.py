@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from memcli.cli.output import report
+from memcli.cli.output import finish, report, silence
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 
 _INTERRUPTED = 130
@@ -31,37 +30,18 @@ def guarded(work: Callable[[], int], json: bool) -> int:
     """What `work` returns, or the exit code of its failure, which has then been reported."""
     try:
         code = work()
-        _flush()
+        finish()
     except MemcliError as error:
         report(error, json)
         return error.exit_code
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
-        _silence()  # the reader has gone, as that of `| head` does
+        silence()  # the reader has gone, as that of `| head` does
         return _BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - nothing may reach the user as a traceback
         return _unexpected(error, json)
     return code
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise _unwritable(error) from None
-
-
-def _unwritable(error: OSError) -> StoreError:
-    _silence()
-    return StoreError(f"cannot write the answer: {error.strerror}", "what was asked for is done all the same")
-
-
-def _silence() -> None:
-    """Points stdout at nothing, so that the interpreter's last flush says nothing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unexpected(error: Exception, json: bool) -> int:
@@ -89,8 +69,6 @@ def _known(error: Exception) -> MemcliError | None:
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory is gone", "change to one that is there")
-        if not error.filename and error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG):
-            return _unwritable(error)
         where = f": {error.filename}" if error.filename else ""
         return StoreError(f"{error.strerror or error}{where}", "check permissions and space")
     return None

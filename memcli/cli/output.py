@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode, encode_line
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line, escape
 
@@ -38,7 +40,7 @@ class Output:
         """JSON values, one a line, each written as soon as it is there."""
         for value in values:
             self.write(escape(encode_line(value).decode()))
-            sys.stdout.flush()
+            finish()
 
     def write(self, text: str) -> None:
         """Text on standard output, cleaned, with a newline at its end; nothing for no text."""
@@ -48,12 +50,38 @@ class Output:
         """As `write`, for text that must stay as it is: on a terminal it is cleaned all the same."""
         if text:
             shown = clean(text) if is_terminal() else text
-            sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
+            with _telling():
+                sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
 
     def note(self, text: str) -> None:
         """A word on standard error."""
         if not self.quiet:
             sys.stderr.write(f"memcli: {clean_line(text)}\n")
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Tells a failure to write the answer from all others. A reader that has gone is no failure."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence()
+        raise StoreError(
+            f"cannot write the answer: {error.strerror}", "what was asked for is done all the same"
+        ) from None
+
+
+def finish() -> None:
+    """Hands out what was written so far. Raises StoreError when it cannot be."""
+    with _telling():
+        sys.stdout.flush()
+
+
+def silence() -> None:
+    """Points stdout at nothing, so that the interpreter's last flush says nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_terminal() -> bool:

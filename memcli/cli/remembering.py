@@ -15,7 +15,7 @@ from memcli.cli.output import is_terminal, redacted_told
 from memcli.cli.session import Session
 from memcli.cli.text import read_text
 from memcli.codec.canonical import decode_object
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.memory import Json
 
 _TEXT_LIMIT = 64 << 20
@@ -78,9 +78,7 @@ def store_memory(
     workspace = session.open(create=True, semantic=semantic, store=_store(given))
     outcome = _Route(propose, yes).store(workspace, [prepare(workspace, given)], supersedes)[0]
     if embed:
-        from memcli.app.embed import embed_space
-
-        embed_space(workspace)
+        _embed(workspace, outcome.id)
     room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
     session.output.confirm(outcome.to_json(), text)
@@ -114,6 +112,17 @@ def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
                 f"{outcome.id} carries {', '.join(outcome.untrusted)} and stays out of recall; "
                 f"`memcli trust {outcome.id}` lets it in"
             )
+
+
+def _embed(workspace: Workspace, name: str) -> None:
+    from memcli.app.embed import embed_space
+
+    try:
+        embed_space(workspace)
+    except (MemcliError, OSError) as error:
+        raise StoreError(
+            f"memory {name} was stored, but has no vectors: {error}", "the next recall makes them"
+        ) from None
 
 
 def _store(given: dict[str, Json]) -> str | None:

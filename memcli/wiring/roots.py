@@ -89,6 +89,12 @@ def create_root(warn: Warn) -> str | None:
     return root
 
 
+def complete_root(root: str) -> str:
+    """The store at `root` with all that belongs to it: an `init` that was killed may have left it without."""
+    make_root(root)
+    return root
+
+
 def _named_root(named: str) -> str:
     """`--root` names the store itself, or the folder that it is in."""
     path = os.path.abspath(named)

@@ -27,7 +27,7 @@ from memcli.store.key import signer
 from memcli.store.layout import FOLDER, Layout
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
-from memcli.wiring.roots import Warn, create_root, global_root, locate, make_trusted, read_config
+from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 
 if TYPE_CHECKING:
     from memcli.store.audit import AuditLog
@@ -55,7 +55,9 @@ def open_workspace(
         root: str | None = global_root(environ)
         make_trusted(str(root))
     else:
-        root = locate(options, environ) or (create_root(warn) if create else None)
+        root = locate(options, environ)
+        if create:
+            root = create_root(warn) if root is None else complete_root(root)
     if root is None:
         raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
     layout = Layout(root)
