@@ -1,0 +1,133 @@
+"""Every command that changes a store, one line each: what leads up to it, and what is asked.
+
+A line whose verb or option this build does not have is left out, so lines may be ahead of the program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_OLD = "2020-01-01T00:00:00Z"
+Step = tuple[str, ...]
+
+FIRST: tuple[Step, ...] = (
+    (
+        "remember",
+        "We chose PostgreSQL because of JSONB.",
+        "--path",
+        "db/engine",
+        "--kind",
+        "decision",
+        "--id",
+        "mem_db",
+    ),
+    ("remember", "Never force-push main.", "--path", "git/push", "--kind", "negative", "--tag", "git"),
+    ("remember", "Long ago we used SVN.", "--path", "git/svn", "--freeze-clock", _OLD, "--id", "mem_svn"),
+)
+MAY_DELETE: Step = ("space", "policy", "main", "--set", "allow_delete=true", "--set", "ttl_days=365")
+BATCH = "".join(
+    json.dumps({"raw": f"Batch item {n}: port 80{n:02d} is taken by service {n}.", "path": f"ports/p{n}"}) + "\n"
+    for n in range(20)
+)
+TORN = '{\n  "format": "memcli/space",\n  "objects": [\n    {\n      "acti'
+UNTIDY = '{"format":"memcli/space","version":1,"space":"untidy","objects":[],"updated_at":"2026-01-31T09:30:00Z"}'
+
+
+@dataclass(frozen=True)
+class Case:
+    """One command on one store. `setup` runs first, then `files` are written, then `arguments` are what is tried.
+
+    `stepwise`: it changes several files and says what it did to each, so that a failure may leave some new.
+    """
+
+    name: str
+    arguments: Step
+    setup: tuple[Step, ...] = FIRST
+    stdin: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    stepwise: bool = False
+
+
+_EXPORTED = (
+    *FIRST,
+    ("export", "--out", "bundle.json"),
+    ("edit", "db/engine", "--set", "kind=fact"),
+    ("forget", "git/svn"),
+)
+_MARKDOWN = "# Setup\n\nRun the migrations before the first start; the seed data comes after them.\n"
+
+CASES = (
+    Case("init", ("init",), ()),
+    Case("init --project", ("init", "--project", "shop"), FIRST, stepwise=True),
+    Case("init --git", ("init", "--git"), FIRST, stepwise=True),
+    Case("remember, first", ("remember", "The first memory.", "--path", "a/first"), (), stepwise=True),
+    Case("remember, new", ("remember", "Deploy on Mondays.", "--path", "ops/deploy")),
+    Case("remember, piped", ("remember",), stdin="The staging host is reset every night.\n"),
+    Case("remember, same text", ("remember", "Never force-push main.")),
+    Case("remember, same path", ("remember", "We chose MySQL after all.", "--path", "db/engine")),
+    Case("remember --supersedes", ("remember", "Use Git.", "--path", "git/use", "--supersedes", "git/svn")),
+    Case("remember --batch", ("remember", "--batch", "-"), stdin=BATCH),
+    Case("remember --embed", ("remember", "Vectors are made at once.", "--path", "v/now", "--embed")),
+    Case("remember, other space", ("remember", "Spaces are apart.", "-s", "other", "--path", "o/one")),
+    Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),
+    Case("pin", ("pin", "db/engine", "git/push")),
+    Case("unpin", ("unpin", "db/engine"), (*FIRST, ("pin", "db/engine"))),
+    Case("tag", ("tag", "git/push", "--add", "safety", "--remove", "git")),
+    Case("forget", ("forget", "git/svn")),
+    Case("forget --recursive", ("forget", "git", "--recursive")),
+    Case("forget --purge", ("forget", "git/svn", "--purge"), (*FIRST, MAY_DELETE)),
+    Case("gc", ("gc",), (*FIRST, MAY_DELETE)),
+    Case("import --mode merge", ("import", "bundle.json"), _EXPORTED),
+    Case("import --mode replace", ("import", "bundle.json", "--mode", "replace"), _EXPORTED),
+    Case("import, new space", ("import", "bundle.json", "-s", "copy"), _EXPORTED),
+    Case("export", ("export",)),
+    Case("export, again", ("export",), (*_EXPORTED, ("export",), ("remember", "One more."))),
+    Case("export --out", ("export", "--out", "out.json")),
+    Case("ingest files", ("ingest", "docs"), files={"docs/setup.md": _MARKDOWN, "docs/b.md": "# B\n\nThe second.\n"}),
+    Case("space create", ("space", "create", "team")),
+    Case("space policy", ("space", "policy", "main", "--set", "ttl_days=30")),
+    Case("space delete", ("space", "delete", "main"), (*FIRST, MAY_DELETE)),
+    Case("restore", ("restore", "mem_svn"), (*FIRST, MAY_DELETE, ("forget", "git/svn", "--purge"))),
+    Case("restore --run", ("restore", "--run", "1"), (*FIRST, MAY_DELETE, ("gc",))),
+    Case("fsck --repair", ("fsck", "--repair"), files={".memory/spaces/torn.json": TORN}, stepwise=True),
+    Case("fmt", ("fmt",), files={".memory/spaces/untidy.json": UNTIDY}, stepwise=True),
+    Case("trust", ("trust", "db/engine"), (*_EXPORTED, ("import", "bundle.json", "--mode", "replace"))),
+    Case(
+        "inbox accept",
+        ("inbox", "accept", "mem_new"),
+        (*FIRST, ("space", "policy", "main", "--set", "review=true"), ("remember", "Proposed.", "--id", "mem_new", "--source", "agent")),
+    ),
+)  # fmt: skip
+
+NEXT: Step = ("remember", "Life goes on.", "--path", "next/one")
+AFTERWARDS: tuple[Step, ...] = (("recall", "which database?", "--format", "json"), ("fsck",), ("audit", "--verify"))
+"""What must work after every fault, as far as this build has it."""
+
+
+def cases(*names: str) -> list[Case]:
+    """The cases that this build can run; with `names`, those whose name begins with one of them."""
+    chosen = [case for case in CASES if not names or case.name.startswith(names)]
+    return [case for case in chosen if all(map(is_known, (*case.setup, case.arguments)))]
+
+
+def is_known(step: Step) -> bool:
+    """Whether this build has the verb of `step`, and all of its options."""
+    from memcli.cli.main import VERBS, load_command
+
+    if step[0] not in VERBS:
+        return False
+    command: Any = load_command(step[0])
+    if hasattr(command, "commands"):
+        command = command.commands.get(step[1]) if len(step) > 1 else None
+        if command is None:
+            return False
+    known = set(_options(command))
+    return all(word in known for word in step[1:] if word.startswith("--"))
+
+
+def _options(command: Any) -> Iterator[str]:
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)

@@ -1,0 +1,137 @@
+"""Faults from inside: the functions of `os` that touch a folder are counted, and one of the calls fails or kills.
+
+Needs nothing but Python, so it runs everywhere; what C code does by itself (SQLite, say) it does not see: `trace.py` does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import os
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_BY_PATH = ("open", "replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "chmod", "truncate", "symlink")
+_BY_FD = (
+    "read", "pread", "write", "pwrite", "writev", "fsync", "fdatasync", "ftruncate", "fchmod", "copy_file_range",
+    "sendfile", "close",
+)  # fmt: skip
+_DATA = ("write", "pwrite")
+KILLS = ("kill", "half")
+ERRNOS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EROFS", "EDQUOT")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens at the call of number `at` (from 0): `kill` ends the process before it, `half` after half of its
+    data, `short` writes half and says so, and a name of errno makes it fail.
+    """
+
+    at: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call that touched the folder: `path` is told from there, `data` whether it writes bytes."""
+
+    name: str
+    path: str
+    data: bool = False
+
+
+class Watched:
+    """Wraps the functions of `os`. Every call under `folder` goes to `calls` and, with `fault`, one of them fails."""
+
+    def __init__(self, folder: str, fault: Fault | None = None, told: Callable[[Call], object] | None = None) -> None:
+        self.calls: list[Call] = []
+        self._folder = os.path.realpath(folder)
+        self._fault = fault
+        self._told = told
+        self._open: dict[int, str] = {}
+        self._undo: list[tuple[Any, str, Any]] = []
+
+    def install(self) -> Watched:
+        import fcntl
+
+        for name in (*_BY_PATH, *_BY_FD, "dup"):
+            if hasattr(os, name):
+                self._wrap(os, name)
+        self._wrap(fcntl, "flock")
+        self._wrap(builtins, "open")
+        return self
+
+    def remove(self) -> None:
+        for module, name, original in self._undo:
+            setattr(module, name, original)
+
+    def __enter__(self) -> Watched:
+        return self.install()
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def _wrap(self, module: Any, name: str) -> None:
+        original = getattr(module, name)
+        self._undo.append((module, name, original))
+
+        def wrapper(*args: Any, **options: Any) -> Any:
+            path = self._touched(name, args)
+            if path is None or (name == "open" and isinstance(args[0], int)):
+                return original(*args, **options)
+            if name != "dup":
+                args = self._meet(name, path, original, args)
+            result = original(*args, **options)
+            if name in ("open", "dup") and isinstance(result, int):
+                self._open[result] = path
+            if name == "close":
+                self._open.pop(args[0], None)
+            return result
+
+        setattr(module, name, wrapper)
+
+    def _touched(self, name: str, args: tuple[Any, ...]) -> str | None:
+        for value in args[:2] if name in ("replace", "rename", "link", "copy_file_range", "sendfile") else args[:1]:
+            if isinstance(value, int):
+                path = self._open.get(value)
+            elif isinstance(value, (str, bytes, os.PathLike)):
+                full = os.path.abspath(os.fsdecode(value))
+                full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+                path = full if full == self._folder or full.startswith(self._folder + os.sep) else None
+            else:
+                path = None
+            if path is not None:
+                return path
+        return None
+
+    def _meet(self, name: str, path: str, original: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+        number = len(self.calls)
+        call = Call(name, os.path.relpath(path, self._folder), name in _DATA and len(args[1]) > 1)
+        self.calls.append(call)
+        if self._told is not None:
+            self._told(call)
+        if self._fault is None or self._fault.at != number:
+            return args
+        kind = self._fault.kind
+        if kind in ("half", "short"):
+            args = (args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:])
+        if kind == "short":
+            return args
+        if kind == "half":
+            original(*args)
+        if kind in KILLS:
+            os.kill(os.getpid(), signal.SIGKILL)
+        code = getattr(errno, kind)
+        raise OSError(code, os.strerror(code))
+
+
+def faults(calls: list[Call], kinds: tuple[str, ...]) -> list[Fault]:
+    """The faults of these kinds that make sense at `calls`."""
+    return [
+        Fault(at, kind)
+        for at, call in enumerate(calls)
+        for kind in kinds
+        if (kind not in ("half", "short") or call.data) and not (call.name == "close" and kind not in ("kill", "EIO"))
+    ]

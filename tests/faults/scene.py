@@ -1,0 +1,187 @@
+"""A work tree with a store in it, put back before every run; and the command line run there.
+
+Commands run in forks of this process, which has memcli imported already: a run costs milliseconds, and whatever
+happens to it, happens to it alone.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NOW = "2026-01-31T09:30:00Z"
+STORE = ".memory"
+TEMP = ".tmp-"
+MACHINE_OWN = ("cache", "local", "audit")
+"""What lies in these folders of a store is of one machine, and not compared byte by byte."""
+_SHOWN = (".gitignore", ".gitattributes")
+_LIMIT_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended. `code` is below 0 when a signal ended it."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Scene:
+    """A folder to work in under `base`, and a template that it is made from again and again."""
+
+    base: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.base.mkdir(parents=True, exist_ok=True)
+        home = self.base / "home"
+        home.mkdir(exist_ok=True)
+        self.environ = environment(home) | self.environ
+
+    @property
+    def work(self) -> Path:
+        return self.base / "work"
+
+    @property
+    def store(self) -> Path:
+        return self.work / STORE
+
+    def reset(self, template: Path | None = None) -> None:
+        """Makes the work tree what `template` holds; without one, an empty repository."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        if template is None:
+            self.work.mkdir()
+            subprocess.run(["git", "init", "-q", "--template="], cwd=self.work, env=self.environ, check=True)
+        else:
+            shutil.copytree(template, self.work, symlinks=True)
+
+    def keep(self, name: str) -> Path:
+        """A template of the work tree as it is now."""
+        template = self.base / name
+        shutil.rmtree(template, ignore_errors=True)
+        shutil.copytree(self.work, template, symlinks=True)
+        return template
+
+    def write(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            path = self.work / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    def run(self, arguments: Sequence[str], stdin: str = "", before: Callable[[], object] | None = None) -> Ended:
+        """Runs `memcli ARGUMENTS` in the work tree, in a fork that calls `before` first."""
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            given.write(stdin.encode())
+            given.seek(0)
+            child = os.fork()
+            if child == 0:
+                _be_memcli(self, arguments, (given.fileno(), out.fileno(), err.fileno()), before)
+            status = os.waitpid(child, 0)[1]
+            out.seek(0)
+            err.seek(0)
+            return Ended(
+                os.waitstatus_to_exitcode(status),
+                out.read().decode(errors="replace"),
+                err.read().decode(errors="replace"),
+            )
+
+    def snapshot(self) -> dict[str, bytes]:
+        """The bytes of every file that is shared: all of the work tree but git's, temporary and machine's own files."""
+        return {
+            name: (self.work / name).read_bytes()
+            for name in self.listing()
+            if name.split("/")[:1] != [".git"] and _is_shared(name)
+        }
+
+    def listing(self) -> set[str]:
+        """The names of all files but git's and the cache's."""
+        names = {str(path.relative_to(self.work)) for path in self.work.rglob("*") if not path.is_dir()}
+        return {name for name in names if not name.startswith((".git/", f"{STORE}/cache/"))}
+
+
+def environment(home: Path) -> dict[str, str]:
+    """What commands see: an empty home, a frozen clock, an embedder that costs nothing."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@example.org",
+        "GIT_COMMITTER_NAME": "A", "GIT_COMMITTER_EMAIL": "a@example.org",
+        "MEMCLI_FREEZE_CLOCK": NOW,
+        "MEMCLI_EMBEDDER": "hashed",
+        "NO_COLOR": "1",
+    }  # fmt: skip
+
+
+def fast_folder() -> str | None:
+    """Where files cost least: in memory, where there is such a place."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def warm_up() -> None:
+    """Imports what commands import, once, so that their forks need not."""
+    from memcli.cli.main import VERBS, load_command
+
+    for verb in VERBS:
+        if verb != "browse":
+            load_command(verb)
+    for name in (
+        "memcli.cli.hot", "memcli.cli.recalling", "memcli.cli.remembering", "memcli.wiring", "memcli.index.cache",
+        "memcli.ranking.fusion", "memcli.summarize.extractive", "memcli.embed.hashed", "numpy", "sqlite3",
+    ):  # fmt: skip
+        importlib.import_module(name)
+    gc.freeze()
+
+
+def _is_shared(name: str) -> bool:
+    parts = name.split("/")
+    if parts[0] != STORE:
+        return TEMP not in parts[-1]
+    return parts[1] not in MACHINE_OWN and (not parts[-1].startswith(".") or parts[-1] in _SHOWN)
+
+
+def _be_memcli(
+    scene: Scene, arguments: Sequence[str], streams: tuple[int, int, int], before: Callable[[], object] | None
+) -> None:
+    code = 1
+    try:
+        signal.alarm(_LIMIT_SECONDS)
+        os.chdir(scene.work)
+        os.environ.clear()
+        os.environ.update(scene.environ)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+        sys.argv = ["memcli", *arguments]
+        from memcli.__main__ import main
+
+        if before is not None:
+            before()
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except BaseException:
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or 120
+    os._exit(code)

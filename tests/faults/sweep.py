@@ -1,0 +1,177 @@
+"""Every command that changes a store, struck at every call that touches it.
+
+    python -m tests.faults.sweep                 # from inside, kills and errors: seconds to minutes
+    python -m tests.faults.sweep --strace        # every system call, by strace
+    python -m tests.faults.sweep --faults kill --case remember --case gc
+    python -m tests.faults.sweep --short         # what CI runs
+
+Prints a line for each command and exits with 1 when a promise was broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.faults import inject, trace
+from tests.faults.commands import CASES, Case, cases
+from tests.faults.judge import KINDS, Golden, golden, judge
+from tests.faults.scene import Ended, Scene, fast_folder, warm_up
+
+SHORT = ("init", "remember, new", "remember, same path", "edit", "forget --purge", "gc", "import --mode merge")
+
+_INPUTS = ("docs",)  # what is ingested: a file that cannot be read is left out, and counted
+
+
+@dataclass
+class Row:
+    """What came of one command."""
+
+    name: str
+    points: int = 0
+    runs: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    missed: int = 0
+    killed: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+
+def sweep(case: Case, kinds: tuple[str, ...], *, outside: bool, every: int, folder: str | None) -> Row:
+    """Strikes one case at each `every`-th of its points with each of `kinds` in turn."""
+    started = time.monotonic()
+    row = Row(case.name)
+    with tempfile.TemporaryDirectory(prefix="memcli-faults-", dir=folder or fast_folder()) as base:
+        scene = Scene(Path(os.path.realpath(base)))
+        try:
+            states = golden(scene, case)
+            runs = _outside if outside else _inside
+            for where, kind, ended, hit in runs(scene, case, states, kinds, every, row):
+                row.runs["kill" if kind in inject.KILLS else "error"] += 1
+                row.missed += not hit
+                row.killed += ended.code == -9
+                row.failed += ended.code > 0
+                for problem in judge(scene, case, states, ended):
+                    row.broken[problem.split(":")[0]] += 1
+                    row.problems.append(f"{case.name} | {kind} at {where} | exit {ended.code} | {problem}")
+        except ValueError as error:
+            row.broken["next"] += 1
+            row.problems.append(f"the line cannot be run: {error}")
+    row.seconds = time.monotonic() - started
+    return row
+
+
+Run = tuple[str, str, Ended, bool]
+
+
+def _inside(
+    scene: Scene, case: Case, states: Golden, kinds: tuple[str, ...], every: int, row: Row
+) -> Iterator[Run]:  # fmt: skip
+    listed = scene.base / "calls"
+    scene.reset(states.template)
+
+    def count() -> None:
+        log = os.open(listed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        write = os.write
+        inject.Watched(
+            str(scene.work), told=lambda c: write(log, f"{c.name}\t{c.path}\t{int(c.data)}\n".encode())
+        ).install()  # fmt: skip
+
+    scene.run(case.arguments, case.stdin, count)
+    calls = [inject.Call(n, p, d == "1") for n, p, d in (line.split("\t") for line in listed.read_text().splitlines())]
+    row.points = sum(not call.path.startswith(_INPUTS) for call in calls)
+    for fault in inject.faults(calls, kinds):
+        if not _is_chosen(fault.at, fault.kind, kinds, every) or calls[fault.at].path.startswith(_INPUTS):
+            continue
+        scene.reset(states.template)
+        ended = scene.run(case.arguments, case.stdin, inject.Watched(str(scene.work), fault).install)
+        call = calls[fault.at]
+        yield f"{call.name} {call.path} ({fault.at + 1})", fault.kind, ended, True
+
+
+def _outside(
+    scene: Scene, case: Case, states: Golden, kinds: tuple[str, ...], every: int, row: Row
+) -> Iterator[Run]:  # fmt: skip
+    for _ in range(2):  # the first run may compile modules, which would shift the numbers of the calls
+        scene.reset(states.template)
+        found = [point for point in trace.points(scene, case) if not point.path.startswith(_INPUTS)]
+    row.points = len(found)
+    for at, point in enumerate(found):
+        for kind in kinds:
+            if _is_chosen(at, kind, kinds, every):
+                scene.reset(states.template)
+                ended, hit = trace.struck(scene, case, point, kind)
+                yield f"{point.name} {point.path} ({point.number})", kind, ended, hit
+
+
+def _is_chosen(at: int, kind: str, kinds: tuple[str, ...], every: int) -> bool:
+    """With `every` above 1, each point meets some of the kinds, and each kind some of the points."""
+    return kind == "kill" or (at + kinds.index(kind)) % every == 0
+
+
+def table(rows: list[Row], known: int) -> str:
+    """The table that the command prints."""
+    head = ("command", "points", "kills", "errors", *KINDS, "missed", "s")
+    body = [
+        (r.name, r.points, r.runs["kill"], r.runs["error"], *(r.broken[k] for k in KINDS), r.missed, round(r.seconds))
+        for r in rows
+    ]
+    total = ("all", *(sum(int(line[n]) for line in body) for n in range(1, len(head))))
+    lines = [head, *body, total]
+    widths = [max(len(str(line[n])) for line in lines) for n in range(len(head))]
+    text = [
+        "  ".join(
+            str(v).ljust(w) if n == 0 else str(v).rjust(w) for n, (v, w) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    ]
+    left = f"\n{known - len(rows)} of {known} lines of the table were left out" if known != len(rows) else ""
+    return "\n".join(text) + left
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--strace", action="store_true", help="every system call, by strace")
+    parser.add_argument("--faults", help="kill, half, short and names of errno, with commas between them")
+    parser.add_argument("--case", action="append", default=[], help="commands that begin so; may be repeated")
+    parser.add_argument("--every", type=int, default=1, help="errors at every N-th point only")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--short", action="store_true", help="some commands, and each error at some points")
+    parser.add_argument("--dir", help="where to work [a folder in memory]")
+    given = parser.parse_args()
+    if given.strace and not trace.is_there():
+        print("strace is not here, or may not trace", file=sys.stderr)
+        return 2
+    default = ("kill", *trace.ERRNOS) if given.strace else ("kill", "half", "short", *inject.ERRNOS)
+    kinds = tuple(given.faults.split(",")) if given.faults else default
+    chosen = cases(*(SHORT if given.short and not given.case else given.case))
+    every = len(kinds) if given.short else given.every
+    tasks = [(case, kinds, given.strace, every, given.dir) for case in chosen]
+    with multiprocessing.get_context("spawn").Pool(given.jobs, warm_up) as pool:
+        rows = []
+        for row in pool.imap(_task, tasks):
+            rows.append(row)
+            for problem in row.problems[:12]:
+                print(problem)
+            if len(row.problems) > 12:
+                print(f"{row.name}: {len(row.problems) - 12} more")
+    print(table(rows, len(chosen) if given.case or given.short else len(CASES)))
+    return int(any(row.problems for row in rows))
+
+
+def _task(task: tuple[Case, tuple[str, ...], bool, int, str | None]) -> Row:
+    case, kinds, outside, every, folder = task
+    return sweep(case, kinds, outside=outside, every=every, folder=folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
