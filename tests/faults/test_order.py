@@ -1,0 +1,86 @@
+"""What makes a write survive a power cut is the order of its calls; here every command's calls are looked at.
+
+For each file that is renamed into its place: written, flushed (fsync) after its last byte, renamed, and then the
+folder flushed, all before the command says that it is done.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Run
+from tests.faults.commands import Case, cases
+from tests.faults.inject import Call, Watched
+from tests.faults.scene import MACHINE_OWN, STORE
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="folders are not flushed there")
+
+
+def unsafe(calls: list[Call]) -> list[str]:
+    """What is wrong with the order of these calls, for files that are shared."""
+    problems = []
+    for at, call in enumerate(calls):
+        if _is_own(call.path):
+            continue
+        if call.name in ("write", "pwrite", "writev", "truncate", "ftruncate") and not _is_temporary(call.path):
+            problems.append(f"{call.path} is written in place")
+        if call.name in ("replace", "rename"):
+            before = [c.name for c in calls[:at] if c.path == call.path]
+            written = max((n for n, name in enumerate(before) if name in ("write", "pwrite", "writev")), default=-1)
+            if "fsync" not in before[written + 1 :]:
+                problems.append(f"{call.path} is renamed before it was flushed")
+        if call.name in ("replace", "rename", "unlink") and (call.name != "unlink" or call.path.endswith(".json")):
+            folder = os.path.dirname(call.path)
+            if not any(c.name == "fsync" and c.path == folder for c in calls[at + 1 :]):
+                problems.append(f"{call.name} of {call.path}: its folder is not flushed")
+    return problems
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_every_write_is_flushed_in_order(run: Run, tmp_path: Path, case: Case) -> None:
+    (tmp_path / ".git").rmdir()
+    subprocess.run(["git", "init", "-q", "--template="], cwd=tmp_path, check=True)
+    for step in case.setup:
+        assert run(*step).code == 0
+    for name, text in case.files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with Watched(str(tmp_path)) as watched:
+        result = run(*case.arguments, stdin=case.stdin)
+    assert result.code == 0, result.err
+    assert unsafe(watched.calls) == []
+    assert any(call.name in ("replace", "rename", "unlink") for call in watched.calls)
+
+
+def test_writers_wait_for_each_other(run: Run, tmp_path: Path) -> None:
+    """A lock that another process holds is waited for: nothing is written while it is held."""
+    import fcntl
+    import time
+
+    run("remember", "One.", "--path", "a/one")
+    file = tmp_path / STORE / "spaces" / "main.json"
+    before = file.read_bytes()
+    with open(tmp_path / STORE / "local" / "main.lock", "r+b") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        line = [sys.executable, "-P", "-m", "memcli", "edit", "a/one", "--set", "kind=decision"]
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(line, cwd=tmp_path, env=environ, stdout=subprocess.DEVNULL) as waiting:
+            time.sleep(0.5)
+            assert (waiting.poll(), file.read_bytes()) == (None, before)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert waiting.wait(30) == 0
+    assert file.read_bytes() != before
+
+
+def _is_own(path: str) -> bool:
+    parts = path.split("/")
+    return parts[0] != STORE or (len(parts) > 1 and parts[1] in MACHINE_OWN)
+
+
+def _is_temporary(path: str) -> bool:
+    return os.path.basename(path).startswith(".")
