@@ -34,12 +34,14 @@ BATCH = "".join(
 )
 TORN = '{\n  "format": "memcli/space",\n  "objects": [\n    {\n      "acti'
 UNTIDY = '{"format":"memcli/space","version":1,"space":"untidy","objects":[],"updated_at":"2026-01-31T09:30:00Z"}'
+WAITING: Step = ("remember", "I waited for the lock, and died.", "--path", "wait/died")
 
 
 @dataclass(frozen=True)
 class Case:
     """One command on one store. `setup` runs first, then `files` are written, then `arguments` are what is tried.
 
+    `waiting`: before that, a writer is killed while it waits for the lock; what it wanted may lie in the journal.
     `stepwise`: it changes several files and says what it did to each, so that a failure may leave some new.
     """
 
@@ -48,6 +50,7 @@ class Case:
     setup: tuple[Step, ...] = FIRST
     stdin: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    waiting: Step = ()
     stepwise: bool = False
 
 
@@ -72,6 +75,8 @@ CASES = (
     Case("remember --batch", ("remember", "--batch", "-"), stdin=BATCH),
     Case("remember --embed", ("remember", "Vectors are made at once.", "--path", "v/now", "--embed")),
     Case("remember, other space", ("remember", "Spaces are apart.", "-s", "other", "--path", "o/one")),
+    Case("remember, folding", ("remember", "Deploy on Mondays.", "--path", "ops/deploy"), waiting=WAITING),
+    Case("edit, folding", ("edit", "db/engine", "--set", "kind=fact"), waiting=WAITING),
     Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),
     Case("pin", ("pin", "db/engine", "git/push")),
     Case("unpin", ("unpin", "db/engine"), (*FIRST, ("pin", "db/engine"))),
@@ -105,6 +110,9 @@ CASES = (
 NEXT: Step = ("remember", "Life goes on.", "--path", "next/one")
 AFTERWARDS: tuple[Step, ...] = (("recall", "which database?", "--format", "json"), ("fsck",), ("audit", "--verify"))
 """What must work after every fault, as far as this build has it."""
+
+REPAIR: Step = ("fsck", "--repair")
+"""What takes away the leftovers that no write comes by, as far as this build has it."""
 
 
 def cases(*names: str) -> list[Case]:

@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 _BY_PATH = ("open", "replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "chmod", "truncate", "symlink")
 _BY_FD = (
@@ -23,10 +23,15 @@ KILLS = ("kill", "half")
 ERRNOS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EROFS", "EDQUOT")
 
 
+class Dead(BaseException):
+    """The process would be dead by now."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """What happens at the call of number `at` (from 0): `kill` ends the process before it, `half` after half of its
-    data, `short` writes half and says so, and a name of errno makes it fail.
+    data, `short` writes half and says so, and a name of errno makes it fail. `dead` is a kill for tests that must live
+    on: this call and all after it raise Dead, so that nothing is tidied up.
     """
 
     at: int
@@ -53,7 +58,7 @@ class Watched:
         self._open: dict[int, str] = {}
         self._undo: list[tuple[Any, str, Any]] = []
 
-    def install(self) -> Watched:
+    def install(self) -> Self:
         import fcntl
 
         for name in (*_BY_PATH, *_BY_FD, "dup"):
@@ -67,7 +72,7 @@ class Watched:
         for module, name, original in self._undo:
             setattr(module, name, original)
 
-    def __enter__(self) -> Watched:
+    def __enter__(self) -> Self:
         return self.install()
 
     def __exit__(self, *_: object) -> None:
@@ -112,7 +117,11 @@ class Watched:
         self.calls.append(call)
         if self._told is not None:
             self._told(call)
-        if self._fault is None or self._fault.at != number:
+        if self._fault is None:
+            return args
+        if self._fault.kind == "dead" and number >= self._fault.at and name != "close":
+            raise Dead
+        if self._fault.at != number or self._fault.kind == "dead":
             return args
         kind = self._fault.kind
         if kind in ("half", "short"):

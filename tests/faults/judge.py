@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memcli.codec.canonical import decode
 from memcli.codec.space import decode_space, encode_space
-from tests.faults.commands import AFTERWARDS, NEXT, Case, is_known
+from tests.faults.commands import AFTERWARDS, NEXT, REPAIR, Case, is_known
 from tests.faults.scene import STORE, TEMP, Ended, Scene
 
 Files = dict[str, bytes]
@@ -21,16 +21,25 @@ KINDS = ("torn", "false ack", "false failure", "message", "next", "leftover")
 
 
 @dataclass(frozen=True)
-class Golden:
+class States:
     """The states of one case without faults: before, after, and each of them after one more command."""
 
-    template: Path
     before: Files
     after: Files
     next_before: Files
     next_after: Files
+
+
+@dataclass(frozen=True)
+class Golden:
+    """What may be. With a request in the journal there are two of each state, with it folded in and without."""
+
+    template: Path
+    states: tuple[States, ...]
     names: frozenset[str]
-    ended: Ended
+
+    def may_be(self, *which: str) -> list[Files]:
+        return [getattr(states, name) for states in self.states for name in which]
 
 
 def golden(scene: Scene, case: Case) -> Golden:
@@ -40,33 +49,45 @@ def golden(scene: Scene, case: Case) -> Golden:
         _must(scene.run(step), case, step)
     scene.write(case.files)
     template = scene.keep("template")
-    before = scene.snapshot()
-    _must(scene.run(NEXT), case, NEXT)
-    next_before, names = scene.snapshot(), scene.listing()
-    scene.reset(template)
-    ended = scene.run(case.arguments, case.stdin)
-    _must(ended, case, case.arguments)
-    after = scene.snapshot()
+    names: set[str] = set()
+    states = [_states(scene, case, template, names)]
+    if case.waiting:
+        scene.reset(template)
+        scene.kill_while_waiting(case.waiting)
+        template = scene.keep("template")
+        states.append(_states(scene, case, template, names))
+    return Golden(template, tuple(states), frozenset(names))
+
+
+def _states(scene: Scene, case: Case, template: Path, names: set[str]) -> States:
+    """The four states from `template` on; the files that were there at any time are added to `names`."""
+    found = []
+    for step in (case.arguments, ()):
+        scene.reset(template)
+        if step:
+            _must(scene.run(step, case.stdin), case, step)
+        found.append(scene.snapshot())
+        _must(scene.run(NEXT), case, NEXT)
+        found.append(scene.snapshot())
+        names |= scene.listing()
+    after, next_after, before, next_before = found
     if after == before and not case.arguments[0].startswith("init"):
         raise ValueError(f"{case.name}: changes nothing")
-    names |= scene.listing()
-    _must(scene.run(NEXT), case, NEXT)
-    return Golden(
-        template, before, after, next_before, scene.snapshot(), frozenset(names | scene.listing()), ended
-    )  # fmt: skip
+    return States(before, after, next_before, next_after)
 
 
 def judge(scene: Scene, case: Case, golden: Golden, ended: Ended) -> list[str]:
     """Every promise that was broken, as `kind: what`; then the next command has been run in the scene too."""
     now = scene.snapshot()
-    problems = [f"torn: {name}" for name in _neither(now, golden.before, golden.after)]
-    problems += [f"torn: {name} {why}" for name, why in _unreadable(now, golden.before)]
+    before, after = golden.may_be("before"), golden.may_be("after")
+    problems = [f"torn: {name}" for name in _neither(now, [*before, *after])]
+    problems += [f"torn: {name} {why}" for name, why in _unreadable(now, before[0])]
     told = ended.code == 0 or bool(IS_THERE.search(ended.err))
-    if told and now != golden.after:
-        problems.append(f"false ack: {_differing(now, golden.after)} not as it says: {ended.err.strip()!r}")
+    if told and now not in after:
+        problems.append(f"false ack: {_differing(now, after)} not as it says: {ended.err.strip()!r}")
     clean_failure = not told and ended.code > 0 and not case.stepwise and not MAY_BE_THERE.search(ended.err)
-    if clean_failure and now != golden.before:
-        problems.append(f"false failure: {_differing(now, golden.before)} changed, and it says {ended.err.strip()!r}")
+    if clean_failure and now not in before:
+        problems.append(f"false failure: {_differing(now, before)} changed, and it says {ended.err.strip()!r}")
     problems += _wrong_message(ended)
     problems += _next(scene, case, golden, told, clean_failure)
     return problems
@@ -78,23 +99,30 @@ def _next(scene: Scene, case: Case, golden: Golden, told: bool, clean_failure: b
     if ended.code:
         return [f"next: remember exits with {ended.code}: {ended.err.strip()}"]
     now = scene.snapshot()
+    before, after = golden.may_be("next_before"), golden.may_be("next_after")
     if case.stepwise:
-        problems += [f"next: {name}" for name in _neither(now, golden.next_before, golden.next_after)]
-    elif told and now != golden.next_after:
-        problems.append(f"false ack: {_differing(now, golden.next_after)} after the next command")
-    elif clean_failure and now != golden.next_before:
-        problems.append(f"false failure: {_differing(now, golden.next_before)} after the next command")
-    elif now not in (golden.next_before, golden.next_after):
-        problems.append(f"next: {_differing(now, golden.next_after)} is neither old nor new after the next command")
-    extra = {name for name in scene.listing() - golden.names if name.startswith(f"{STORE}/")}
-    problems += [f"leftover: {name}" for name in sorted(extra) if not case.stepwise or TEMP in name]
+        problems += [f"next: {name}" for name in _neither(now, [*before, *after])]
+    elif told and now not in after:
+        problems.append(f"false ack: {_differing(now, after)} after the next command")
+    elif clean_failure and now not in before:
+        problems.append(f"false failure: {_differing(now, before)} after the next command")
+    elif now not in [*before, *after]:
+        problems.append(f"next: {_differing(now, after)} is neither old nor new after the next command")
     for step in filter(is_known, AFTERWARDS):
         ended = scene.run(step)
         if ended.code or "Traceback" in ended.err:
-            problems.append(
-                f"next: {' '.join(step)} exits with {ended.code}: {(ended.err or ended.out).strip()[-300:]}"
-            )
+            told_what = (ended.err or ended.out).strip()[-300:]
+            problems.append(f"next: {' '.join(step)} exits with {ended.code}: {told_what}")
+    if _left(scene, golden) and is_known(REPAIR):
+        scene.run(REPAIR)
+    problems += [f"leftover: {name}" for name in sorted(_left(scene, golden)) if not case.stepwise or TEMP in name]
     return problems
+
+
+def _left(scene: Scene, golden: Golden) -> set[str]:
+    """Files of the store that no run without faults leaves. What the next write to the same file takes, may stay."""
+    extra = {name for name in scene.listing() - golden.names if name.startswith(f"{STORE}/")}
+    return {name for name in extra if not name.endswith(TEMP)}
 
 
 def _wrong_message(ended: Ended) -> list[str]:
@@ -108,8 +136,10 @@ def _wrong_message(ended: Ended) -> list[str]:
     return []
 
 
-def _neither(now: Files, old: Files, new: Files) -> list[str]:
-    return sorted(n for n in {*now, *old, *new} if now.get(n) not in (old.get(n), new.get(n)))
+def _neither(now: Files, states: list[Files]) -> list[str]:
+    """The files that are as in none of the states."""
+    names = set(now).union(*states)
+    return sorted(name for name in names if all(now.get(name) != state.get(name) for state in states))
 
 
 def _unreadable(now: Files, before: Files) -> list[tuple[str, str]]:
@@ -127,8 +157,8 @@ def _unreadable(now: Files, before: Files) -> list[tuple[str, str]]:
     return found
 
 
-def _differing(now: Files, wanted: Files) -> str:
-    return ", ".join(_neither(now, wanted, wanted)) or "nothing"
+def _differing(now: Files, wanted: list[Files]) -> str:
+    return ", ".join(_neither(now, wanted)) or "some file"
 
 
 def _must(ended: Ended, case: Case, step: tuple[str, ...]) -> None:

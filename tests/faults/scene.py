@@ -27,6 +27,7 @@ MACHINE_OWN = ("cache", "local", "audit")
 """What lies in these folders of a store is of one machine, and not compared byte by byte."""
 _SHOWN = (".gitignore", ".gitattributes")
 _LIMIT_SECONDS = 60
+_WAITS_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,19 @@ class Scene:
             path = self.work / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+
+    def kill_while_waiting(self, arguments: Sequence[str]) -> None:
+        """Runs a command on the space `main` while another holds its lock, and kills it there."""
+        import fcntl
+
+        def be_killed() -> None:
+            signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+            signal.setitimer(signal.ITIMER_REAL, _WAITS_SECONDS)
+
+        with open(self.store / "local" / "main.lock", "r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            ended = self.run(arguments, before=be_killed)
+        assert ended.code == -signal.SIGKILL, ended
 
     def run(self, arguments: Sequence[str], stdin: str = "", before: Callable[[], object] | None = None) -> Ended:
         """Runs `memcli ARGUMENTS` in the work tree, in a fork that calls `before` first."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
+import itertools
 import os
-import random
 import signal
 import statistics
 import subprocess
@@ -30,7 +31,7 @@ from memcli.codec.bundle import decode_bundle
 from memcli.codec.space import decode_space, encode_space
 from memcli.errors import LockedError, StoreError
 from tests.faults.commands import MAY_DELETE
-from tests.faults.scene import STORE, Scene, fast_folder, warm_up
+from tests.faults.scene import Scene, fast_folder, warm_up
 
 _GONE_AT = "2020-01-01T00:00:00Z"
 _ATTEMPTS = 20
@@ -147,8 +148,20 @@ def _run_commands(run: Storm, number: int, count: int) -> None:
     log = os.open(run.notes / f"p{number}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for n in range(count):
         name = f"mem_p{number}_{n}"
-        line = ["-P", "-m", "memcli", "remember", f"Process {number} says {n}.", "--id", name, "--path", f"p{number}/n{n}"]
-        subprocess.run([sys.executable, *line], cwd=run.scene.work, env=_environ(run.scene), check=True, stdout=subprocess.DEVNULL)
+        line = [
+            "-P",
+            "-m",
+            "memcli",
+            "remember",
+            f"Process {number} says {n}.",
+            "--id",
+            name,
+            "--path",
+            f"p{number}/n{n}",
+        ]
+        subprocess.run(
+            [sys.executable, *line], cwd=run.scene.work, env=_environ(run.scene), check=True, stdout=subprocess.DEVNULL
+        )
         os.write(log, f"{name} {time.monotonic_ns()}\n".encode())
 
 
@@ -198,19 +211,24 @@ def _run_inside(arguments: tuple[str, ...]) -> None:
 
 def _kill(run: Storm, every: float, until: float, seed: int) -> list[int]:
     """Kills a writer every so often and starts another in its place. When, in monotonic nanoseconds."""
-    choose = random.Random(seed)  # noqa: S311 - it must be the same again
     kills = []
     next_kill = time.monotonic() + every
     while time.monotonic() < until:
         time.sleep(max(0.0, next_kill - time.monotonic()))
         next_kill += every
-        child = choose.choice(sorted(run.children))
+        running = sorted(run.children)
+        child = running[_choice(seed + len(kills)) % len(running)]
         os.kill(child, signal.SIGKILL)
         kills.append(time.monotonic_ns())
         os.waitpid(child, 0)
         del run.children[child]
         run.writer()
     return kills
+
+
+def _choice(seed: int) -> int:
+    """A number that hangs on nothing but `seed`."""
+    return int.from_bytes(hashlib.sha256(str(seed).encode()).digest()[:8], "big")
 
 
 def _examine(run: Storm, report: Report, kills: list[int]) -> None:
@@ -239,7 +257,7 @@ def _examine(run: Storm, report: Report, kills: list[int]) -> None:
     report.acknowledged, report.kept = len(noted), len(noted) - len(lost)
     report.stored = len(space.objects) - 1
     report.kills = len(kills)
-    report.gaps = [(b[0] - a[0]) / 1e9 for a, b in zip(noted, noted[1:], strict=False)]
+    report.gaps = [(b[0] - a[0]) / 1e9 for a, b in itertools.pairwise(noted)]
     times = [when for when, _, _ in noted]
     position = 0
     for kill in kills:
