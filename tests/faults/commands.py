@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 _OLD = "2020-01-01T00:00:00Z"
@@ -34,6 +35,8 @@ BATCH = "".join(
 )
 TORN = '{\n  "format": "memcli/space",\n  "objects": [\n    {\n      "acti'
 UNTIDY = '{"format":"memcli/space","version":1,"space":"untidy","objects":[],"updated_at":"2026-01-31T09:30:00Z"}'
+PROPOSED = (*FIRST, ("remember", "Proposed.", "--path", "in/box", "--id", "mem_new", "--propose"))
+SECRET = "AKIA" + "Q3EGTX7ZP5RNB2WM"
 WAITING: Step = ("remember", "I waited for the lock, and died.", "--path", "wait/died")
 
 
@@ -42,6 +45,7 @@ class Case:
     """One command on one store. `setup` runs first, then `files` are written, then `arguments` are what is tried.
 
     `waiting`: before that, a writer is killed while it waits for the lock; what it wanted may lie in the journal.
+    `needs`: a module that the build must have, where the verb does not tell.
     `stepwise`: it changes several files and says what it did to each, so that a failure may leave some new.
     """
 
@@ -51,6 +55,7 @@ class Case:
     stdin: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     waiting: Step = ()
+    needs: str = ""
     stepwise: bool = False
 
 
@@ -75,6 +80,7 @@ CASES = (
     Case("remember --batch", ("remember", "--batch", "-"), stdin=BATCH),
     Case("remember --embed", ("remember", "Vectors are made at once.", "--path", "v/now", "--embed")),
     Case("remember, other space", ("remember", "Spaces are apart.", "-s", "other", "--path", "o/one")),
+    Case("remember, a secret", ("remember", f"The key of staging is {SECRET}, do not lose it.", "--path", "ops/key")),
     Case("remember, folding", ("remember", "Deploy on Mondays.", "--path", "ops/deploy"), waiting=WAITING),
     Case("edit, folding", ("edit", "db/engine", "--set", "kind=fact"), waiting=WAITING),
     Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),
@@ -95,16 +101,16 @@ CASES = (
     Case("space create", ("space", "create", "team")),
     Case("space policy", ("space", "policy", "main", "--set", "ttl_days=30")),
     Case("space delete", ("space", "delete", "main"), (*FIRST, MAY_DELETE)),
-    Case("restore", ("restore", "mem_svn"), (*FIRST, MAY_DELETE, ("forget", "git/svn", "--purge"))),
-    Case("restore --run", ("restore", "--run", "1"), (*FIRST, MAY_DELETE, ("gc",))),
+    Case("import notes", ("import", "notes"), files={"notes/a.md": _MARKDOWN}, needs="memcli.ingest.foreign"),
+    Case("restore", ("restore", "git/svn"), (*FIRST, MAY_DELETE, ("forget", "git/svn", "--purge"))),
+    Case("restore what gc took", ("restore", "git/svn"), (*FIRST, MAY_DELETE, ("gc",), ("restore", "--list"))),
     Case("fsck --repair", ("fsck", "--repair"), files={".memory/spaces/torn.json": TORN}, stepwise=True),
     Case("fmt", ("fmt",), files={".memory/spaces/untidy.json": UNTIDY}, stepwise=True),
-    Case("trust", ("trust", "db/engine"), (*_EXPORTED, ("import", "bundle.json", "--mode", "replace"))),
-    Case(
-        "inbox accept",
-        ("inbox", "accept", "mem_new"),
-        (*FIRST, ("space", "policy", "main", "--set", "review=true"), ("remember", "Proposed.", "--id", "mem_new", "--source", "agent")),
-    ),
+    Case("trust ID", ("trust", "db/engine")),
+    Case("trust --revoke", ("trust", "--revoke")),
+    Case("remember --propose", ("remember", "Proposed.", "--path", "in/box", "--propose")),
+    Case("inbox accept", ("inbox", "accept", "mem_new"), PROPOSED),
+    Case("inbox reject", ("inbox", "reject", "mem_new"), PROPOSED),
 )  # fmt: skip
 
 NEXT: Step = ("remember", "Life goes on.", "--path", "next/one")
@@ -118,7 +124,8 @@ REPAIR: Step = ("fsck", "--repair")
 def cases(*names: str) -> list[Case]:
     """The cases that this build can run; with `names`, those whose name begins with one of them."""
     chosen = [case for case in CASES if not names or case.name.startswith(names)]
-    return [case for case in chosen if all(map(is_known, (*case.setup, case.arguments)))]
+    present = [case for case in chosen if not case.needs or find_spec(case.needs) is not None]
+    return [case for case in present if all(map(is_known, (*case.setup, case.arguments)))]
 
 
 def is_known(step: Step) -> bool:
