@@ -1,0 +1,16 @@
+"""The same fuzzing with a mutator of our own; `python -m tests.faults.fuzz` is the long one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.fuzz import TARGETS, mutations, seeds
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
+def test_no_input_breaks_it(target: str) -> None:
+    for data in mutations(seeds(target), 2000):
+        try:
+            TARGETS[target](data)
+        except Exception as error:
+            raise AssertionError(f"{target}: {data!r}") from error
