@@ -120,9 +120,11 @@ def _next(scene: Scene, case: Case, golden: Golden, told: bool, clean_failure: b
 
 
 def _left(scene: Scene, golden: Golden) -> set[str]:
-    """Files of the store that no run without faults leaves. What the next write to the same file takes, may stay."""
+    """Files of the store that no run without faults leaves. What the next write to the same file takes, may stay, and
+    so may what a repair has put aside.
+    """
     extra = {name for name in scene.listing() - golden.names if name.startswith(f"{STORE}/")}
-    return {name for name in extra if not name.endswith(TEMP)}
+    return {name for name in extra if not name.endswith(TEMP) and "/quarantine/" not in name}
 
 
 def _holding(scene: Scene, text: bytes) -> list[str]:
