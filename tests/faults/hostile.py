@@ -118,8 +118,8 @@ def _may(scene: Scene, path: str, writes: bool) -> bool:
         return True
     if writes:
         return "/__pycache__" in path
-    near = (str(scene.base / "outside"), str(scene.base / "home"), str(scene.work), "/etc/passwd", "/root", "/tmp")
-    known = (str(ROOT), sys.prefix, str(scene.work / "bundle.json"))
+    near = (str(scene.base / "outside"), str(scene.base / "home"), str(scene.work), "/root", "/tmp")
+    known = (str(ROOT), sys.prefix, sys.base_prefix, str(scene.work / "bundle.json"))
     return path == str(scene.work) or path.startswith(known) or not path.startswith(near)
 
 
