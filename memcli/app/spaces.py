@@ -125,10 +125,9 @@ def delete(workspace: Workspace, name: str) -> int:
     def check(space: Space) -> None:
         if space.objects:
             workspace.check_deletion(space, f"this deletes {len(space.objects)} memories")
+        workspace.index.rebuild(name)  # while a failure still means that the space is there
 
-    gone = workspace.store.delete(name, check)
-    workspace.index.rebuild(name)
-    return len(gone.objects)
+    return len(workspace.store.delete(name, check).objects)
 
 
 def summarize(space: Space) -> Summary:

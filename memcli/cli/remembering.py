@@ -119,7 +119,7 @@ def _embed(workspace: Workspace, name: str) -> None:
 
     try:
         embed_space(workspace)
-    except (MemcliError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
         raise StoreError(
             f"memory {name} was stored, but has no vectors: {error}", "the next recall makes them"
         ) from None

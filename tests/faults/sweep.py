@@ -161,7 +161,7 @@ def main() -> int:
         for row in pool.imap(_task, tasks):
             rows.append(row)
             for problem in row.problems[:12]:
-                print(problem)
+                print(problem, flush=True)
             if len(row.problems) > 12:
                 print(f"{row.name}: {len(row.problems) - 12} more")
     print(table(rows, len(chosen) if given.case or given.short else len(CASES)))
