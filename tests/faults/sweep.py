@@ -28,7 +28,7 @@ from tests.faults.scene import Ended, Scene, fast_folder, warm_up
 
 SHORT = ("init", "remember, new", "remember, same path", "edit", "forget --purge", "gc", "import --mode merge")
 
-_INPUTS = ("docs",)  # what is ingested: a file that cannot be read is left out, and counted
+_INPUTS = ("docs", "notes")  # what is read in: a file that cannot be read is left out, and counted
 
 
 @dataclass
