@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
@@ -21,6 +21,7 @@ from memcli.wiring.workspace import open_workspace
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
+settings.register_profile("unshrunk", settings.get_profile("default"), phases=[Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 NOW = "2026-01-31T09:30:00Z"

@@ -145,7 +145,7 @@ def _run(tree: Path, check: tuple[str, ...]) -> str:
     extra = ("-q", "-x", "-p", "no:randomly", f"--basetemp={tree.parent / 'pytest'}") if check[0] == "pytest" else ()
     done = subprocess.run(
         [sys.executable, "-P", "-m", *check, *extra], cwd=tree, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}, timeout=_LIMIT_SECONDS,
+        env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "unshrunk"}, timeout=_LIMIT_SECONDS,
     )  # fmt: skip
     return (done.stdout + done.stderr)[-1500:] if done.returncode else ""
 
