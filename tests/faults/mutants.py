@@ -23,18 +23,7 @@ _LARGE_BYTES = 1 << 20
 _LIMIT_SECONDS = 900
 
 ORDER = ("pytest", "tests/faults/test_order.py")
-SWEEP = (
-    "tests.faults.sweep",
-    "--short",
-    "--jobs",
-    "2",
-    "--case",
-    "remember",
-    "--case",
-    "edit",
-    "--case",
-    "space delete",
-)
+SWEEP = ("tests.faults.sweep", "--short", "--jobs", "2", "--case", "remember", "--case", "edit")
 STORM = ("tests.faults.storm", "--writers", "8", "--count", "40")
 KILLS = ("tests.faults.storm", "--writers", "8", "--kill-every", "15", "--seconds", "10")
 MODEL = ("pytest", "tests/faults/test_machine.py")
