@@ -68,7 +68,7 @@ _EXPORTED = (
 _MARKDOWN = "# Setup\n\nRun the migrations before the first start; the seed data comes after them.\n"
 
 CASES = (
-    Case("init", ("init",), ()),
+    Case("init", ("init",), (), stepwise=True),
     Case("init --project", ("init", "--project", "shop"), FIRST, stepwise=True),
     Case("init --git", ("init", "--git"), FIRST, stepwise=True),
     Case("remember, first", ("remember", "The first memory.", "--path", "a/first"), (), stepwise=True),
@@ -80,7 +80,11 @@ CASES = (
     Case("remember --batch", ("remember", "--batch", "-"), stdin=BATCH),
     Case("remember --embed", ("remember", "Vectors are made at once.", "--path", "v/now", "--embed")),
     Case("remember, other space", ("remember", "Spaces are apart.", "-s", "other", "--path", "o/one")),
-    Case("remember, a secret", ("remember", f"The key of staging is {SECRET}, do not lose it.", "--path", "ops/key")),
+    Case(
+        "remember, a secret",
+        ("remember", f"The key of staging is {SECRET}, do not lose it.", "--path", "ops/key"),
+        (*FIRST, ("remember", f"The key of tests is {SECRET[::-1]} and {SECRET[:-4]}WXYZ.", "--path", "ops/first")),
+    ),
     Case("remember, folding", ("remember", "Deploy on Mondays.", "--path", "ops/deploy"), waiting=WAITING),
     Case("edit, folding", ("edit", "db/engine", "--set", "kind=fact"), waiting=WAITING),
     Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),

@@ -61,13 +61,25 @@ class Scene:
         return self.work / STORE
 
     def reset(self, template: Path | None = None) -> None:
-        """Makes the work tree what `template` holds; without one, an empty repository."""
-        shutil.rmtree(self.work, ignore_errors=True)
+        """Makes the work tree what `template` holds; without one, an empty repository.
+
+        Folders that are there stay the same: memcli knows a copy of a store from the store that was trusted.
+        """
         if template is None:
+            shutil.rmtree(self.work, ignore_errors=True)
             self.work.mkdir()
             subprocess.run(["git", "init", "-q", "--template="], cwd=self.work, env=self.environ, check=True)
         else:
-            shutil.copytree(template, self.work, symlinks=True)
+            for folder, folders, files in os.walk(self.work, topdown=False):
+                for name in files:
+                    os.unlink(os.path.join(folder, name))
+                for name in folders:
+                    path = Path(folder, name)
+                    if path.is_symlink():
+                        path.unlink()
+                    elif not (template / path.relative_to(self.work)).is_dir():
+                        path.rmdir()
+            shutil.copytree(template, self.work, symlinks=True, dirs_exist_ok=True)
 
     def keep(self, name: str) -> Path:
         """A template of the work tree as it is now."""
