@@ -50,13 +50,12 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     done = Adopted(workspace.space, dry_run=dry_run)
     shelf = _shelf(workspace)
     candidates = list(_prepared(workspace, source, _Places(workspace.space, shelf), done.skipped))
-    if dry_run:
-        _, outcomes = fold(shelf, request_of(workspace, candidates))
-        statuses = Counter(outcome["status"] for outcome in outcomes)
-    else:
-        told = offer(workspace, candidates)
-        statuses = Counter(outcome.status for outcome in told)
-        workspace.trust.bring(workspace.space, [o.id for o in told if o.status in ("created", "updated")])
+    _, outcomes = fold(shelf, request_of(workspace, candidates))
+    statuses = Counter(outcome["status"] for outcome in outcomes)
+    if not dry_run:
+        if not shelf.header.policy.review:  # before they come: a crash must leave nothing that looks reviewed
+            workspace.trust.bring(workspace.space, [o["id"] for o in outcomes if o["status"] in ("created", "updated")])
+        statuses = Counter(outcome.status for outcome in offer(workspace, candidates))
     done.created, done.updated, done.unchanged = (statuses[name] for name in ("created", "updated", "deduplicated"))
     done.proposed = statuses["proposed"]
     for candidate in candidates:

@@ -55,13 +55,15 @@ def collect(
         return Change(drop=frozenset(r.memory.id for r in plan.removals), now=now)
 
     receipt = workspace.store.update(workspace.space, apply)
-    for run, ids in copies:
-        workspace.trash.drop(run, ids)
-    emptied = tuple(_out_of_grace(workspace, policy, now))
-    for run in emptied:
-        _erase(workspace, run)
-    workspace.trash.note_collection(workspace.space, now)
-    return Collected(plan, None, receipt.run, emptied)
+    emptied: list[Run] = []
+    with workspace.behind_the_write():
+        for run, ids in copies:
+            workspace.trash.drop(run, ids)
+        for run in _out_of_grace(workspace, policy, now):
+            _erase(workspace, run)
+            emptied.append(run)
+        workspace.trash.note_collection(workspace.space, now)
+    return Collected(plan, None, receipt.run, tuple(emptied))
 
 
 def _plan(

@@ -84,8 +84,9 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         return Change(put, now=now) if put else Change()
 
     workspace.store.update(space, change)
-    for run in {run.name: run for _, run in found.values()}.values():
-        workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
+    with workspace.behind_the_write():
+        for run in {run.name: run for _, run in found.values()}.values():
+            workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
     brought = tuple(memory for memory in wanted if memory not in there)
     return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
 

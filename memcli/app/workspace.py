@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
-from memcli.errors import RefusedError
+from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.space import Policy, Space
 from memcli.policy.strangers import tightened
 from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
@@ -67,6 +68,14 @@ class Workspace:
     def elsewhere(self) -> Workspace | None:
         """The user-wide store, where there is one."""
         return self.load_elsewhere()
+
+    @contextmanager
+    def behind_the_write(self) -> Iterator[None]:
+        """Around what tidies up behind a committed write: the act is done, so a failure here is told, not raised."""
+        try:
+            yield
+        except (StoreError, LockedError) as error:
+            self.warn(f"it is done, but not all that goes with it: {error.message}")
 
     def in_force(self, policy: Policy) -> Policy:
         """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""

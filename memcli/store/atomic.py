@@ -34,18 +34,20 @@ def write_file(
     *,
     alone: bool = False,
     before_rename: Callable[[os.stat_result], None] | None = None,
+    changed_ns: int | None = None,
 ) -> os.stat_result:
     """Makes the file at `path` hold exactly `data`; returns its status. See the module for what a crash leaves.
 
     `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
-    `before_rename` is told the status that the file will have. Raises StoreError.
+    `before_rename` is told the status that the file will have; `changed_ns` becomes its time of change, in nanoseconds.
+    Raises StoreError.
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{'' if alone else os.getpid()}")
     try:
         if os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link")
-        status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode)
+        status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns)
         if before_rename is not None:
             before_rename(status)
         _replace(temp, path)
@@ -103,14 +105,6 @@ def make_folder(path: str, mode: int = 0o755) -> None:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
 
 
-def set_time(path: str, changed_ns: int) -> None:
-    """Sets when the file at `path` was changed last. Raises StoreError."""
-    try:
-        os.utime(path, ns=(changed_ns, changed_ns))
-    except OSError as error:
-        raise StoreError(f"cannot set the time of {path}: {error.strerror}", _hint(error)) from None
-
-
 def remove_file(path: str) -> None:
     """Removes the file at `path` for good. Raises StoreError."""
     try:
@@ -131,12 +125,14 @@ def sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def _write_temp(temp: str, pieces: Iterable[Piece], mode: int) -> os.stat_result:
+def _write_temp(temp: str, pieces: Iterable[Piece], mode: int, changed_ns: int | None) -> os.stat_result:
     with suppress(FileNotFoundError):
         os.unlink(temp)
     fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _NOFOLLOW, mode)
     try:
         _write_all(fd, pieces)
+        if changed_ns is not None:
+            os.utime(temp, ns=(changed_ns, changed_ns))
         _sync(fd)
         return os.fstat(fd)
     finally:

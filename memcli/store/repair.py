@@ -25,6 +25,7 @@ from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32
+_FOLDERS = ("spaces", "exports", "audit", "local", "local/trash", "local/unreviewed", "local/inbox/spaces", "")
 
 
 def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Finding, bool]]:
@@ -131,7 +132,7 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
 
 def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Temporary files of writers that died."""
-    for folder in ("spaces", "exports", "local", ""):
+    for folder in _FOLDERS:
         for file in _listed(os.path.join(layout.root, folder)):
             base, mark, owner = file.rpartition(TEMP_MARK)
             if not mark or not base.startswith(".") or _is_alive(owner):

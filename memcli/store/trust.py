@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 
 from memcli.codec.canonical import encode
-from memcli.store.atomic import make_folder, read_regular, remove_quietly, set_time, write_file
+from memcli.store.atomic import make_folder, read_regular, remove_quietly, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 
@@ -76,7 +76,7 @@ class FileTrust:
             path = self._layout.local(os.path.join("unreviewed", f"{space}.json"))
             if ids:
                 make_folder(os.path.dirname(path))
-                write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600)
+                write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
             self._write_seal(sorted(spaces))
             if not ids:
                 remove_quietly(path)
@@ -105,10 +105,10 @@ class FileTrust:
         return seal if valid and changed % _EVEN == 0 else {}
 
     def _write_seal(self, spaces: Iterable[str]) -> None:
-        folder = os.stat(os.path.dirname(self._path)).st_ino
-        seal = {"format": FORMAT, "version": 1, "folder": folder, "unreviewed": sorted(spaces)}
-        status = write_file(self._path, encode(seal) + b"\n", 0o600)
-        set_time(self._path, status.st_mtime_ns // _EVEN * _EVEN)
+        folder = os.stat(os.path.dirname(self._path))
+        seal = {"format": FORMAT, "version": 1, "folder": folder.st_ino, "unreviewed": sorted(spaces)}
+        even = folder.st_mtime_ns // _EVEN * _EVEN
+        write_file(self._path, encode(seal) + b"\n", 0o600, alone=True, changed_ns=even)
         self._forget()
 
     def _read_ids(self, space: str) -> frozenset[str]:

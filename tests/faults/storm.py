@@ -127,7 +127,7 @@ def storm(scene: Scene, *, writers: int, count: int, collectors: int, exporters:
 
 def _write(run: Storm, number: int, count: int) -> None:
     from memcli.app.remember import prepare, remember
-    from memcli.wiring import open_workspace
+    from memcli.wiring.workspace import open_workspace
 
     workspace = open_workspace({"root": str(run.scene.store), "freeze_clock": None}, _environ(run.scene))
     log = os.open(run.notes / f"{number}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
