@@ -52,7 +52,7 @@ MUTANTS = (
     ),
     Mutant(
         "fsync before the last byte", _ATOMIC,
-        "        _write_all(fd, pieces)\n        _sync(fd)\n", "        _sync(fd)\n        _write_all(fd, pieces)\n",
+        "        _write_all(fd, pieces)\n        if", "        _sync(fd)\n        _write_all(fd, pieces)\n        return os.fstat(fd)\n        if",
     ),
     Mutant(
         "no lock", "memcli/store/lock.py",
