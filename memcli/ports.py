@@ -281,5 +281,21 @@ class History(Protocol):
         """Gives what the file of a name held at a commit, None where it was not there: (commit, name) to bytes."""
 
 
+class CodeReader(Protocol):
+    """The files of the work tree that memories are anchored to; paths are from its root, with `/`."""
+
+    def name(self, path: str) -> str:
+        """The path of a file that a user names from the working directory. Raises UsageError."""
+
+    def text(self, file: str) -> str:
+        """The text of a file, read once. Raises UsageError, NotFoundError saying why there is none."""
+
+    def commits(self, files: Sequence[str]) -> Mapping[str, str]:
+        """The current commit, for each of the files that is just as it is there."""
+
+    def changed(self, revision: str) -> frozenset[str]:
+        """The files changed since a commit. Raises UsageError, NotFoundError, ProviderError."""
+
+
 Renderer = Callable[["Bundle"], str]
 """Writes a bundle as text."""

@@ -74,6 +74,10 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Me
         if name not in MEMORY_FIELDS:
             raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
 
+    if fields.get("anchors"):
+        from memcli.app.anchors import anchored
+
+        fields = anchored(workspace, fields)
     redacted = workspace.redactor.take_in(workspace.space, fields)
     clean = {name: redacted.fields[name] for name in fields}
     remade = _derived(workspace, clean)

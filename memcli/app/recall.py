@@ -24,13 +24,13 @@ from memcli.model.recall import (
     in_order,
 )
 from memcli.policy.screening import inspect, is_accepted
-from memcli.ports import Ranker, Renderer, SpaceView, Trust
+from memcli.ports import CodeReader, Ranker, Renderer, SpaceView, Trust
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
-    was accepted, and what takes secrets out of memories before they are shown."""
+    was accepted, what takes secrets out of memories before they are shown, and the code that they are anchored to."""
 
     name: str
     space: str
@@ -38,6 +38,7 @@ class Place:
     ranker: Ranker
     trust: Trust
     show: Callable[[Sequence[Memory]], list[Memory]]
+    load_code: Callable[[], CodeReader | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     hits = [hit for f in found for hit in f.ranking.hits]
     pinned = [hit for f in found for hit in f.pinned]
     sections, withheld = _choose(query, hits, pinned, home)
+    if any(section.memory.anchors for section in sections):
+        from memcli.app.staleness import with_anchors
+
+        sections = with_anchors(sections, {place.name: place.load_code for place in places})
     size = sum(place.view.size for place in places)
     return Bundle(
         space=label,
@@ -128,7 +133,15 @@ def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Plac
     def show(memories: Sequence[Memory]) -> list[Memory]:
         return workspace.redactor.show(memories, policy)
 
-    return Place(name, space, view, workspace.ranker(workspace.backend or policy.backend or ""), workspace.trust, show)
+    return Place(
+        name,
+        space,
+        view,
+        workspace.ranker(workspace.backend or policy.backend or ""),
+        workspace.trust,
+        show,
+        workspace.load_code,
+    )
 
 
 def _ask(query: Query, place: Place) -> Found:

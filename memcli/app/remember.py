@@ -118,11 +118,16 @@ def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change,
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     """A candidate from the fields that a user or a source gave. Raises UsageError naming the wrong one."""
+    if fields.get("anchors"):
+        from memcli.app.anchors import anchored
+
+        fields = anchored(workspace, fields)
     given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
     if "raw" in given:
         given["raw"] = _own_words(given["raw"])
     _check_text(given)
-    redacted = workspace.redactor.take_in(workspace.space, {**_project(workspace), **fields})
+    project = {"project": workspace.project} if workspace.project else {}
+    redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:
         given = checked_fields({k: v for k, v in redacted.fields.items() if k not in _HINTS})
     for name, check in (("path", check_path), ("id", check_id)):
@@ -141,10 +146,6 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         "hash": digest,
     }
     return Candidate({**given, "metadata": metadata}, derived, digest, redacted.kinds)
-
-
-def _project(workspace: Workspace) -> dict[str, Json]:
-    return {"project": workspace.project} if workspace.project else {}
 
 
 def _own_words(raw: str) -> str:
@@ -258,6 +259,7 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
         strength=existing.strength + 1,
         tags=_union(existing.tags, given.get("tags", ())),
         links=_union(existing.links, given.get("links", ())),
+        anchors=given.get("anchors") or existing.anchors,
         metadata=with_flags(existing.metadata, given["metadata"].get(FLAGS, ())),
         pinned=given.get("pinned", existing.pinned),
         active=True,

@@ -11,14 +11,15 @@ from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.space import Policy, Space
 from memcli.policy.strangers import tightened
-from memcli.ports import AuditTrail, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
-    What is proposed waits in `inbox`, a store like the other. `warn` and `progress` speak to the user, never on standard output.
+    What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
+    None where the store belongs to no work tree of now. `warn` and `progress` speak to the user, never on standard output.
     """
 
     store: Store
@@ -36,6 +37,7 @@ class Workspace:
     project: str = ""
     backend: str | None = None
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
+    load_code: Callable[[], CodeReader | None] = lambda: None
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 

@@ -52,6 +52,7 @@ def store_memory(
     trigger: list[str] | None = None,
     enforce: bool = False,
     link: list[str] | None = None,
+    anchor: list[str] | None = None,
     meta: list[str] | None = None,
     set_: list[str] | None = None,
     identifier: str | None = None,
@@ -70,6 +71,7 @@ def store_memory(
         "triggers": trigger, "enforce": enforce or None, "id": identifier, "metadata": split_pairs(meta, "--meta") or None,
         "provenance": {k: v for k, v in (("source", source), ("reason", reason), ("commit", commit)) if v} or None,
         "links": [_link(text) for text in link or []] or None,
+        "anchors": anchor,
     }  # fmt: skip
     given = {name: value for name, value in fields.items() if value is not None} | assignments(set_)
     if batch is not None:

@@ -64,6 +64,8 @@ def _section(section: Section, explain: bool, space: str) -> dict[str, Any]:
         data["untrusted"] = section.untrusted
     if section.is_unreviewed:
         data["unreviewed"] = True
+    if section.anchors:
+        data["anchors"] = [anchor.to_json() for anchor in section.anchors]
     if section.space != space:
         data["space"] = section.space
     if explain:

@@ -103,6 +103,14 @@ class Repository:
             finally:
                 process.kill()
 
+    def identify(self, names: Sequence[str]) -> list[str]:
+        """The hash of each object that is named, as `HEAD` or `HEAD:path` does; empty where there is none."""
+        asked = b"".join(os.fsencode(name) + b"\n" for name in names)
+        code, output, complaint = _run(self.root, ("cat-file", "--batch-check=%(objectname)"), asked)
+        if code:
+            raise self._failure(complaint)
+        return ["" if b" " in line else line.decode() for line in output.splitlines()]
+
     def has_commit(self, commit: str) -> bool:
         """Whether the object is still here: after a rebase and a gc it may be gone."""
         return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
@@ -189,10 +197,10 @@ def check_revisions(text: str) -> str:
     return text
 
 
-def _run(directory: str, arguments: Sequence[str]) -> tuple[int, bytes, str]:
-    with _start(directory, arguments) as process:
+def _run(directory: str, arguments: Sequence[str], asked: bytes | None = None) -> tuple[int, bytes, str]:
+    with _start(directory, arguments, subprocess.DEVNULL if asked is None else subprocess.PIPE) as process:
         try:
-            output, complaint = process.communicate(timeout=_TIMEOUT)
+            output, complaint = process.communicate(asked, timeout=_TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
             raise ProviderError(

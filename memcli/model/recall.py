@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from memcli.model.memory import Memory
+
+if TYPE_CHECKING:
+    from memcli.model.anchors import Checked
 
 DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
@@ -168,7 +172,8 @@ class Ranking:
 class Section:
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
 
-    `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it.
+    `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
+    `anchors` what has become of the code that it speaks of, where that could be looked at.
     """
 
     memory: Memory
@@ -178,12 +183,19 @@ class Section:
     level: str | None = None
     untrusted: tuple[str, ...] = ()
     is_unreviewed: bool = False
+    anchors: tuple[Checked, ...] = ()
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether code that it speaks of has changed or is gone."""
+        return any(anchor.is_doubtful for anchor in self.anchors)
 
     @property
     def cautions(self) -> list[str]:
         """What a reader must know before believing it."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
-        return [*marks, *(["unreviewed"] if self.is_unreviewed else [])]
+        marks += ["unreviewed"] if self.is_unreviewed else []
+        return [*marks, *(str(anchor) for anchor in self.anchors if anchor.state != "fresh")]
 
     def text(self, include_raw: bool = False) -> str:
         """What a bundle says of the memory: by its level, or else the abstract, or the whole text when asked for."""

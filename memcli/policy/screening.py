@@ -74,7 +74,15 @@ def _texts(memory: Memory) -> Iterator[str]:
         if summary not in memory.raw:
             yield summary
     given = {name: value for name, value in memory.metadata.items() if name not in _SET_BY_MEMCLI}
-    for value in (memory.content, given, memory.provenance, memory.procedure, memory.episode, memory.triggers):
+    for value in (
+        memory.content,
+        given,
+        memory.provenance,
+        memory.procedure,
+        memory.episode,
+        memory.triggers,
+        memory.anchors,
+    ):
         yield from _strings(value, _DEPTH)
 
 

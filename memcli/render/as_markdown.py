@@ -38,7 +38,7 @@ def _section(section: Section, bundle: Bundle) -> str:
     lines = [
         f"## {_escape(clean_line(memory.path))}",
         "",
-        f"`{memory.id}` · {_escape(clean_line(' · '.join(facts)))}",
+        f"`{memory.id}` · {_escape(inert(clean_line(' · '.join(facts))))}",
         "",
     ]
     text = section.text(bundle.query.include_raw)

@@ -46,7 +46,7 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
         _line(memory.kind),
         _line(memory.path),
         *(["pinned"] if memory.pinned else []),
-        *section.cautions,
+        *map(_line, section.cautions),
     ]
     lines = [f"{n}. [{_line(memory.id)}] {' · '.join(marks)}"]
     lines += [_INDENT + line for line in inert(clean(section.text(bundle.query.include_raw))).strip().splitlines()]

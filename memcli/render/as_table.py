@@ -29,13 +29,20 @@ def render(bundle: Bundle) -> str:
 
 
 def _marks(section: Section) -> str:
-    """`*` pinned, `!` untrusted, `?` unreviewed."""
-    memory = section.memory
-    return ("*" if memory.pinned else "") + ("!" if section.untrusted else "") + ("?" if section.is_unreviewed else "")
+    """`*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to code that changed."""
+    states = (
+        ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
+    )  # fmt: skip
+    return "".join(mark for mark, holds in states if holds)
 
 
 def _cautions(bundle: Bundle) -> list[str]:
-    told = [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
+    told = [
+        clean_line(f"~ {section.memory.path}: {', '.join(str(a) for a in section.anchors if a.is_doubtful)}")
+        for section in bundle.sections
+        if section.is_doubtful
+    ]
+    told += [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
     if bundle.is_from_clone and bundle.sections:
         told.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
     return told

@@ -5,24 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from memcli.model.definitions import DEFINITION, name_of
 from memcli.summarize.sentences import Sentence, split
 
-_MODIFIERS = (
-    r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z]+\))?|unsafe|override|"
-    r"inline|virtual|open|data|sealed|declare)\s+){0,4}"
-)
-_DEFINITION = re.compile(
-    rf"^[ \t]*{_MODIFIERS}"
-    r"(?P<word>class|def|function\*?|func|fn|struct|enum|trait|interface|module|object|record|type)\s+"
-    r"(?:\([^)\n]{0,80}\)\s*)?(?P<name>[A-Za-z_$][\w$]*)"
-    rf"|^[ \t]*{_MODIFIERS}(?:const|let|var)\s+(?P<arrow>[A-Za-z_$][\w$]*)\s*(?::[^=\n]{{1,80}})?=\s*(?:async\s*)?"
-    r"(?:function\b|(?:\([^)\n]{0,120}\)|\w+)\s*(?::[^=\n]{1,60})?=>)"
-    r"|^[ \t]*(?i:create\s+(?:or\s+replace\s+)?(?:unique\s+)?(?P<object>table|view|function|index|trigger|type)\s+"
-    r"(?:if\s+not\s+exists\s+)?)(?P<made>[\w.\"]+)"
-    r"|^(?P<target>[a-z][\w-]{0,40}):(?!=)[^\n=]*\n\t",
-    re.MULTILINE,
-)
-_CALLABLE = frozenset(["def", "function", "function*", "func", "fn"])
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)
 _COMMENTS = re.compile(r"(?:^[ \t]*(?://[/!]?|#|--|;;+)(?!!)[^\n]*\n?)+", re.MULTILINE)
 _COMMENT_MARK = re.compile(r"^[ \t]*(?:///?!?|#+|--+|;;+|\*)[ \t]?", re.MULTILINE)
@@ -46,8 +31,8 @@ def read(text: str) -> Code:
     """What `text`, source code in any common language, defines."""
     text = _FENCE.sub("", text)
     names: dict[str, str] = {}
-    for match in _DEFINITION.finditer(text):
-        bare, shown = _name(match)
+    for match in DEFINITION.finditer(text):
+        bare, shown = name_of(match)
         if bare and not bare.startswith("_"):
             names.setdefault(bare, shown)
         if len(names) >= 40:
@@ -57,20 +42,8 @@ def read(text: str) -> Code:
 
 def name_in(line: str) -> str:
     """What a line defines, such as `refresh` for `def refresh(self):`; empty when nothing."""
-    match = _DEFINITION.match(line)
-    return _name(match)[0] if match else ""
-
-
-def _name(match: re.Match[str]) -> tuple[str, str]:
-    if match["name"]:
-        word = match["word"]
-        return match["name"], f"{match['name']}()" if word in _CALLABLE else f"{word} {match['name']}"
-    if match["arrow"]:
-        return match["arrow"], f"{match['arrow']}()"
-    if match["made"]:
-        made = match["made"].replace('"', "")
-        return made, f"{match['object'].lower()} {made}"
-    return match["target"], f"target {match['target']}"
+    match = DEFINITION.match(line)
+    return name_of(match)[0] if match else ""
 
 
 def _own_words(text: str) -> list[Sentence]:

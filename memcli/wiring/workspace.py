@@ -17,14 +17,14 @@ from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
 from memcli.policy.strangers import tightened
-from memcli.ports import Index, Progress, Ranker, Shelf
+from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Settings, resolve
 from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.guard import Guard
 from memcli.store.key import signer
-from memcli.store.layout import FOLDER, Layout
+from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -94,6 +94,7 @@ def open_workspace(
         root=root,
         project=settings.project,
         backend=settings.backend,
+        load_code=lambda: None if past else _code(root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(root, options, environ, warn, progress)),
         warn=warn,
         progress=progress,
@@ -111,6 +112,16 @@ def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: st
     from memcli.store.audit import AuditLog
 
     return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
+
+
+def _code(root: str, environ: Mapping[str, str]) -> CodeReader | None:
+    """The work tree that the store at `root` lies in. The user-wide store belongs to none."""
+    if root == global_root(environ):
+        return None
+    from memcli.ingest.code import WorkTree
+
+    folder = os.path.dirname(root)
+    return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)
 
 
 def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:

@@ -61,6 +61,10 @@ def command(
     link: Annotated[
         list[str] | None, typer.Option(metavar="RELATION:ID", help="relates_to, depends_on, ...; may be repeated.")
     ] = None,
+    anchor: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE[:A-B|::SYMBOL]", help="The code that it speaks of; may be repeated."),
+    ] = None,
     meta: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Metadata; may be repeated.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="FIELD=JSON", help="Any field at all; may be repeated.")

@@ -1,0 +1,71 @@
+"""Anchors: made of what a user names, and checked against the code as it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError, UsageError
+from memcli.model.anchors import Checked
+from memcli.model.memory import Json
+from memcli.model.names import show
+from memcli.policy.anchoring import Anchor, is_inside, make, parse, read, state
+from memcli.ports import CodeReader
+
+
+def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The fields of a memory with `anchors` as they are stored.
+
+    They are given as texts such as `src/auth.py:10-42`, told from the working directory, and as objects, told from the
+    work tree. One that has a hash is taken as it is; what is no anchor too, for the check of fields.
+    Raises UsageError and NotFoundError for a place that is not there, or where nothing may be anchored.
+    """
+    return {**fields, "anchors": _resolved(workspace, fields["anchors"])}
+
+
+def check(code: CodeReader, stored: Iterable[Json]) -> tuple[Checked, ...]:
+    """What has become of the anchors of a memory; what is no anchor is left out."""
+    anchors = [anchor for item in stored if (anchor := read(item)) is not None]
+    return tuple(state(anchor, _text(code, anchor)) for anchor in anchors)
+
+
+def _text(code: CodeReader, anchor: Anchor) -> str | None:
+    try:
+        return code.text(anchor.file)
+    except MemcliError:
+        return None
+
+
+def _is_open(item: Json) -> bool:
+    """Whether an anchor is still to be made of it."""
+    if isinstance(item, Mapping):
+        return not item.get("hash") and all(isinstance(item.get(name, ""), str) for name in ("file", "symbol"))
+    return isinstance(item, str)
+
+
+def _made(item: str | Mapping[str, Json], code: CodeReader | None) -> Mapping[str, Json]:
+    if code is None:
+        raise UsageError("this store belongs to no work tree that could be anchored to", "leave --anchor out")
+    if not isinstance(item, str):
+        return {**item, **make(item, code.text(item["file"]))}
+    fields = parse(item)
+    fields["file"] = code.name(fields["file"])
+    return make(fields, code.text(fields["file"]))
+
+
+def _resolved(workspace: Workspace, given: Json) -> Json:
+    if not isinstance(given, list | tuple):
+        return given
+    code = workspace.load_code() if any(_is_open(item) for item in given) else None
+    made = [_made(item, code) if _is_open(item) else item for item in given]
+    for item in made:
+        if isinstance(item, Mapping) and isinstance(item.get("file"), str) and not is_inside(item["file"]):
+            raise UsageError(
+                f"no place for an anchor: {show(item['file'])}", "name a file by its path in the work tree"
+            )
+    opened = [item["file"] for item, before in zip(made, given, strict=True) if item is not before]
+    commits = code.commits(sorted({*opened})) if code and opened else {}
+    return [
+        {**item, "commit": commits[item["file"]]} if item is not before and item["file"] in commits else item
+        for item, before in zip(made, given, strict=True)
+    ]

@@ -1,0 +1,95 @@
+"""Code: the files of the work tree that memories are anchored to, read so that nothing leads out of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+
+from memcli.errors import MemcliError, NotFoundError, UsageError
+from memcli.ingest.text import UnfitError, read_bytes, to_text
+from memcli.model.names import show
+from memcli.policy.anchoring import is_inside
+
+_MAX_KEPT = 64 << 20
+_WHY = {
+    "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is no plain file",
+    "huge": "it is larger than 1 MB", "binary": "it is no text", "encoding": "it is no UTF-8",
+    "unreadable": "it cannot be read",
+}  # fmt: skip
+
+
+class WorkTree:
+    """The work tree at `root`. What was read is kept: a new one sees the files as they are then."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.realpath(root)
+        self._given = os.path.abspath(root)
+        self._kept: dict[str, bytes | UnfitError] = {}
+        self._room = _MAX_KEPT
+
+    def name(self, path: str) -> str:
+        """The path from the root of a file that a user names from the working directory. Raises UsageError."""
+        full = os.path.abspath(path)
+        folder, leaf = os.path.split(full)
+        # The way to the work tree may lead over links; the way within it may not.
+        real = os.path.join(os.path.realpath(folder), leaf)
+        for base, place in ((self._root, full), (self._given, full), (self._root, real)):
+            inside = place.removeprefix(base.rstrip(os.sep) + os.sep)
+            if inside != place and is_inside(name := inside.replace(os.sep, "/")):
+                return name
+        raise UsageError(
+            f"no place for an anchor: {show(path)}",
+            f"name a file inside {show(self._given)}, outside .git and .memory",
+        )
+
+    def text(self, file: str) -> str:
+        """The text of a file by its path from the root. Raises UsageError and NotFoundError saying why there is none."""
+        try:
+            return to_text(self._bytes(file))
+        except UnfitError as unfit:
+            if unfit.reason == "empty":
+                return ""
+            kind = NotFoundError if unfit.reason == "vanished" else UsageError
+            raise kind(f"cannot anchor to {show(file)}: {_WHY[unfit.reason]}", "name a text file") from None
+
+    def commits(self, files: Sequence[str]) -> dict[str, str]:
+        """The current commit, for each of the files that is just as it is there. Without git, nothing."""
+        from memcli.git.work_tree import clean_files
+
+        with suppress(MemcliError):
+            return clean_files(self._root, {file: self._bytes(file) for file in files})
+        return {}
+
+    def changed(self, revision: str) -> frozenset[str]:
+        """The files changed since a commit. Raises UsageError, NotFoundError, ProviderError."""
+        from memcli.git.work_tree import changed_files
+
+        return changed_files(self._root, revision)
+
+    def _bytes(self, file: str) -> bytes:
+        if file not in self._kept:
+            if self._room < 0:
+                self._kept.clear()
+                self._room = _MAX_KEPT
+            self._kept[file] = self._read(file)
+        kept = self._kept[file]
+        if isinstance(kept, UnfitError):
+            raise kept
+        return kept
+
+    def _read(self, file: str) -> bytes | UnfitError:
+        place = os.path.join(self._root, *file.split("/"))
+        if not is_inside(file) or not place.startswith(self._root.rstrip(os.sep) + os.sep):
+            return UnfitError("vanished")
+        try:
+            # A link below the root would lead out of it: a clone may have one from `src` to anywhere.
+            if os.path.realpath(place) != place:
+                return UnfitError("link")
+            data = read_bytes(place)
+        except UnfitError as unfit:
+            return unfit
+        except (OSError, ValueError):
+            return UnfitError("unreadable")
+        self._room -= len(data)
+        return data

@@ -1,0 +1,187 @@
+"""Anchors: which code a memory speaks of, and whether that code is still what it was. By content, never by date."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.anchors import FRESH, GONE, MOVED, STALE, Checked
+from memcli.model.memory import Json
+from memcli.model.names import show
+
+Lines = tuple[int, int]
+
+MAX_FILE = 1_000
+"""The longest path of a file, in characters."""
+_MAX_SEARCHED = 32 << 20
+"""How many bytes are hashed at most to find where a block of lines went."""
+_LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z", re.DOTALL)
+_OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
+
+
+class Anchor(NamedTuple):
+    """An anchor as it is stored, read."""
+
+    file: str
+    lines: Lines | None = None
+    symbol: str = ""
+    hash: str = ""
+
+
+def parse(text: str) -> dict[str, Json]:
+    """`FILE`, `FILE:a-b`, `FILE:a` or `FILE::symbol`, as fields of an anchor."""
+    file, sign, symbol = text.partition("::")
+    if sign:
+        return {"file": file, "symbol": symbol}
+    if match := _LINES.match(text):
+        first = int(match["first"])
+        return {"file": match["file"], "lines": [first, int(match["last"] or first)]}
+    return {"file": text}
+
+
+def read(stored: Json) -> Anchor | None:
+    """An anchor from what a file holds; None for what is none."""
+    if not isinstance(stored, Mapping):
+        return None
+    file, symbol, digest = (stored.get(name, "") for name in ("file", "symbol", "hash"))
+    if not (file and isinstance(file, str) and isinstance(symbol, str) and isinstance(digest, str)):
+        return None
+    return Anchor(file, _range(stored.get("lines")), symbol, digest)
+
+
+def is_inside(file: str) -> bool:
+    """Whether `file` can be the path of a file of a work tree, from its root, that is none of git's or memcli's own."""
+    parts = file.split("/")
+    is_plain = file.isprintable() and len(file) <= MAX_FILE and "\\" not in file
+    return is_plain and not any(part.lower().rstrip(". ") in _OFF_LIMITS for part in parts)
+
+
+def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
+    """The anchor to store: what is given, with the lines and the hash of what stands there in `text`, its file.
+
+    Raises UsageError, and NotFoundError when the file has no such lines or symbol.
+    """
+    file, symbol = given["file"], given.get("symbol") or ""
+    lines = _range(given.get("lines"))
+    code = _Code(text)
+    if symbol:
+        found = _find(text, symbol, file)
+        if not found:
+            raise NotFoundError(
+                f"{show(file)} defines no {show(symbol)}", "name a function or class, or lines: FILE:10-42"
+            )
+        lines = found[0]
+    elif given.get("lines") is not None and lines is None:
+        raise UsageError(f"not a range of lines: {show(str(given['lines']))}", "write FILE:10-42, counted from 1")
+    elif lines and lines[1] > code.size:
+        raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name lines that are there")
+    return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
+
+
+def state(anchor: Anchor, text: str | None) -> Checked:
+    """What has become of an anchor, of whose file `text` is the content: None when there is no such file."""
+    file, lines, symbol, digest = anchor
+    if text is None:
+        return Checked(file, lines, symbol, GONE)
+    code = _Code(text)
+    if lines is None and not symbol:
+        return Checked(file, None, "", FRESH if digest in ("", code.hash(None)) else STALE)
+    if lines and code.holds(lines, digest) and not (symbol and code.goes_on(lines)):
+        return Checked(file, lines, symbol, FRESH)
+    if symbol:
+        return _of_symbol(anchor, code)
+    assert lines
+    if not digest:  # written by hand: nothing is known of what it was
+        return Checked(file, lines, "", FRESH if lines[1] <= code.size else STALE)
+    place = next(code.search(lines, digest), None)
+    return Checked(file, place or lines, "", MOVED if place else STALE)
+
+
+def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
+    """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
+    code = _Code(text)
+    if now.state == GONE or (now.lines and now.lines[0] > code.size):
+        return None
+    kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
+    lines = (now.lines[0], min(now.lines[1], code.size)) if now.lines else None
+    return {**kept, **_where(lines, now.symbol), "hash": code.hash(lines)}
+
+
+def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
+    return {**({"lines": list(lines)} if lines else {}), **({"symbol": symbol} if symbol else {})}
+
+
+def _of_symbol(anchor: Anchor, code: _Code) -> Checked:
+    file, lines, symbol, digest = anchor
+    found = _find(code.text, symbol, file)
+    if not found:
+        return Checked(file, lines, symbol, GONE)
+    same = [place for place in found if digest in ("", code.hash(place))]
+    nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
+    kept = FRESH if lines in (None, nearest) else MOVED
+    return Checked(file, nearest, symbol, kept if same else STALE)
+
+
+def _find(text: str, symbol: str, file: str) -> list[Lines]:
+    from memcli.policy.symbols import find_symbol
+
+    return find_symbol(text, symbol, file)
+
+
+def _range(value: Json) -> Lines | None:
+    """Two lines in order, counted from 1; None for anything else."""
+    is_pair = isinstance(value, list | tuple) and len(value) == 2 and all(type(n) is int for n in value)
+    return (value[0], value[1]) if is_pair and 1 <= value[0] <= value[1] else None
+
+
+class _Code:
+    """A text by lines, without the white space at their ends."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        lines = [line.rstrip().encode("utf-8", "surrogatepass") + b"\n" for line in text.split("\n")]
+        if lines[-1] == b"\n":
+            lines.pop()
+        self.size = len(lines)
+        self._bytes = b"".join(lines)
+        self._starts = [0]
+        for line in lines:
+            self._starts.append(self._starts[-1] + len(line))
+
+    def hash(self, lines: Lines | None) -> str:
+        """`sha256:<hex>` over these lines, or over all."""
+        first, last = lines or (1, self.size)
+        block = memoryview(self._bytes)[self._starts[min(first - 1, self.size)] : self._starts[min(last, self.size)]]
+        return f"sha256:{hashlib.sha256(block).hexdigest()}"
+
+    def holds(self, lines: Lines, digest: str) -> bool:
+        """Whether just these lines have the hash."""
+        return lines[1] <= self.size and self.hash(lines) == digest
+
+    def goes_on(self, lines: Lines) -> bool:
+        """Whether what follows these lines may belong to what they define."""
+        indent = _indent(self._line(lines[0]))
+        after = next((line for n in range(lines[1] + 1, self.size + 1) if (line := self._line(n)).strip()), b"")
+        return bool(after) and _indent(after) > indent
+
+    def search(self, lines: Lines, digest: str) -> Iterator[Lines]:
+        """Where as many lines have the hash, nearest first."""
+        length = lines[1] - lines[0]
+        last = self.size - length
+        room = _MAX_SEARCHED
+        for first in sorted(range(1, last + 1), key=lambda n: (abs(n - lines[0]), n)):
+            room -= self._starts[first + length] - self._starts[first - 1]
+            if room < 0:
+                return
+            if self.hash((first, first + length)) == digest:
+                yield first, first + length
+
+    def _line(self, number: int) -> bytes:
+        return self._bytes[self._starts[number - 1] : self._starts[number]]
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip(b" \t"))
