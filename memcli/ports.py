@@ -285,7 +285,7 @@ class CodeReader(Protocol):
     """The files of the work tree that memories are anchored to; paths are from its root, with `/`."""
 
     def name(self, path: str) -> str:
-        """The path of a file that a user names from the working directory. Raises UsageError."""
+        """The path of what a user names from the working directory; "" for the work tree itself. Raises UsageError."""
 
     def text(self, file: str) -> str:
         """The text of a file, read once. Raises UsageError, NotFoundError saying why there is none."""

@@ -29,12 +29,14 @@ class WorkTree:
         self._room = _MAX_KEPT
 
     def name(self, path: str) -> str:
-        """The path from the root of a file that a user names from the working directory. Raises UsageError."""
+        """The path from the root of what a user names from the working directory; "" for the root. Raises UsageError."""
         full = os.path.abspath(path)
         folder, leaf = os.path.split(full)
         # The way to the work tree may lead over links; the way within it may not.
         real = os.path.join(os.path.realpath(folder), leaf)
         for base, place in ((self._root, full), (self._given, full), (self._root, real)):
+            if place == base:
+                return ""
             inside = place.removeprefix(base.rstrip(os.sep) + os.sep)
             if inside != place and is_inside(name := inside.replace(os.sep, "/")):
                 return name

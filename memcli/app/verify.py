@@ -1,0 +1,121 @@
+"""Verify: whether the code that memories are anchored to is still what it was, and to accept what it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from memcli.app.anchors import check
+from memcli.app.lookup import load
+from memcli.app.workspace import Workspace
+from memcli.errors import UsageError
+from memcli.model.anchors import FRESH, GONE, Checked
+from memcli.model.memory import Json, Memory
+from memcli.model.space import Change
+from memcli.policy.anchoring import read, renewed
+from memcli.ports import CodeReader, Shelf
+
+BINDING_KINDS = ("decision", "constraint", "procedure")
+"""The kinds that people act on: one of these must not speak of code that is no longer there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An anchor of a memory, checked. `number` is its place among the anchors of the memory."""
+
+    space: str
+    memory: Memory
+    number: int
+    checked: Checked
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether somebody has to look at it."""
+        return self.checked.is_doubtful and self.memory.kind in BINDING_KINDS
+
+    def to_json(self) -> dict[str, Json]:
+        memory = self.memory
+        return {
+            "space": self.space,
+            "id": memory.id,
+            "path": memory.path,
+            "kind": memory.kind,
+            **self.checked.to_json(),
+        }
+
+
+def open_code(workspace: Workspace) -> CodeReader:
+    """The code that the memories of the store are anchored to. Raises UsageError when there is none."""
+    code = workspace.load_code()
+    if code is None:
+        raise UsageError("this store belongs to no work tree: nothing in it is anchored", "run it in a repository")
+    return code
+
+
+def verify(
+    workspace: Workspace, code: CodeReader, spaces: Sequence[str], is_meant: Callable[[str], bool]
+) -> list[Finding]:
+    """Checks the anchors of all memories that are active, in files that `is_meant`; in order of space and path.
+
+    Raises CorruptError, StoreError.
+    """
+    return [finding for space in spaces for finding in _in_space(workspace, code, space, is_meant)]
+
+
+def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
+    """Stores the code of now for what moved or is stale, in one write for each space; returns what was accepted.
+
+    A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
+    """
+    wanted = [f for f in findings if f.checked.state != FRESH and _renewed(code, f) is not None]
+    commits = code.commits(sorted({finding.checked.file for finding in wanted}))
+    accepted = []
+    for space in dict.fromkeys(finding.space for finding in wanted):
+        here = [finding for finding in wanted if finding.space == space]
+        fresh: dict[str, Memory] = {}
+        for finding in here:
+            made = {**(_renewed(code, finding) or {}), **_commit(commits.get(finding.checked.file))}
+            before = fresh.get(finding.memory.id, finding.memory)
+            anchors = (*before.anchors[: finding.number], made, *before.anchors[finding.number + 1 :])
+            fresh[before.id] = replace(before, anchors=anchors)
+        done = _write(workspace, space, {f.memory.id: f.memory for f in here}, fresh)
+        accepted += [finding for finding in here if finding.memory.id in done]
+    return accepted
+
+
+def _in_space(workspace: Workspace, code: CodeReader, space: str, is_meant: Callable[[str], bool]) -> Iterator[Finding]:
+    loaded = load(workspace, space)
+    anchored = [m for m in loaded.objects if m.anchors and m.active and m.superseded_by is None]
+    shown = workspace.redactor.show(anchored, loaded.policy, ("id", "path", "kind", "anchors"))
+    for memory in sorted(shown, key=lambda m: (m.path, m.id)):
+        for number, stored in enumerate(memory.anchors):
+            anchor = read(stored)
+            if anchor is not None and is_meant(anchor.file):
+                (checked,) = check(code, [stored])
+                yield Finding(space, memory, number, checked)
+
+
+def _renewed(code: CodeReader, finding: Finding) -> dict[str, Json] | None:
+    if finding.checked.state == GONE:
+        return None
+    return renewed(finding.memory.anchors[finding.number], finding.checked, code.text(finding.checked.file))
+
+
+def _commit(commit: str | None) -> dict[str, Json]:
+    return {"commit": commit} if commit else {}
+
+
+def _write(workspace: Workspace, space: str, before: dict[str, Memory], after: dict[str, Memory]) -> frozenset[str]:
+    """Gives the memories their new anchors where they still have the old ones; returns the ids of those."""
+    now = workspace.clock()
+    done: set[str] = set()
+
+    def apply(shelf: Shelf) -> Change:
+        found = [m for name in after if (m := shelf.get(name)) is not None and m.anchors == before[name].anchors]
+        done.clear()
+        done.update(m.id for m in found)
+        changed = (replace(m, anchors=after[m.id].anchors, updated_at=now, version=m.version + 1) for m in found)
+        return Change(tuple(changed), now=now)
+
+    workspace.store.update(space, apply)
+    return frozenset(done)

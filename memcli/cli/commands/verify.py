@@ -1,0 +1,90 @@
+"""`memcli verify`"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+from memcli.errors import CorruptError
+
+if TYPE_CHECKING:
+    from memcli.app.verify import Finding
+
+_MEND = (
+    "read what these memories say and `memcli edit` what no longer holds; `memcli verify --reanchor` accepts code that "
+    "changed, `memcli edit ID --set anchors=FILE:10-42` names another place for what is gone"
+)
+
+
+@verb
+def command(
+    session: Session,
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH...]", help="Only anchors in these files and folders.")
+    ] = None,
+    changed: Annotated[
+        str | None, typer.Option(metavar="REV", help="Only anchors in files that changed since this commit.")
+    ] = None,
+    reanchor: Annotated[
+        bool, typer.Option("--reanchor", help="Accept the code as it is now, where it moved or changed.")
+    ] = False,
+) -> None:
+    """Check the code that memories are anchored to: in every space, or in the one of --space.
+
+    Tells what moved, what is stale (the code changed) and what is gone. Exits with 6 when one of these is a
+    decision, a constraint or a procedure that is stale or gone.
+
+    Example: memcli verify --changed origin/main
+    """
+    from memcli.app.verify import open_code, verify
+    from memcli.app.verify import reanchor as accept
+
+    workspace = session.open()
+    code = open_code(workspace)
+    places = [code.name(path) for path in paths or ()]
+    files = None if changed is None else code.changed(changed)
+
+    def is_meant(file: str) -> bool:
+        is_named = not places or any(place in ("", file) or file.startswith(f"{place}/") for place in places)
+        return is_named and (files is None or file in files)
+
+    spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
+    findings = verify(workspace, code, [space for space in spaces if space], is_meant)
+    accepted = accept(workspace, code, findings) if reanchor else []
+    left = [finding for finding in findings if finding not in accepted]
+    failures = [finding for finding in left if finding.is_failure]
+    data = {
+        "anchors": len(findings),
+        "failed": len(failures),
+        "found": [finding.to_json() for finding in left if finding.checked.state != "fresh"],
+        "reanchored": [finding.to_json() for finding in accepted],
+    }
+    session.output.answer(data, _told(findings, left, accepted, workspace.space))
+    if failures:
+        session.output.note(_MEND)
+        raise typer.Exit(CorruptError.exit_code)
+
+
+def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequence[Finding], space: str) -> str:
+    lines = [_line(finding, finding.checked.state, space) for finding in left if finding.checked.state != "fresh"]
+    lines += [_line(finding, "reanchored", space) for finding in accepted]
+    counts = Counter(finding.checked.state for finding in left)
+    counts["reanchored"] = len(accepted)
+    told = ", ".join(f"{counts[name]} {name}" for name in _ORDER if counts[name])
+    return "\n".join([*lines, f"{len(findings)} {'anchor' if len(findings) == 1 else 'anchors'}{told and f': {told}'}"])
+
+
+_ORDER = ("fresh", "reanchored", "moved", "stale", "gone")
+
+
+def _line(finding: Finding, state: str, space: str) -> str:
+    memory, checked = finding.memory, finding.checked
+    lines = f":{checked.lines[0]}-{checked.lines[1]}" if checked.lines else ""
+    symbol = f" {checked.symbol}" if checked.symbol else ""
+    elsewhere = f" (space {finding.space})" if finding.space != space else ""
+    return f"{memory.path}: {memory.id} {state} {checked.file}{lines}{symbol}{elsewhere}"
