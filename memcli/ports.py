@@ -293,8 +293,8 @@ class CodeReader(Protocol):
     def commits(self, files: Sequence[str]) -> Mapping[str, str]:
         """The current commit, for each of the files that is just as it is there."""
 
-    def changed(self, revision: str) -> frozenset[str]:
-        """The files changed since a commit. Raises UsageError, NotFoundError, ProviderError."""
+    def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
+        """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
 
 
 Renderer = Callable[["Bundle"], str]

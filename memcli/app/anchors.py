@@ -9,7 +9,7 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import Checked
 from memcli.model.memory import Json
 from memcli.model.names import show
-from memcli.policy.anchoring import Anchor, is_inside, make, parse, read, state
+from memcli.policy.anchoring import Anchor, is_inside, make, parse, state
 from memcli.ports import CodeReader
 
 
@@ -23,9 +23,8 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
     return {**fields, "anchors": _resolved(workspace, fields["anchors"])}
 
 
-def check(code: CodeReader, stored: Iterable[Json]) -> tuple[Checked, ...]:
-    """What has become of the anchors of a memory; what is no anchor is left out."""
-    anchors = [anchor for item in stored if (anchor := read(item)) is not None]
+def check(code: CodeReader, anchors: Iterable[Anchor]) -> tuple[Checked, ...]:
+    """What has become of anchors."""
     return tuple(state(anchor, _text(code, anchor)) for anchor in anchors)
 
 
@@ -39,7 +38,8 @@ def _text(code: CodeReader, anchor: Anchor) -> str | None:
 def _is_open(item: Json) -> bool:
     """Whether an anchor is still to be made of it."""
     if isinstance(item, Mapping):
-        return not item.get("hash") and all(isinstance(item.get(name, ""), str) for name in ("file", "symbol"))
+        is_readable = isinstance(item.get("file"), str) and isinstance(item.get("symbol", ""), str)
+        return is_readable and not item.get("hash")
     return isinstance(item, str)
 
 

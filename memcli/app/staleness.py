@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from memcli.app.anchors import check
 from memcli.model.recall import Section
+from memcli.policy.anchoring import read
 from memcli.ports import CodeReader
 
 DOUBTFUL_SHARE = 0.5
@@ -33,7 +34,8 @@ def with_anchors(
 def _checked(section: Section, code: CodeReader | None) -> Section:
     if code is None or not section.memory.anchors:
         return section
-    found = replace(section, anchors=check(code, section.memory.anchors))
+    anchors = [anchor for stored in section.memory.anchors if (anchor := read(stored)) is not None]
+    found = replace(section, anchors=check(code, anchors))
     if not found.is_doubtful or not found.score:
         return found
     score = round(section.score * DOUBTFUL_SHARE, 4)

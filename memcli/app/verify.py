@@ -12,7 +12,7 @@ from memcli.errors import UsageError
 from memcli.model.anchors import FRESH, GONE, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
-from memcli.policy.anchoring import read, renewed
+from memcli.policy.anchoring import Anchor, is_inside, read, renewed
 from memcli.ports import CodeReader, Shelf
 
 BINDING_KINDS = ("decision", "constraint", "procedure")
@@ -53,13 +53,25 @@ def open_code(workspace: Workspace) -> CodeReader:
 
 
 def verify(
-    workspace: Workspace, code: CodeReader, spaces: Sequence[str], is_meant: Callable[[str], bool]
+    workspace: Workspace,
+    code: CodeReader,
+    spaces: Sequence[str],
+    is_named: Callable[[str], bool] = lambda _: True,
+    since: str | None = None,
 ) -> list[Finding]:
-    """Checks the anchors of all memories that are active, in files that `is_meant`; in order of space and path.
+    """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
 
-    Raises CorruptError, StoreError.
+    In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
     """
-    return [finding for space in spaces for finding in _in_space(workspace, code, space, is_meant)]
+    anchored = [one for space in spaces for one in _in_space(workspace, space) if is_named(one[3].file)]
+    if since is not None:
+        changed = code.changed(since, sorted({anchor.file for _, _, _, anchor in anchored if is_inside(anchor.file)}))
+        anchored = [one for one in anchored if one[3].file in changed]
+    return [
+        Finding(space, memory, number, checked)
+        for space, memory, number, anchor in anchored
+        for checked in check(code, [anchor])
+    ]
 
 
 def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
@@ -83,16 +95,14 @@ def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]
     return accepted
 
 
-def _in_space(workspace: Workspace, code: CodeReader, space: str, is_meant: Callable[[str], bool]) -> Iterator[Finding]:
+def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor]]:
     loaded = load(workspace, space)
-    anchored = [m for m in loaded.objects if m.anchors and m.active and m.superseded_by is None]
-    shown = workspace.redactor.show(anchored, loaded.policy, ("id", "path", "kind", "anchors"))
+    active = [m for m in loaded.objects if m.anchors and m.active and m.superseded_by is None]
+    shown = workspace.redactor.show(active, loaded.policy, ("id", "path", "kind", "anchors"))
     for memory in sorted(shown, key=lambda m: (m.path, m.id)):
         for number, stored in enumerate(memory.anchors):
-            anchor = read(stored)
-            if anchor is not None and is_meant(anchor.file):
-                (checked,) = check(code, [stored])
-                yield Finding(space, memory, number, checked)
+            if (anchor := read(stored)) is not None:
+                yield space, memory, number, anchor
 
 
 def _renewed(code: CodeReader, finding: Finding) -> dict[str, Json] | None:

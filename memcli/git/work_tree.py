@@ -1,5 +1,5 @@
-"""What of a work tree differs from its commits. Files are compared by memcli itself or by their status alone, so that no
-filter that a repository configures is ever run."""
+"""What of a work tree differs from a commit. memcli compares the files itself: git would run the filters that the
+repository configures."""
 
 from __future__ import annotations
 
@@ -11,31 +11,23 @@ from memcli.git.repository import Repository
 _DIGESTS = {40: "sha1", 64: "sha256"}
 
 
-def clean_files(root: str, contents: Mapping[str, bytes]) -> dict[str, str]:
-    """The files, by their paths from `root`, that hold just what the current commit has of them, each with that commit.
+def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | None]) -> tuple[str, frozenset[str]]:
+    """The full hash of the commit, and the files, by their paths from `root`, that are just as it has them.
 
-    Line ends may differ. Raises MemcliError when git fails.
+    What is None is not there now; line ends may differ. Raises MemcliError when git fails.
     """
-    head, *blobs = Repository(root).identify(["HEAD", *(f"HEAD:{file}" for file in contents)])
-    return {
-        file: head
-        for (file, data), blob in zip(contents.items(), blobs, strict=True)
-        if blob and blob in (_blob(data, len(blob)), _blob(data.replace(b"\r\n", b"\n"), len(blob)))
-    }
+    commit, *blobs = Repository(root).identify([f"{revision}^{{commit}}", *(f"{revision}:{f}" for f in contents)])
+    pairs = zip(contents.items(), blobs, strict=True)
+    return commit, frozenset(file for (file, data), blob in pairs if _is_blob(data, blob))
 
 
-def changed_files(root: str, revision: str) -> frozenset[str]:
-    """The files that were changed or removed since the commit, committed or not; a few may be in it that were only touched.
-
-    Raises UsageError, NotFoundError, ProviderError.
-    """
-    repository = Repository(root)
-    commit = repository.resolve(revision)
-    told = repository.run("diff-index", "-z", "--name-only", "--no-renames", "--no-ext-diff", commit, "--")
-    return frozenset(told.split("\0")[:-1])
+def _is_blob(data: bytes | None, blob: str) -> bool:
+    if data is None or not blob:
+        return data is None and not blob
+    return blob in (_name(data, len(blob)), _name(data.replace(b"\r\n", b"\n"), len(blob)))
 
 
-def _blob(data: bytes, length: int) -> str:
+def _name(data: bytes, length: int) -> str:
     digest = hashlib.new(_DIGESTS[length], b"blob %d\0" % len(data), usedforsecurity=False)
     digest.update(data)
     return digest.hexdigest()

@@ -57,17 +57,26 @@ class WorkTree:
 
     def commits(self, files: Sequence[str]) -> dict[str, str]:
         """The current commit, for each of the files that is just as it is there. Without git, nothing."""
-        from memcli.git.work_tree import clean_files
+        from memcli.git.work_tree import unchanged_files
 
         with suppress(MemcliError):
-            return clean_files(self._root, {file: self._bytes(file) for file in files})
+            commit, same = unchanged_files(self._root, "HEAD", {file: self._now(file) for file in files})
+            return {file: commit for file in files if commit and file in same}
         return {}
 
-    def changed(self, revision: str) -> frozenset[str]:
-        """The files changed since a commit. Raises UsageError, NotFoundError, ProviderError."""
-        from memcli.git.work_tree import changed_files
+    def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
+        """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
+        from memcli.git.repository import Repository
+        from memcli.git.work_tree import unchanged_files
 
-        return changed_files(self._root, revision)
+        commit = Repository(self._root).resolve(revision)
+        _, same = unchanged_files(self._root, commit, {file: self._now(file) for file in files})
+        return frozenset(files) - same
+
+    def _now(self, file: str) -> bytes | None:
+        with suppress(UnfitError):
+            return self._bytes(file)
+        return None
 
     def _bytes(self, file: str) -> bytes:
         if file not in self._kept:

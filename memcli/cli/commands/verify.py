@@ -47,14 +47,12 @@ def command(
     workspace = session.open()
     code = open_code(workspace)
     places = [code.name(path) for path in paths or ()]
-    files = None if changed is None else code.changed(changed)
 
-    def is_meant(file: str) -> bool:
-        is_named = not places or any(place in ("", file) or file.startswith(f"{place}/") for place in places)
-        return is_named and (files is None or file in files)
+    def is_named(file: str) -> bool:
+        return not places or any(place in ("", file) or file.startswith(f"{place}/") for place in places)
 
     spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
-    findings = verify(workspace, code, [space for space in spaces if space], is_meant)
+    findings = verify(workspace, code, [space for space in spaces if space], is_named, changed)
     accepted = accept(workspace, code, findings) if reanchor else []
     left = [finding for finding in findings if finding not in accepted]
     failures = [finding for finding in left if finding.is_failure]

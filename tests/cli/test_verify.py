@@ -1,0 +1,145 @@
+"""`memcli verify`: what is fit for CI, and what accepting does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_anchors import CODE, TEXT, anchors
+from tests.cli.test_anchors import work as work  # noqa: PLC0414 - a fixture is taken over by its name
+from tests.conftest import Run
+from tests.ingest.conftest import Repo
+
+
+def states(run: Run, *options: str) -> dict[str, str]:
+    found = json.loads(run("verify", "--json", *options).out)["found"]
+    return {f"{one['path']} {one['file']}": one["state"] for one in found}
+
+
+@pytest.fixture
+def known(run: Run, work: Repo) -> Repo:
+    run("remember", TEXT, "-p", "rule", "-k", "decision", "--anchor", "src/auth.py::Token.refresh")
+    run("remember", f"{TEXT} B", "-p", "note", "-k", "fact", "--anchor", "src/auth.py:5-6", "--anchor", "src/other.py")
+    work.commit("remember")
+    return work
+
+
+def test_all_is_well(run: Run, known: Repo) -> None:
+    result = run("verify")
+    assert (result.code, result.out, result.err) == (0, "3 anchors: 3 fresh\n", "")
+
+
+def test_nothing_is_anchored(run: Run, work: Repo) -> None:
+    run("remember", TEXT)
+    assert run("verify").out == "0 anchors\n"
+
+
+@pytest.mark.parametrize("kind", ["decision", "constraint", "procedure"])
+def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None:
+    run("edit", "rule", "--set", f"kind={kind}")
+    known.write("src/auth.py", CODE.replace("return 1", "return 7"))
+    name = json.loads(run("get", "rule", "--json").out)["id"]
+    result = run("verify")
+    assert (result.code, result.out) == (
+        6,
+        f"rule: {name} stale src/auth.py:2-3 Token.refresh\n3 anchors: 2 fresh, 1 stale\n",
+    )
+    assert result.err.count("\n") == 1
+    run("forget", "rule")
+    assert run("verify").code == 0
+
+
+def test_other_kinds_are_only_told(run: Run, known: Repo) -> None:
+    known.write("src/other.py", "a = 2\n")
+    assert run("verify").code == 0
+    assert states(run) == {"note src/other.py": "stale"}
+
+
+def test_moved_is_no_failure(run: Run, known: Repo) -> None:
+    known.write("src/auth.py", f"\n{CODE}")
+    assert run("verify").code == 0
+    assert states(run) == {"rule src/auth.py": "moved", "note src/auth.py": "moved"}
+
+
+def test_only_some_files(run: Run, known: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    known.git("rm", "-q", "-f", "src/auth.py", "src/other.py")
+    assert states(run, "src/other.py") == {"note src/other.py": "gone"}
+    assert len(states(run, "src")) == len(states(run, ".")) == 3
+    monkeypatch.chdir(known.root / ".memory")
+    assert states(run, "../src/other.py") == {"note src/other.py": "gone"}
+    assert run("verify", "/etc/passwd").code == 2
+
+
+def test_only_what_changed_since(run: Run, known: Repo) -> None:
+    first = known.git("rev-parse", "HEAD")
+    known.commit("second", {"src/other.py": "a = 2\n"})
+    known.commit("third", {"README": "x"})
+    assert states(run, "--changed", first) == {"note src/other.py": "stale"}
+    assert json.loads(run("verify", "--json", "--changed", "HEAD").out)["anchors"] == 0
+    known.write("src/auth.py", "# not committed\n")
+    assert states(run, "--changed", "HEAD") == {"rule src/auth.py": "gone", "note src/auth.py": "stale"}
+    known.git("rm", "-q", "--cached", "src/other.py")
+    (known.root / "src" / "other.py").unlink()
+    assert states(run, "--changed", "HEAD")["note src/other.py"] == "gone"
+    for revision, code in (("nix", 3), ("--output=x", 2), ("", 2), ("a..b", 2)):
+        assert run("verify", f"--changed={revision}").code == code
+    assert not (known.root / "x").exists()
+
+
+def test_no_program_of_the_repository_is_run(run: Run, known: Repo, tmp_path: Path) -> None:
+    for name in ("core.fsmonitor", "diff.external", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv"):
+        known.git("config", name, f"touch {tmp_path}/ran-{name}")
+    known.write(".gitattributes", "* filter=evil diff=evil\n")
+    known.write("src/auth.py", f"\n{CODE}")
+    assert run("verify", "--changed", "HEAD").code == 0
+    run("remember", "New.", "--anchor", "src/auth.py")
+    run("verify", "--reanchor")
+    assert not list(tmp_path.glob("ran*"))
+
+
+def test_accepting(run: Run, known: Repo) -> None:
+    before = anchors(run, "note")
+    known.commit("second", {"src/auth.py": f"\n{CODE.replace('return 1', 'return 7')}"})
+    known.git("rm", "-q", "src/other.py")
+    result = run("verify", "--reanchor", "--freeze-clock", "2026-03-01T00:00:00Z")
+    assert result.code == 0
+    assert result.out.splitlines()[-1] == "3 anchors: 2 reanchored, 1 gone"
+    head = known.git("rev-parse", "HEAD")
+    (rule,) = anchors(run, "rule")
+    assert (rule["lines"], rule["symbol"], rule["commit"]) == ([3, 4], "Token.refresh", head)
+    moved, gone = anchors(run, "note")
+    assert moved == {**before[0], "lines": [6, 7], "commit": head}
+    assert gone == before[1]
+    memory = json.loads(run("get", "rule", "--json").out)
+    assert (memory["version"], memory["updated_at"]) == (2, "2026-03-01T00:00:00Z")
+    assert states(run) == {"note src/other.py": "gone"}
+    assert "verify: update" in run("audit").out
+    assert len(run("audit").out.splitlines()) == 3  # two were remembered, and one write accepted both
+    again = run("verify", "--reanchor")
+    assert "reanchored" not in again.out
+
+
+def test_accepting_what_nobody_committed_forgets_the_commit(run: Run, known: Repo) -> None:
+    known.write("src/auth.py", f"\n{CODE}")
+    run("verify", "--reanchor", "src/auth.py")
+    assert ["commit" in a for a in (*anchors(run, "rule"), *anchors(run, "note"))] == [False, False, True]
+
+
+def test_spaces(run: Run, known: Repo) -> None:
+    run("remember", "Tokens again.", "-p", "there", "-k", "procedure", "-s", "two", "--anchor", "src/other.py")
+    known.write("src/other.py", "b\n")
+    assert states(run) == {"note src/other.py": "stale", "there src/other.py": "stale"}
+    assert run("verify").code == 6
+    assert "(space two)" in run("verify").out
+    assert states(run, "-s", "main") == {"note src/other.py": "stale"}
+    assert run("verify", "--reanchor").code == 0
+    assert states(run) == {}
+
+
+def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "mine"))
+    run("remember", TEXT, "--scope", "global")
+    result = run("verify", "--root", str(tmp_path / "mine"))
+    assert (result.code, "belongs to no work tree" in result.err) == (2, True)
