@@ -89,8 +89,7 @@ class Store(Protocol):
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change that the pure function `change` wants of the space, under its lock.
 
-        Writes nothing when the change is empty, or `change` raises.
-        Raises LockedError, CorruptError, StoreError.
+        Writes nothing when the change is empty, or `change` raises. Raises LockedError, CorruptError, StoreError.
         """
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:

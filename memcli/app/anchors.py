@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, UsageError
@@ -23,12 +23,13 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
     return {**fields, "anchors": _resolved(workspace, fields["anchors"])}
 
 
-def check(code: CodeReader, anchors: Iterable[Anchor]) -> tuple[Checked, ...]:
-    """What has become of anchors."""
-    return tuple(state(anchor, _text(code, anchor)) for anchor in anchors)
+def check(code: CodeReader, anchor: Anchor) -> Checked:
+    """What has become of an anchor."""
+    return state(anchor, text_of(code, anchor))
 
 
-def _text(code: CodeReader, anchor: Anchor) -> str | None:
+def text_of(code: CodeReader, anchor: Anchor) -> str | None:
+    """The file of an anchor as it is now; None when there is none that can be read."""
     try:
         return code.text(anchor.file)
     except MemcliError:

@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from memcli.app.anchors import check
+from memcli.app.anchors import text_of
 from memcli.model.recall import Section
-from memcli.policy.anchoring import read
+from memcli.policy.anchoring import read, state
 from memcli.ports import CodeReader
 
 DOUBTFUL_SHARE = 0.5
 """What of its score is left to a memory with an anchor that is stale or gone."""
+_MAX_LOOKED_AT = 8 << 20
+"""How many characters of code one recall looks at; what is anchored beyond them is not spoken of."""
+_LOOK = 1_000
+"""What the look for a file costs, in characters."""
+
+LoadCode = Callable[[], CodeReader | None]
 
 
-def with_anchors(
-    sections: Sequence[Section], code: Mapping[str, Callable[[], CodeReader | None]]
-) -> tuple[Section, ...]:
-    """The sections with the state of their anchors; `code` gives the files of each space. Doubtful ones fall behind all
-    that now score more, unless somebody pinned them.
+def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> tuple[Section, ...]:
+    """The sections with the state of their anchors; `code` gives the files of each space.
+
+    Doubtful ones fall behind all that now score more, unless somebody pinned them.
     """
-    readers = {
-        name: load() for name, load in code.items() if any(s.memory.anchors for s in sections if s.space == name)
-    }
-    checked = [_checked(section, readers.get(section.space)) for section in sections]
+    checked = _checked(sections, code)
     for n in range(len(checked) - 1, -1, -1):
         if checked[n].is_doubtful and not checked[n].memory.pinned:
             after = [m for m in range(n + 1, len(checked)) if checked[m].score > checked[n].score]
@@ -31,12 +33,28 @@ def with_anchors(
     return tuple(checked)
 
 
-def _checked(section: Section, code: CodeReader | None) -> Section:
-    if code is None or not section.memory.anchors:
+def _checked(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> list[Section]:
+    readers: dict[LoadCode, CodeReader | None] = {}
+    room = _MAX_LOOKED_AT
+    checked = []
+    for section in sections:
+        found = []
+        load = code[section.space]
+        for anchor in filter(None, map(read, section.memory.anchors)):
+            if load not in readers:
+                readers[load] = load()
+            reader = readers[load]
+            if reader is None or room < 0:
+                break
+            text = text_of(reader, anchor)
+            found.append(state(anchor, text))
+            room -= len(text or "") + _LOOK
+        checked.append(_lowered(replace(section, anchors=tuple(found))) if found else section)
+    return checked
+
+
+def _lowered(section: Section) -> Section:
+    if not section.is_doubtful or not section.score:
         return section
-    anchors = [anchor for stored in section.memory.anchors if (anchor := read(stored)) is not None]
-    found = replace(section, anchors=check(code, anchors))
-    if not found.is_doubtful or not found.score:
-        return found
     score = round(section.score * DOUBTFUL_SHARE, 4)
-    return replace(found, score=score, why={**section.why, "anchors": round(score - section.score, 4)})
+    return replace(section, score=score, why={**section.why, "anchors": round(score - section.score, 4)})

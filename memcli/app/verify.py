@@ -9,7 +9,7 @@ from memcli.app.anchors import check
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.anchors import FRESH, GONE, Checked
+from memcli.model.anchors import GONE, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
 from memcli.policy.anchoring import Anchor, is_inside, read, renewed
@@ -67,11 +67,7 @@ def verify(
     if since is not None:
         changed = code.changed(since, sorted({anchor.file for _, _, _, anchor in anchored if is_inside(anchor.file)}))
         anchored = [one for one in anchored if one[3].file in changed]
-    return [
-        Finding(space, memory, number, checked)
-        for space, memory, number, anchor in anchored
-        for checked in check(code, [anchor])
-    ]
+    return [Finding(space, memory, number, check(code, anchor)) for space, memory, number, anchor in anchored]
 
 
 def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
@@ -79,7 +75,7 @@ def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]
 
     A memory whose anchors were changed meanwhile stays as it is. Raises LockedError, CorruptError, StoreError.
     """
-    wanted = [f for f in findings if f.checked.state != FRESH and _renewed(code, f) is not None]
+    wanted = [f for f in findings if not f.checked.is_fresh and _renewed(code, f) is not None]
     commits = code.commits(sorted({finding.checked.file for finding in wanted}))
     accepted = []
     for space in dict.fromkeys(finding.space for finding in wanted):

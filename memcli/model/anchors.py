@@ -11,7 +11,6 @@ FRESH = "fresh"
 MOVED = "moved"
 STALE = "stale"
 GONE = "gone"
-STATES = (FRESH, MOVED, STALE, GONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +23,11 @@ class Checked:
     lines: tuple[int, int] | None
     symbol: str
     state: str
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the code is what and where it was."""
+        return self.state == FRESH
 
     @property
     def is_doubtful(self) -> bool:

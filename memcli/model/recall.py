@@ -195,7 +195,7 @@ class Section:
         """What a reader must know before believing it."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
         marks += ["unreviewed"] if self.is_unreviewed else []
-        return [*marks, *(str(anchor) for anchor in self.anchors if anchor.state != "fresh")]
+        return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
     def text(self, include_raw: bool = False) -> str:
         """What a bundle says of the memory: by its level, or else the abstract, or the whole text when asked for."""

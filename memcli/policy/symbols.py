@@ -9,6 +9,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 
 from memcli.model.definitions import DEFINITION, name_of
@@ -17,6 +18,7 @@ Lines = tuple[int, int]
 """The first and the last line of something, counted from 1."""
 
 _PARTS = re.compile(r"::|[.#]")
+_MAX_PARTS = 20
 _MAX_HEAD = 300
 _MAX_PARAMETERS = 5_000
 _MAX_BODY = 200_000
@@ -44,11 +46,12 @@ _GOES_ON = ("{", ")", "]")
 
 def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
     """Where `text`, the content of `file`, defines `symbol`, in order: more than once when it is overloaded."""
-    names = [name for name in _PARTS.split(symbol) if name]
-    if not names:
+    names = [name for name in _PARTS.split(symbol, _MAX_PARTS) if name]
+    if not names or len(names) > _MAX_PARTS:
         return []
     if file.endswith(_PYTHON) and (tree := _parse(text)) is not None:
-        return _in_python(tree, names)
+        with suppress(RecursionError):
+            return _in_python(tree, names)
     return _Code(text, file).find(names)
 
 

@@ -245,6 +245,16 @@ def test_each_file_is_read_once(work: Repo, monkeypatch: pytest.MonkeyPatch) -> 
     assert [Path(path).name for path in read] == ["auth.py"]
 
 
+def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcli.app import staleness
+
+    run("remember", TEXT, "-p", "tokens", *["--anchor", "src/auth.py", "--anchor", "src/other.py"] * 3)
+    assert told(run) == {"tokens": ["fresh"] * 6}
+    monkeypatch.setattr(staleness, "_MAX_LOOKED_AT", 50)
+    assert told(run) == {"tokens": ["fresh"]}
+    assert json.loads(run("verify", "--json").out)["anchors"] == 6
+
+
 def test_more_than_may_be_kept_is_read_again(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     from memcli.ingest import code
 

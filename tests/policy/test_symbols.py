@@ -240,3 +240,11 @@ def test_where_it_is_defined(text: str, file: str, symbol: str, lines: list[tupl
 def test_no_file_keeps_it_busy(text: str, file: str) -> None:
     find_symbol(text, "a", file)
     find_symbol(text, "b.a", file)
+
+
+def test_no_symbol_keeps_it_busy() -> None:
+    for file in ("x.py", "x.js"):
+        assert find_symbol(PYTHON, "a." * 100_000, file) == []
+        assert find_symbol(PYTHON, "(" * 100_000, file) == []
+        assert find_symbol(PYTHON, ".", file) == []
+    assert find_symbol("if x: pass\n" + "elif x: pass\n" * 3_000 + "else:\n    a = 1\n", "b", "x.py") == []

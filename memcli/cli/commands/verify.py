@@ -59,7 +59,7 @@ def command(
     data = {
         "anchors": len(findings),
         "failed": len(failures),
-        "found": [finding.to_json() for finding in left if finding.checked.state != "fresh"],
+        "found": [finding.to_json() for finding in left if not finding.checked.is_fresh],
         "reanchored": [finding.to_json() for finding in accepted],
     }
     session.output.answer(data, _told(findings, left, accepted, workspace.space))
@@ -69,7 +69,7 @@ def command(
 
 
 def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequence[Finding], space: str) -> str:
-    lines = [_line(finding, finding.checked.state, space) for finding in left if finding.checked.state != "fresh"]
+    lines = [_line(finding, finding.checked.state, space) for finding in left if not finding.checked.is_fresh]
     lines += [_line(finding, "reanchored", space) for finding in accepted]
     counts = Counter(finding.checked.state for finding in left)
     counts["reanchored"] = len(accepted)
