@@ -103,6 +103,7 @@ class _Code:
     """Source code with its comments and strings blanked out, so that every brace in it counts."""
 
     def __init__(self, text: str, file: str) -> None:
+        self._raw = text
         self._text = _blank(text, file)
         self._by_end = file.endswith(_BY_END)
         self._by_indent = file.endswith(_BY_INDENT)
@@ -193,9 +194,11 @@ class _Code:
             stop = text.find("\n", place) % (len(text) + 1)
             line = text[place:stop]
             if line.strip():
-                if _indent(text, place) <= indent:
+                if _indent(text, place) <= indent and not line.lstrip().startswith(_GOES_ON):
                     return stop - 1 if self._by_end and re.match(r"\s*end\b", line) else end - 1
                 end = stop
+            elif self._raw[place:stop].strip() and _indent(self._raw, place) > indent:
+                end = stop  # a comment, or the end of a long text
             place = stop + 1
         return max(end - 1, start)
 

@@ -191,6 +191,7 @@ end
         (PYTHON, "a.py", "fake", []),
         (PYTHON, "a.py", "Token.func", []),
         ("def func():\n    print 'two'\n\n    return 1\n\n\ndef other():\n    pass\n", "a.py", "func", [(1, 4)]),
+        ('def func(\n    a,\n):\n    """Text.\n    """\n\nprint "two"\n', "a.py", "func", [(1, 5)]),
         (TYPESCRIPT, "a.ts", "Token", [(2, 14)]),
         (TYPESCRIPT, "a.ts", "Token.refresh", [(5, 9)]),
         (TYPESCRIPT, "a.ts", "Token.revoke", [(11, 13)]),
