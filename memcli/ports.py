@@ -195,6 +195,12 @@ class SpaceView(Protocol):
     def pinned(self) -> list[int]:
         """The rows of the pinned memories."""
 
+    def triggers(self) -> Mapping[int, tuple[str, ...]]:
+        """The triggers of each row that has any."""
+
+    def anchors(self, files: Sequence[str]) -> Mapping[int, Sequence[tuple[str, int, int]]]:
+        """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
+
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
 

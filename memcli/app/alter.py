@@ -18,6 +18,7 @@ from memcli.model.space import Change
 from memcli.policy.draft import find
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.screening import ACCEPTED, UNTRUSTED, screened, without_marks
+from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 
 _FIXED = ("id", "created_at", "updated_at", "version")
@@ -78,6 +79,7 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Me
         from memcli.app.anchors import anchored
 
         fields = anchored(workspace, fields)
+    check_triggers(checked_fields(fields).get("triggers", ()))
     redacted = workspace.redactor.take_in(workspace.space, fields)
     clean = {name: redacted.fields[name] for name in fields}
     remade = _derived(workspace, clean)

@@ -21,6 +21,7 @@ from memcli.policy.pinning import is_auto_pinned
 from memcli.policy.recalled import without_recalled
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.screening import UNTRUSTED, is_marked, screened, without_marks
+from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 
 MAX_TEXT_BYTES = 1 << 20
@@ -126,6 +127,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     if "raw" in given:
         given["raw"] = _own_words(given["raw"])
     _check_text(given)
+    check_triggers(given.get("triggers", ()))
     project = {"project": workspace.project} if workspace.project else {}
     redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:

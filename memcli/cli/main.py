@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "Look inside": (
         {"diff": "show what became of memories", "blame": "which commit changed what"},
-        {"verify": "check memories against the code that they are anchored to"},
+        {"guard": "check a change against memories", "verify": "and memories against the code"},
         {"audit": "show who did what, and when", "scan": "look for secrets"},
         {"fsck": "look for damage, and mend it", "fmt": "write space files canonically"},
         {"space": "create, list, govern and delete spaces"},

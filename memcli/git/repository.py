@@ -7,7 +7,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
@@ -47,17 +47,19 @@ class Repository:
     """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails."""
 
     root: str
+    index: str = ""
+    """Another file than its own for what is staged, such as `git commit -a` names to its hooks."""
 
     def run(self, *arguments: str) -> str:
         """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
-        code, output, complaint = _run(self.root, arguments)
+        code, output, complaint = _run(self.root, arguments, self.index)
         if code:
             raise self._failure(complaint)
         return os.fsdecode(output)
 
     def stream(self, *arguments: str) -> Iterator[bytes]:
         """What git prints, in blocks as they come; ending the iteration early ends git."""
-        with _start(self.root, arguments) as process:
+        with _start(self.root, arguments, index=self.index) as process:
             assert process.stdout
             assert process.stderr
             complaints = _Complaints(process.stderr)
@@ -94,10 +96,22 @@ class Repository:
         lacks = "this is a shallow clone, `git fetch --unshallow` gets the rest" if self.shallow() else ""
         raise NotFoundError(f"git knows no commit {show(revision)}", lacks or "`git log` shows what there is")
 
+    def at_commit(self) -> Repository:
+        """The same, with the index of the commit that is being made, when a hook of it runs this.
+
+        Only a file where git keeps its own: what else the variable may name is not ours to read.
+        """
+        named = os.environ.get("GIT_INDEX_FILE")
+        if not named or not os.path.isfile(named):
+            return self
+        index = os.path.abspath(named)
+        is_own = os.path.realpath(os.path.dirname(index)) == os.path.realpath(self.git_dir())
+        return replace(self, index=index) if is_own else self
+
     @contextmanager
     def objects(self) -> Iterator[Objects]:
         """Reads any number of objects through one process."""
-        with _start(self.root, ("cat-file", "--batch"), stdin=subprocess.PIPE) as process:
+        with _start(self.root, ("cat-file", "--batch"), subprocess.PIPE, self.index) as process:
             try:
                 yield Objects(process)
             finally:
@@ -197,8 +211,10 @@ def check_revisions(text: str) -> str:
     return text
 
 
-def _run(directory: str, arguments: Sequence[str], asked: bytes | None = None) -> tuple[int, bytes, str]:
-    with _start(directory, arguments, subprocess.DEVNULL if asked is None else subprocess.PIPE) as process:
+def _run(
+    directory: str, arguments: Sequence[str], asked: bytes | None = None, index: str = ""
+) -> tuple[int, bytes, str]:
+    with _start(directory, arguments, subprocess.DEVNULL if asked is None else subprocess.PIPE, index) as process:
         try:
             output, complaint = process.communicate(asked, timeout=_TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -209,11 +225,14 @@ def _run(directory: str, arguments: Sequence[str], asked: bytes | None = None) -
         return process.returncode, output, complaint[-_MAX_COMPLAINT:].decode(errors="replace")
 
 
-def _start(directory: str, arguments: Sequence[str], stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def _start(
+    directory: str, arguments: Sequence[str], stdin: int = subprocess.DEVNULL, index: str = ""
+) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             ["git", *_SAFE, "-C", directory, *arguments],
-            stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
+            stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**_environment(), **({"GIT_INDEX_FILE": index} if index else {})},
         )  # fmt: skip
     except FileNotFoundError:
         raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None

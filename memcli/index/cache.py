@@ -16,7 +16,7 @@ from memcli.codec.memory import memory_from_json
 from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError
 from memcli.index.database import IN_MEMORY, connect, copy
-from memcli.index.documents import chunk_texts, columns, field_texts, links
+from memcli.index.documents import anchors, chunk_texts, columns, field_texts, links
 from memcli.index.vectors import VectorFile, text_key
 from memcli.index.view import IndexedSpace
 from memcli.index.windows import renew_windows
@@ -25,6 +25,7 @@ from memcli.model.recall import FIELDS
 from memcli.ports import Embedder, Progress, Snapshot
 
 _DIGEST_BYTES = 16
+_BY_ROW = ("chunk", "link", "window", "anchor")
 
 
 class CachedIndex:
@@ -150,7 +151,7 @@ def _update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     for dead in gone:
         lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", dead).fetchone()[0]
         totals = [total - length for total, length in zip(totals, json.loads(lengths), strict=True)]
-    for table in ("memory WHERE row", "term WHERE rowid", "chunk WHERE row", "link WHERE row", "window WHERE row"):
+    for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
         connection.executemany(f"DELETE FROM {table} = ?", gone)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
     texts: dict[int, str] = {}
@@ -185,6 +186,7 @@ def _insert(
         "INSERT INTO chunk VALUES (?, ?, ?)", [(row, n, text_key(text)) for n, text in enumerate(chunk_texts(memory))]
     )
     connection.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", [(row, *link) for link in links(memory)])
+    connection.executemany("INSERT INTO anchor VALUES (?, ?, ?, ?)", [(row, *place) for place in anchors(memory)])
     return int(row or 0), lengths
 
 

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"5/{ANALYSIS_VERSION}"
+VERSION = f"6/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -39,13 +39,15 @@ CREATE TABLE memory (
     source TEXT NOT NULL,
     hidden INTEGER NOT NULL,
     valid_from TEXT NOT NULL,
-    valid_until TEXT NOT NULL
+    valid_until TEXT NOT NULL,
+    triggers TEXT NOT NULL
 );
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_path ON memory (path);
 CREATE INDEX memory_kind ON memory (kind);
 CREATE INDEX memory_group ON memory (grp);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
+CREATE INDEX memory_triggers ON memory (row) WHERE triggers <> '';
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
 CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;
 CREATE TABLE window (row INTEGER PRIMARY KEY, before INTEGER NOT NULL, grp TEXT NOT NULL, key BLOB NOT NULL);
@@ -53,6 +55,9 @@ CREATE INDEX window_group ON window (grp);
 CREATE TABLE plan (model TEXT PRIMARY KEY, token TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE link (row INTEGER NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL, weight REAL NOT NULL);
 CREATE INDEX link_row ON link (row);
+CREATE TABLE anchor (row INTEGER NOT NULL, file TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL);
+CREATE INDEX anchor_row ON anchor (row);
+CREATE INDEX anchor_file ON anchor (file);
 CREATE VIRTUAL TABLE term USING fts5 (
     path, tags, summary, raw, content, tokenize = "ascii tokenchars '_'"
 );

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "hidden": not memory.active or memory.superseded_by is not None,
         "valid_from": memory.valid_from or "",
         "valid_until": memory.valid_until or "",
+        "triggers": json.dumps(told) if (told := [t for t in memory.triggers if isinstance(t, str)]) else "",
     }
 
 
@@ -72,6 +74,17 @@ def links(memory: Memory) -> list[tuple[str, str, float]]:
         known = float(weight) if isinstance(weight, int | float) else 1.0
         found.append((_text(link.get("to")), _text(link.get("relation")), min(1.0, max(0.0, known))))
     return found
+
+
+def anchors(memory: Memory) -> list[tuple[str, int, int]]:
+    """The file, the first and the last line (0, 0: all of it) of each place in the code that the memory speaks of."""
+    found = []
+    for anchor in (given for given in memory.anchors if hasattr(given, "get")):
+        lines = anchor.get("lines")
+        pair = lines if isinstance(lines, list | tuple) and len(lines) == 2 else (0, 0)
+        first, last = pair if all(type(n) is int for n in pair) else (0, 0)
+        found.append((_text(anchor.get("file")).removeprefix("./"), first, last))
+    return [(file, first, last) for file, first, last in found if file]
 
 
 def json_texts(value: Json) -> Iterator[str]:

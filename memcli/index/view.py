@@ -46,6 +46,7 @@ class IndexedSpace:
         self._semantic = semantic
         self._progress = progress
         self._loaded: Meaning | None = None
+        self._triggers: dict[int, tuple[str, ...]] | None = None
         self._size = int(self._one("SELECT count(*) FROM memory"))
 
     @property
@@ -84,6 +85,18 @@ class IndexedSpace:
 
     def pinned(self) -> list[int]:
         return [row for (row,) in self._db.execute("SELECT row FROM memory WHERE pinned ORDER BY row")]
+
+    def triggers(self) -> dict[int, tuple[str, ...]]:
+        if self._triggers is None:
+            found = self._db.execute("SELECT row, triggers FROM memory WHERE triggers <> '' ORDER BY row")
+            self._triggers = {row: tuple(json.loads(texts)) for row, texts in found}
+        return self._triggers
+
+    def anchors(self, files: Sequence[str]) -> dict[int, list[tuple[str, int, int]]]:
+        found: dict[int, list[tuple[str, int, int]]] = {}
+        for row, *place in self._each("SELECT row, file, first, last FROM anchor WHERE file", files):
+            found.setdefault(row, []).append((place[0], place[1], place[2]))
+        return found
 
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._one("SELECT doc FROM vocabulary WHERE term = ?", t) for t in terms}

@@ -214,11 +214,11 @@ def _parse_row(line: bytes) -> _Row:
         status=_STATUS.get(status[0], "modified"),
         modes=(old_mode, new_mode),
         is_same_content=old_blob == new_blob,
-        names=[os.fsdecode(_unquote(name)) for name in names],
+        names=[os.fsdecode(unquote(name)) for name in names],
     )
 
 
-def _unquote(name: bytes) -> bytes:
+def unquote(name: bytes) -> bytes:
     """Undoes git's C-style quoting of names with quotes, backslashes or control characters."""
     if not name.startswith(b'"'):
         return name

@@ -38,7 +38,7 @@ def history(folder: str) -> Iterator[Version]:
 
 def staged(folder: str) -> Iterator[Version]:
     """The files in the folder that are staged and differ from the last commit. Raises NotFoundError, ProviderError."""
-    repository = find_repository(os.path.dirname(folder))
+    repository = find_repository(os.path.dirname(folder)).at_commit()
     listed = repository.run(
         "diff", "--cached", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--diff-filter=AMT", "--",
         _pathspec(repository, folder),

@@ -16,6 +16,8 @@ _IMPORTANCE: Mapping[str, float] = {
 }  # fmt: skip
 TALK_KINDS = ("log", "episode")
 """The kinds that hold what was said, turn by turn, where a group is a conversation."""
+TRIGGERED_KINDS = ("constraint", "negative", "procedure")
+"""The kinds that triggers bring up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,9 +55,9 @@ def command(
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it is remembered.")] = None,
     commit: Annotated[str | None, typer.Option(metavar="REV", help="The commit it speaks of.")] = None,
     trigger: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="What brings up a warning; may be repeated.")
+        list[str] | None, typer.Option(metavar="TRIGGER", help="RE2, symbol:NAME or path:GLOB; see `guard`.")
     ] = None,
-    enforce: Annotated[bool, typer.Option("--enforce", help="A trigger that matches is an error.")] = False,
+    enforce: Annotated[bool, typer.Option("--enforce", help="Where a trigger matches, `guard` fails.")] = False,
     link: Annotated[
         list[str] | None, typer.Option(metavar="RELATION:ID", help="relates_to, depends_on, ...; may be repeated.")
     ] = None,

@@ -1,0 +1,121 @@
+"""Guard: the memories that speak against a change, by the triggers that match its lines and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memcli.app.lookup import opened
+from memcli.app.workspace import Workspace
+from memcli.model.edits import FileEdit
+from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
+from memcli.model.recall import Query
+from memcli.policy.screening import inspect, is_accepted
+from memcli.policy.triggers import Match, TriggerSet
+
+_MAX_LINE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A memory, and the place in a change that brings it up. `is_enforced`: the change must not go in like this."""
+
+    file: str
+    line: int
+    memory: Memory
+    space: str
+    trigger: str
+    is_enforced: bool
+
+    @property
+    def text(self) -> str:
+        """The first line of what the memory says."""
+        memory = self.memory
+        line = next((line for line in memory.raw.splitlines() if line.strip()), memory.summary_micro).strip()
+        return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 1]}…"
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "file": self.file, "line": self.line, "kind": self.memory.kind, "id": self.memory.id,
+            "path": self.memory.path, "space": self.space, "text": self.text, "trigger": self.trigger,
+            "enforced": self.is_enforced,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What guard says of a change: findings by file and line, those that bind first. `memories` is how many were
+    asked; `withheld` matched and carry instructions; `is_from_clone`: nothing binds, since nobody accepted the store.
+    """
+
+    findings: tuple[Finding, ...]
+    files: int
+    lines: int
+    memories: int
+    withheld: int
+    is_from_clone: bool
+
+    @property
+    def enforced(self) -> int:
+        """How many findings bind."""
+        return sum(finding.is_enforced for finding in self.findings)
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "files": self.files, "lines": self.lines, "memories": self.memories, "enforced": self.enforced,
+            "withheld_untrusted": self.withheld, "findings": [finding.to_json() for finding in self.findings],
+        }  # fmt: skip
+
+
+def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> Verdict:
+    """Holds the change against the space and the user-wide store. Raises CorruptError, StoreError."""
+    parts = [_ask(workspace, workspace.space, workspace.space, edits)]
+    if (other := workspace.elsewhere) is not None:
+        parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
+    findings = [finding for found, _, _ in parts for finding in found]
+    return Verdict(
+        findings=tuple(sorted(findings, key=_place)),
+        files=len(edits),
+        lines=sum(len(edit.added) for edit in edits),
+        memories=sum(asked for _, asked, _ in parts),
+        withheld=sum(withheld for _, _, withheld in parts),
+        is_from_clone=not workspace.trust.is_accepted,
+    )
+
+
+def _place(finding: Finding) -> tuple[str, int, bool, str, str]:
+    return finding.file, finding.line, not finding.is_enforced, finding.space, finding.memory.id
+
+
+def _ask(workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]) -> tuple[list[Finding], int, int]:
+    """What a space finds, how many of its memories were asked, and how many that matched are withheld."""
+    with opened(workspace, space) as (_, view):
+        visible = view.visible(Query(topic="", now=workspace.clock()))
+        memories = [m for m in view.fetch([row for row in view.triggers() if row in visible]) if _is_asked(m)]
+        policy = workspace.in_force(view.policy)
+    triggers = TriggerSet([memory.triggers for memory in memories])
+    for owner, text in triggers.refused:
+        workspace.warn(f"{memories[owner].path} has a trigger that is no RE2 expression and matches nothing: {text}")
+    found = [(edit.file, match) for edit in edits for match in triggers.matches(edit)]
+    matched = sorted({match.owner for _, match in found})
+    trusted = [owner for owner in matched if _is_trusted(workspace, space, memories[owner])]
+    shown = dict(zip(trusted, workspace.redactor.show([memories[n] for n in trusted], policy), strict=True))
+
+    def finding(file: str, match: Match) -> Finding:
+        memory = shown[match.owner]
+        binds = memory.enforce and workspace.trust.is_reviewed(space, memory.id)
+        trigger = memory.triggers[memories[match.owner].triggers.index(match.text)]
+        return Finding(file, match.line, memory, label, trigger, binds)
+
+    findings = [finding(file, match) for file, match in found if match.owner in shown]
+    return findings, len(memories), len(matched) - len(trusted)
+
+
+def _is_asked(memory: Memory) -> bool:
+    return memory.kind in TRIGGERED_KINDS or memory.enforce
+
+
+def _is_trusted(workspace: Workspace, space: str, memory: Memory) -> bool:
+    """Whether nothing in the memory is an instruction to an agent, or somebody here has accepted what is."""
+    found = inspect(memory)
+    return found is None or (workspace.trust.is_reviewed(space, memory.id) and is_accepted(memory, found))

@@ -1,0 +1,56 @@
+"""`memcli guard`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memcli.cli.options import verb
+from memcli.cli.session import Session
+from memcli.errors import RefusedError, UsageError
+
+
+@verb
+def command(
+    session: Session,
+    staged: Annotated[bool, typer.Option("--staged", help="What the next commit takes [default].")] = False,
+    diff: Annotated[str | None, typer.Option(metavar="FILE", help="A diff; `-` reads standard input.")] = None,
+    changed: Annotated[str | None, typer.Option(metavar="REV", help="What was committed and staged since REV.")] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help="text [default], json, sarif or github.")
+    ] = None,
+) -> None:
+    """Hold a change against the memories that say what not to do.
+
+    Each negative, constraint or procedure with a trigger that matches an added line is printed as
+    `file:line: kind id path: text`. Exits with 5 when one of them was stored with --enforce.
+
+    A trigger is a pattern (RE2), symbol:NAME, or a glob of files, path:src/**/*.py; where a memory has
+    globs and others, the others count in these files alone.
+
+    Example: memcli guard --changed origin/main --format github
+    """
+    from memcli.app.guard import guard
+    from memcli.cli.diffs import read_edits
+    from memcli.render.findings import FORMATS
+
+    if sum([staged, diff is not None, changed is not None]) > 1:
+        raise UsageError("more than one of --staged, --diff and --changed is given", "give one of them")
+    name = "json" if session.output.json else format_ or "text"
+    if name != "json" and name not in FORMATS:
+        raise UsageError(f"no format {name!r}", f"there are {', '.join(sorted([*FORMATS, 'json']))}")
+    workspace = session.open()
+    verdict = guard(workspace, read_edits(diff=diff, changed=changed))
+    if name == "json":
+        session.output.json = True
+        session.output.answer(verdict.to_json(), "")
+    else:
+        session.output.write(FORMATS[name](verdict.findings))
+    if verdict.withheld:
+        session.output.note(f"{verdict.withheld} with instructions in what they say are withheld; `memcli trust` shows")
+    if verdict.is_from_clone and verdict.findings:
+        session.output.note("the store came with a clone: nothing in it stops a commit until you run `memcli trust`")
+    if verdict.enforced:
+        session.output.note(f"{verdict.enforced} enforced: change the lines; `memcli get ID` tells why")
+        raise typer.Exit(RefusedError.exit_code)

@@ -1,0 +1,31 @@
+"""Edits: a diff as values: what happened to each file, and the lines that came and went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Line = tuple[int, str]
+"""The number of a line in its file, from 1, and its text without the line end."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """What a diff does to one file. `file` is its name now, or the last one when it is deleted; `was` the one before.
+
+    `symbols` are the functions and classes touched.
+    """
+
+    file: str
+    was: str
+    added: tuple[Line, ...] = ()
+    removed: tuple[Line, ...] = ()
+    symbols: tuple[str, ...] = ()
+    is_deleted: bool = False
+
+    def touches(self, file: str, first: int = 0, last: int = 0) -> bool:
+        """Whether it changes the file, under either of its names; with `first` and `last`, one of these lines."""
+        if file not in (self.file, self.was):
+            return False
+        if not first:
+            return True
+        return any(first <= number <= last for number, _ in (*self.removed, *self.added))

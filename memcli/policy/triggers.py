@@ -1,0 +1,123 @@
+"""Triggers: what brings a memory up: a pattern in an added line, a symbol, the path of a file.
+
+`path:GLOB`, and what can only be one (a slash and a wildcard, or `*` to begin with, and nothing of an expression),
+is a glob as in a .gitignore; `symbol:NAME` is an identifier as a whole word; `re:EXPRESSION`, and all else, is an expression of RE2,
+looked for in single lines, upper and lower case as written. The globs of a memory that has both kinds say where
+its patterns and symbols are looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from memcli.errors import UsageError
+from memcli.model.edits import FileEdit
+from memcli.policy.globs import glob_expression
+from memcli.policy.patterns import MAX_PATTERN, PatternSet, compile_pattern
+
+_GLOB = re.compile(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
+_BEFORE, _AFTER = r"(?:^|[^\w$])", r"(?:[^\w$]|$)"
+_PLAIN = re.compile(r"[\w ,;:<>=!@#%&'\"~/-]*\Z")
+_PLACE = re.compile(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One trigger, as an expression of RE2: for whole paths when `is_path`, else for lines. `plain` is the text that
+    it looks for when it is no more than that."""
+
+    text: str
+    expression: str
+    is_path: bool = False
+    plain: str = ""
+
+
+def read_trigger(text: str, at: str = "trigger") -> Trigger:
+    """What `text` means. Raises UsageError naming the field `at` when it is too long, empty, or no expression."""
+    if len(text) > MAX_PATTERN:
+        raise UsageError(f"{at} has {len(text)} characters; at most {MAX_PATTERN} are allowed", "make it shorter")
+    kind, _, rest = text.partition(":")
+    rest = rest if kind in ("path", "symbol", "re") else text
+    if not rest.strip():
+        raise UsageError(f"{at} is empty", "give a pattern, path:GLOB or symbol:NAME")
+    if kind == "symbol":
+        return Trigger(text, f"{_BEFORE}{re.escape(rest.strip())}{_AFTER}")
+    if kind == "path" or (kind != "re" and _GLOB.match(text)):
+        return Trigger(text, glob_expression(rest.strip(), at), is_path=True)
+    return Trigger(text, rest, plain=rest if _PLAIN.match(rest) else "")
+
+
+def check_triggers(texts: Iterable[str]) -> None:
+    """Raises UsageError naming the first trigger that can match nothing because it is no expression."""
+    for number, text in enumerate(texts):
+        trigger = read_trigger(text, f"triggers[{number}]")
+        compile_pattern(trigger.expression, f"triggers[{number}]")
+
+
+def matches_topic(texts: Iterable[str], topic: str) -> bool:
+    """Whether one of the triggers matches the topic: a pattern or symbol in it, a glob a path that it names."""
+    return any(_is_in_topic(text, topic) for text in texts)
+
+
+def _is_in_topic(text: str, topic: str) -> bool:
+    try:
+        trigger = read_trigger(text)
+        if trigger.plain:  # most are, and need no expression
+            return trigger.plain in topic
+        if not trigger.is_path:
+            return bool(compile_pattern(trigger.expression, "trigger").search(topic))
+        places = [place.strip("./?!:") for place in _PLACE.findall(topic)]
+        return any(compile_pattern(trigger.expression, "trigger").fullmatch(place) for place in places)
+    except (UsageError, UnicodeEncodeError):  # a hand or an import may have put anything into the file
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Trigger `text` of memory number `owner` matched at `line`."""
+
+    owner: int
+    line: int
+    text: str
+
+
+class TriggerSet:
+    """The triggers of many memories, looked for all at once. `refused` are those that cannot be understood, by owner."""
+
+    def __init__(self, triggers: Sequence[Sequence[str]]) -> None:
+        self.refused: list[tuple[int, str]] = []
+        read = list(self._read(triggers))
+        self._globs = [(owner, trigger) for owner, trigger in read if trigger.is_path]
+        self._texts = [(owner, trigger) for owner, trigger in read if not trigger.is_path]
+        self._bound = frozenset(owner for owner, _ in self._globs)
+        self._reading = frozenset(owner for owner, _ in self._texts)
+        self._paths = PatternSet([trigger.expression for _, trigger in self._globs], whole=True)
+        self._lines = PatternSet([trigger.expression for _, trigger in self._texts])
+        self.refused += [(owner, trigger.text) for owner, trigger in map(self._globs.__getitem__, self._paths.refused)]
+        self.refused += [(owner, trigger.text) for owner, trigger in map(self._texts.__getitem__, self._lines.refused)]
+
+    def _read(self, triggers: Sequence[Sequence[str]]) -> Iterator[tuple[int, Trigger]]:
+        for owner, texts in enumerate(triggers):
+            for text in texts:
+                try:
+                    yield owner, read_trigger(text)
+                except UsageError:
+                    self.refused.append((owner, text))
+
+    def matches(self, edit: FileEdit) -> Iterator[Match]:
+        """Each memory once a line, in order of lines. What only a path brings up stands at the first added line."""
+        if not edit.is_deleted:
+            here = [self._globs[n] for n in self._paths.matching(edit.file)]
+            inside = {owner for owner, _ in here}
+            first = edit.added[0][0] if edit.added else 1
+            told = {owner: Match(owner, first, t.text) for owner, t in reversed(here) if owner not in self._reading}
+            yield from (told[owner] for owner in sorted(told))
+            for number, line in edit.added if self._texts else ():
+                found: dict[int, Match] = {}
+                for n in self._lines.matching(line):
+                    owner, trigger = self._texts[n]
+                    if owner in inside or owner not in self._bound:
+                        found.setdefault(owner, Match(owner, number, trigger.text))
+                yield from (found[owner] for owner in sorted(found))

@@ -1,0 +1,102 @@
+"""Findings of guard, as what reads them wants them: editors and people, GitHub, and what understands SARIF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from memcli import __version__
+from memcli.codec.canonical import encode
+from memcli.model.memory import Json, Memory
+from memcli.render.clean import clean_line, escape
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+class Finding(Protocol):
+    """A memory, and the place in a change that brings it up."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def memory(self) -> Memory: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def is_enforced(self) -> bool: ...
+
+
+def as_text(findings: Sequence[Finding]) -> str:
+    """`file:line: kind id path: text`, one line each."""
+    return "\n".join(clean_line(f"{f.file}:{f.line}: {_message(f)}") for f in findings)
+
+
+def as_github(findings: Sequence[Finding]) -> str:
+    """Commands of a workflow, which GitHub shows beside the lines."""
+    return "\n".join(
+        f"::{_level(f)} file={_property(f.file)},line={f.line},title={_property(f'memcli: {f.memory.path}')}"
+        f"::{_data(clean_line(_message(f)))}"
+        for f in findings
+    )
+
+
+def as_sarif(findings: Sequence[Finding]) -> str:
+    """SARIF 2.1.0: a rule for each memory, a result for each finding."""
+    from urllib.parse import quote
+
+    rules: dict[str, Finding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}
+    numbers = {name: number for number, name in enumerate(rules)}
+    driver = {"name": "memcli", "version": __version__, "rules": [_rule(f) for f in rules.values()]}
+    results = [
+        {
+            "ruleId": f.memory.id,
+            "ruleIndex": numbers[f.memory.id],
+            "level": _level(f),
+            "message": {"text": clean_line(_message(f))},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": quote(f.file), "uriBaseId": "%SRCROOT%"},
+                        "region": {"startLine": f.line},
+                    }
+                }
+            ],
+        }
+        for f in findings
+    ]
+    log = {"$schema": _SARIF, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
+    return escape(encode(log).decode())
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Finding]], str]] = {
+    "text": as_text, "sarif": as_sarif, "github": as_github,
+}  # fmt: skip
+
+
+def _message(finding: Finding) -> str:
+    memory = finding.memory
+    return f"{memory.kind} {memory.id} {memory.path}: {finding.text}"
+
+
+def _level(finding: Finding) -> str:
+    return "error" if finding.is_enforced else "warning"
+
+
+def _rule(finding: Finding) -> dict[str, Json]:
+    memory = finding.memory
+    return {
+        "id": memory.id,
+        "name": clean_line(memory.path),
+        "shortDescription": {"text": clean_line(finding.text) or memory.path},
+        "defaultConfiguration": {"level": _level(finding)},
+    }
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,160 @@
+"""`memcli guard`: what speaks against a change, in the forms that editors, CI and people read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli import __version__
+from memcli.policy.screening import screened
+from tests.cli.test_ingest import git
+from tests.conftest import ROOT, Run, memory, open_at, rewrite
+from tests.policy.hostile import INSTRUCTIONS
+
+GOLDEN = Path(__file__).parent / "golden"
+CODE = "import time\ny = time.time()\nz = eval(input())\r\n"
+
+
+@pytest.fixture
+def project(run: Run, tmp_path: Path) -> Path:
+    """A repository with a store, and a change staged that four memories have something to say about."""
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    run("init")
+    run("remember", "Never call eval on input.\nIt got us owned.", "--kind", "negative", "--path", "sec/eval",
+        "--trigger", "eval\\(", "--enforce")  # fmt: skip
+    run("remember", "Migrations are never edited.", "--kind", "constraint", "--path", "db/migrations",
+        "--trigger", "db/migrations/*.sql")  # fmt: skip
+    run("remember", "Take the clock from the port.", "--kind", "negative", "--path", "auth/clock",
+        "--trigger", "symbol:time.time", "--trigger", "path:src/auth")  # fmt: skip
+    run("remember", "PostgreSQL is the database.", "--kind", "decision", "--path", "db", "--trigger", "create")
+    write(tmp_path, "src/auth/a.py", CODE)
+    write(tmp_path, "src/other.py", "y = time.time()\n")
+    write(tmp_path, "db/migrations/1, ü.sql", "create\n")
+    git(tmp_path, "add", "-A")
+    return tmp_path
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode())
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_the_formats(project: Path, run: Run, form: str, update_golden: bool) -> None:
+    done = run("guard", "--format", form)
+    assert done.code == 5
+    assert done.err == "memcli: 1 enforced: change the lines; `memcli get ID` tells why\n"
+    told = done.out.replace(f'"{__version__}"', '"VERSION"')
+    golden = GOLDEN / f"guard.{form}"
+    if update_golden:
+        golden.write_text(told)
+    assert told == golden.read_text()
+    if form == "json":
+        assert run("guard", "--json").out == done.out
+
+
+def test_a_change_is_told_alike_however_it_comes(project: Path, run: Run) -> None:
+    asked = run("guard").out
+    data = subprocess.run(["git", "diff", "--cached"], cwd=project, capture_output=True, check=True).stdout
+    assert run("guard", "--diff", "-", stdin=data).out == asked
+    (project / "x.diff").write_bytes(data)
+    assert run("guard", "--diff", "x.diff").out == asked
+    assert run("guard", "--staged").out == asked
+    git(project, "commit", "-q", "-m", "one")
+    quiet = run("guard")
+    assert (quiet.code, quiet.out) == (0, "")
+    write(project, "src/other.py", "y = time.time()\neval(1)\n")
+    git(project, "commit", "-qam", "two")
+    assert run("guard", "--changed", "HEAD~1").out.startswith("src/other.py:2: negative ")
+
+
+def test_a_subfolder_is_no_other_place(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = run("guard").out
+    monkeypatch.chdir(project / "src")
+    assert run("guard").out == asked
+
+
+def test_what_is_forgotten_superseded_or_over_says_nothing(project: Path, run: Run) -> None:
+    run("forget", "sec/eval")
+    run("edit", "auth/clock", "--set", "valid_until=2020-01-01T00:00:00Z")
+    done = run("guard")
+    assert (done.code, done.out.count("\n")) == (0, 1)
+
+
+def test_a_clone_that_nobody_accepted_only_warns(project: Path, run: Run) -> None:
+    (project / ".memory" / "local" / "trust.json").unlink()
+    done = run("guard", "--format", "github")
+    assert (done.code, done.out.count("::warning"), done.out.count("::error")) == (0, 3, 0)
+    assert "memcli trust" in done.err
+
+
+def test_memories_with_instructions_in_them_are_withheld(run: Run, tmp_path: Path) -> None:
+    told = screened(memory(raw=INSTRUCTIONS[0], kind="negative", triggers=("eval",), enforce=True))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([told], told.updated_at))
+    done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
+    assert (done.code, done.out) == (0, "")
+    assert "1 with instructions" in done.err
+
+
+def test_a_stored_trigger_that_is_no_expression_is_told(run: Run, tmp_path: Path) -> None:
+    told = memory(kind="negative", triggers=("(", "eval"))
+    rewrite(open_at(tmp_path).store, lambda space: space.put([told], told.updated_at))
+    done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
+    assert (done.code, done.out) == (0, "a:1: negative mem_a notes/a: The text of a.\n")
+    assert "notes/a has a trigger that is no RE2 expression" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code"),
+    [
+        (["--diff", "-"], "hello", 2), (["--diff", "gone"], "", 3), (["--changed", "gone"], "", 3),
+        (["--changed", "--x"], "", 2), (["--staged", "--diff", "-"], "", 2), (["--format", "yaml"], "", 2),
+        (["--diff", "-"], "", 0), (["--changed", "HEAD"], "", 3),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bad_input(project: Path, run: Run, arguments: list[str], stdin: str, code: int) -> None:
+    done = run("guard", *arguments, stdin=stdin)
+    assert (done.code, done.out) == (code, "")
+    assert done.err.count("\n") == (code != 0)
+
+
+def test_outside_of_a_repository(run: Run, tmp_path: Path) -> None:
+    open_at(tmp_path)
+    done = run("guard")
+    assert (done.code, "not in a git repository" in done.err) == (3, True)
+
+
+@pytest.mark.parametrize("trigger", ["(", "path:a[", "", "x" * 1001])
+def test_a_trigger_is_checked_when_it_is_stored(run: Run, trigger: str) -> None:
+    run("init")
+    for arguments in (["remember", "x", "--path", "a", "--trigger", trigger],
+                      ["remember", "--object", json.dumps({"raw": "x", "triggers": [trigger]})]):  # fmt: skip
+        done = run(*arguments)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert "triggers[0]" in done.err
+    run("remember", "x", "--path", "a")
+    assert run("edit", "a", "--set", f"triggers={json.dumps([trigger])}").code == 2
+    assert run("edit", "a", "--set", 'triggers=["fine"]').code == 0
+
+
+@pytest.mark.parametrize("way", [["-a"], ["src/other.py"]], ids=str)
+def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> None:
+    """`git commit -a` and `git commit FILE` have an index of their own, which only the hook is told of."""
+    git(project, "commit", "-q", "-m", "one")
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.write_text(f"#!/bin/sh\nexec {sys.executable} -P -m memcli guard\n")
+    hook.chmod(0o755)
+    write(project, "src/other.py", "eval(1)\n")
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-m", "two", *way]
+    done = subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "src/other.py:1: negative " in done.stdout + done.stderr

@@ -1,0 +1,163 @@
+"""Diffs: what git and diff print, with the names, line ends and oddities that come with it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+
+import pytest
+
+from memcli.errors import NotFoundError, UsageError
+from memcli.git.repository import Repository
+from memcli.ingest.diff import changed_diff, read_diff, staged_diff
+from memcli.model.edits import FileEdit
+from tests.ingest.conftest import Repo
+
+
+def edits(data: bytes) -> dict[str, FileEdit]:
+    return {edit.file: edit for edit in read_diff(data, "test")}
+
+
+def staged(repo: Repo) -> dict[str, FileEdit]:
+    repo.git("add", "-A", "-f")
+    return edits(staged_diff(Repository(str(repo.root))))
+
+
+def test_lines_have_the_numbers_of_their_files(repo: Repo) -> None:
+    repo.commit(files={"a.py": "".join(f"{n}\n" for n in range(1, 31))})
+    lines = [str(n) for n in range(1, 31)]
+    lines[9:11] = ["--- ten", "+++ eleven", "new"]
+    repo.write("a.py", "\n".join([*lines, "last"]))
+    found = staged(repo)["a.py"]
+    assert found.added == ((10, "--- ten"), (11, "+++ eleven"), (12, "new"), (32, "last"))
+    assert found.removed == ((10, "10"), (11, "11"))
+    for context in ("-U3", "-U100"):
+        again = edits(repo.git("diff", "--cached", context).encode())["a.py"]
+        assert (again.added, again.removed) == (found.added, found.removed)
+
+
+def test_symbols(repo: Repo) -> None:
+    body = "def first():\n" + "    x = 1\n" * 8 + "\nclass Second:\n    pass\n"
+    repo.commit(files={"a.py": body})
+    repo.write(
+        "a.py", body.replace("    x = 1\n" * 8, "    x = 1\n" * 7 + "    y = 2\n") + "\ndef third():\n    pass\n"
+    )
+    assert set(staged(repo)["a.py"].symbols) == {"first", "Second", "third"}
+
+
+def test_what_happens_to_files(repo: Repo) -> None:
+    text = "".join(f"line {n}\n" for n in range(40))
+    repo.commit(files={"old name.txt": text, "gone": "x\n", "kept": "x\n", "bin": b"\0\1", "mode": "x\n"})
+    os.rename(repo.root / "old name.txt", repo.root / "new name.txt")
+    os.unlink(repo.root / "gone")
+    repo.write("bin", b"\0\2")
+    repo.write("empty file", "")
+    os.chmod(repo.root / "mode", 0o755)
+    found = staged(repo)
+    assert set(found) == {"new name.txt", "gone", "bin", "empty file", "mode"}
+    assert found["new name.txt"].was == "old name.txt"
+    assert found["gone"].is_deleted
+    assert not found["bin"].added
+    assert found["new name.txt"].touches("old name.txt")
+
+
+@pytest.mark.parametrize(
+    "name", ['quo"te', "tab\there", "a b", "ünï", "b/x", "line\nbreak", b"latin \xfc", "back\\slash"]
+)
+@pytest.mark.parametrize("options", [(), ("--no-prefix",), ("-c", "diff.mnemonicPrefix=true")], ids=str)
+def test_odd_names(repo: Repo, name: str | bytes, options: tuple[str, ...]) -> None:
+    told = (
+        (name if isinstance(name, str) else name.decode(errors="replace"))
+        .replace("\n", "\ufffd")
+        .replace("\t", "\ufffd")
+    )
+    repo.write(name, "one\n")
+    assert staged(repo)[told].added == ((1, "one"),)
+    before, after = (options[:2], ()) if options[:1] == ("-c",) else ((), options)
+    command = ["git", *before, "diff", "--cached", *after]
+    data = subprocess.run(command, cwd=repo.root, capture_output=True, check=True).stdout
+    assert edits(data)[told].added == ((1, "one"),)
+
+
+def test_line_ends_and_other_encodings(repo: Repo) -> None:
+    repo.write("a", b"one\r\ntwo \xff\r\nno end")
+    assert staged(repo)["a"].added == ((1, "one"), (2, "two \ufffd"), (3, "no end"))
+
+
+def test_a_huge_line(repo: Repo) -> None:
+    repo.write("min.js", "x" * 5_000_000)
+    assert len(staged(repo)["min.js"].added[0][1]) == 5_000_000
+
+
+def test_the_store_itself_is_left_out(repo: Repo) -> None:
+    repo.write(".memory/spaces/main.json", "{}\n")
+    repo.write("sub/.memory/spaces/main.json", "{}\n")
+    assert staged(repo) == {}
+
+
+def test_plain_diffs_and_what_stands_before() -> None:
+    plain = b"--- old/a.c\t2026-01-01\n+++ old/a.c\t2026-01-02\n@@ -1 +1,2 @@\n-x\n+y\n+z\n--- q\n+++ q\n@@ -0,0 +1 @@\n+n\n"
+    found = edits(plain)
+    assert found["old/a.c"].added == ((1, "y"), (2, "z"))
+    assert found["q"].added == ((1, "n"),)
+    mail = b"From 123\nSubject: --- not a file\n\n" + b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    assert edits(mail)["x"].added == ((1, "b"),)
+
+
+def test_a_merge_in_conflict_gives_names_alone() -> None:
+    data = b"diff --cc src/a.py\nindex 1,2..3\n--- a/src/a.py\n+++ b/src/a.py\n@@@ -1,1 -1,1 +1,2 @@@\n++x\n"
+    assert edits(data)["src/a.py"].added == ()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"@@ -1 +1 @@\n+x\n", b"diff --git \n", b"diff --git a/x b/x\n@@ -1,99999 +1,99999 @@\n+x", b"--- \n+++ \n",
+     b"diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n?\n", b"\0\xff", b'diff --git "a/x\n'],
+)  # fmt: skip
+def test_what_is_broken_ends_well(data: bytes) -> None:
+    with suppress(UsageError):  # the one error that a user may see
+        read_diff(data, "test")
+
+
+def test_nothing_is_no_edit() -> None:
+    assert read_diff(b"", "test") == read_diff(b"\n", "test") == []
+
+
+def test_since_a_revision(repo: Repo) -> None:
+    first = repo.commit(files={"a": "1\n"})
+    repo.git("switch", "-q", "-c", "topic")
+    repo.commit(files={"a": "1\n2\n"})
+    repo.git("switch", "-q", "main")
+    repo.commit(files={"b": "main\n"})
+    repo.git("switch", "-q", "topic")
+    repo.write("a", "1\n2\n3\n")
+    repo.git("add", "a")
+    repo.write("a", "1\n2\n3\n4\n")
+    for revision in (first, "main"):
+        found = edits(changed_diff(Repository(str(repo.root)), revision))
+        assert {name: e.added for name, e in found.items()} == {"a": ((2, "2"), (3, "3"))}
+    with pytest.raises(NotFoundError):
+        changed_diff(Repository(str(repo.root)), "nowhere")
+
+
+def test_before_the_first_commit(repo: Repo) -> None:
+    repo.write("a", "1\n")
+    assert staged(repo)["a"].added == ((1, "1"),)
+
+
+def test_nothing_that_a_repository_configures_is_run(repo: Repo) -> None:
+    program = repo.root / "evil.sh"
+    program.write_text(f"#!/bin/sh\ntouch {repo.root}/ran\ncat\n")
+    program.chmod(0o755)
+    repo.write(".gitattributes", "* diff=evil filter=evil\n")
+    repo.commit(files={"a": "1\n"})
+    for key in ("diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "core.fsmonitor"):
+        repo.git("config", key, str(program))
+    repo.git("-c", "filter.evil.clean=cat", "-c", "core.fsmonitor=false", "rm", "-q", "--cached", "a")
+    (repo.root / "ran").unlink(missing_ok=True)
+    repo.write("a", "2\n")
+    repository = Repository(str(repo.root))
+    staged_diff(repository)
+    changed_diff(repository, "HEAD")
+    assert not (repo.root / "ran").exists()

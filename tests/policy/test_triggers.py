@@ -1,0 +1,97 @@
+"""Triggers: how a text is understood, and what brings a memory up."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.errors import UsageError
+from memcli.model.edits import FileEdit
+from memcli.policy.patterns import MAX_PATTERN, PatternSet
+from memcli.policy.triggers import TriggerSet, check_triggers, matches_topic, read_trigger
+
+
+def edit(file: str, *lines: str, **more: bool) -> FileEdit:
+    return FileEdit(file, file, tuple(enumerate(lines, 1)), **more)
+
+
+def matched(edited: FileEdit, *memories: list[str]) -> list[tuple[int, int]]:
+    return [(match.owner, match.line) for match in TriggerSet(memories).matches(edited)]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_path"),
+    [
+        ("path:src", True), ("src/**/*.py", True), ("*.py", True), ("db/migrations/*.sql", True),
+        ("src/[ab].c", True), ("re:src/*b", False), ("symbol:a/*", False), ("https?://.*", False),
+        ("src/.*", False), ("eval\\(", False), ("a/b", False), ("push --force", False), ("a+/b*", False),
+    ],
+)  # fmt: skip
+def test_how_a_text_is_understood(text: str, is_path: bool) -> None:
+    assert read_trigger(text).is_path is is_path
+
+
+@pytest.mark.parametrize(
+    ("glob", "file", "fits"),
+    [
+        ("path:*.py", "a.py", True), ("path:*.py", "deep/er/a.py", True), ("path:*.py", "a.pyc", False),
+        ("path:/a.py", "a.py", True), ("path:/*.py", "b/a.py", False), ("path:db", "x/db/y/z.sql", True),
+        ("path:db", "dbx", False), ("path:src/**/*.py", "src/a.py", True), ("path:src/**/*.py", "src/x/y/a.py", True),
+        ("path:src/**/*.py", "lib/src/a.py", False), ("path:src/**", "src/a", True), ("path:src/**", "src", False),
+        ("path:**/x", "x", True), ("path:**/x", "a/b/x", True), ("path:src/*", "src/a/b", True),
+        ("path:a?c", "abc", True), ("path:a?c", "a/c", False), ("path:[ab].c", "b.c", True),
+        ("path:[!ab].c", "b.c", False), ("path:[!ab].c", "c.c", True), ("path:a.c", "abc", False),
+        ("path:a\\*", "a*", True), ("path:a\\*", "ab", False), ("path:src/", "src/x", True),
+    ],
+)  # fmt: skip
+def test_globs(glob: str, file: str, fits: bool) -> None:
+    assert bool(matched(edit(file, "x"), [glob])) is fits
+
+
+@pytest.mark.parametrize("text", ["(", "path:a[", "", " ", "path:", "symbol:", "x" * (MAX_PATTERN + 1), "(?=a)"])
+def test_what_is_no_trigger(text: str) -> None:
+    with pytest.raises(UsageError, match=r"triggers\[1\]"):
+        check_triggers(["fine", text])
+
+
+def test_a_symbol_is_a_whole_word() -> None:
+    lines = ["x = Token.refresh()", "Token.refresh", "MyToken.refresh()", "Token.refreshed", "Token_refresh"]
+    assert matched(edit("a", *lines), ["symbol:Token.refresh"]) == [(0, 1), (0, 2)]
+
+
+def test_globs_bind_the_other_triggers_of_a_memory() -> None:
+    both = ["path:src", "eval", "exec"]
+    assert matched(edit("src/a.py", "fine", "eval exec"), both) == [(0, 2)]
+    assert matched(edit("lib/a.py", "eval"), both, ["eval"]) == [(1, 1)]
+
+
+def test_a_path_alone_is_told_once() -> None:
+    assert matched(FileEdit("a/b", "a/b", ((7, "x"), (9, "y"))), ["path:a"]) == [(0, 7)]
+    assert matched(edit("a/b"), ["path:a"]) == [(0, 1)]
+    assert matched(edit("a/b", is_deleted=True), ["path:a"]) == []
+
+
+def test_case_counts_unless_the_expression_says_otherwise() -> None:
+    assert matched(edit("a", "EVAL"), ["eval"], ["(?i)eval"]) == [(1, 1)]
+
+
+def test_what_a_hand_wrote_is_refused_and_the_rest_works() -> None:
+    triggers = TriggerSet([["("], ["b", "path:a["], ["\ud800"]])
+    assert triggers.refused == [(1, "path:a["), (0, "("), (2, "\ud800")]
+    assert [m.owner for m in triggers.matches(edit("a", "abc"))] == [1]
+
+
+def test_a_set_without_memory_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    expressions = [f"a{n}.{{0,300}}b{n}.{{0,300}}c" for n in range(40)] + ["("]
+    text = " ".join(f"a{n} b{n}" for n in range(40)) + " c"
+    whole = PatternSet(expressions)
+    monkeypatch.setattr("memcli.policy.patterns._MAX_SET_MEMORY", 1 << 10)
+    small = PatternSet(expressions)
+    assert small.matching(text) == whole.matching(text) == list(range(40))
+
+
+def test_topics() -> None:
+    assert matches_topic(["deploy"], "how do we deploy?")
+    assert not matches_topic(["Deploy", "(", "\ud800("], "how do we deploy?")
+    assert matches_topic(["de.loy"], "how do we deploy?")
+    assert matches_topic(["src/**/*.py"], "what about src/a/b.py?")
+    assert not matches_topic(["src/**/*.py"], "what about python?")
