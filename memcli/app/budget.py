@@ -52,4 +52,4 @@ def _items(bundle: Bundle, render: Renderer) -> tuple[list[Item], int]:
 
 
 def _value(section: Section, top: float) -> float:
-    return 1.0 if section.memory.pinned else max(_LEAST_VALUE, section.score / top)
+    return 1.0 if section.memory.pinned or section.is_lead else max(_LEAST_VALUE, section.score / top)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memcli.app.budget import fit
+from memcli.app.leading import find_leads, in_lead_order
 from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.recall import (
     ALL_FILTERED,
     BELOW_FLOOR,
+    EMPTY_DIFF,
     EMPTY_SPACE,
     NO_MATCH,
+    TEXT,
     Bundle,
     Entry,
     Hit,
     Query,
     Ranking,
+    Rows,
     Section,
     in_order,
 )
@@ -43,12 +47,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one place says to a query. `pinned` are memories that are shown though they do not match."""
+    """What one place says to a query. `pinned` are memories that are shown though they do not match; `leads`, which
+    are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for each row."""
 
     place: Place
     ranking: Ranking
     pinned: tuple[Hit, ...]
     visible: int
+    leads: tuple[Hit, ...] = ()
+    matched_by: Mapping[int, str] = field(default_factory=dict)
 
 
 def recall(
@@ -79,22 +86,27 @@ def recall(
 
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
+    size = sum(place.view.size for place in places)
+    if query.edits is not None and not query.edits:
+        return Bundle(space=label, query=query, reason=EMPTY_DIFF, size=size)
     found = [_ask(query, place) for place in places]
-    home = {id(hit): f.place for f in found for hit in (*f.ranking.hits, *f.pinned)}
+    home = {id(hit): f for f in found for hit in (*f.leads, *f.ranking.hits, *f.pinned)}
     hits = [hit for f in found for hit in f.ranking.hits]
     pinned = [hit for f in found for hit in f.pinned]
-    sections, withheld = _choose(query, hits, pinned, home)
+    leads = in_lead_order((hit, f.matched_by[hit.entry.row]) for f in found for hit in f.leads)
+    sections, withheld = _choose(query, leads, hits, pinned, home)
     if any(section.memory.anchors for section in sections):
         from memcli.app.staleness import with_anchors
 
-        sections = with_anchors(sections, {place.name: place.load_code for place in places})
-    size = sum(place.view.size for place in places)
+        code = {place.name: place.load_code for place in places}
+        parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
+        sections = tuple(section for part in parts for section in with_anchors(part, code))
     return Bundle(
         space=label,
         query=query,
         sections=sections,
-        reason=_reason(size, found, sections) if not hits or not sections else None,
-        matched=len(hits) + len(pinned),
+        reason=_reason(size, found, sections) if not (hits or leads) or not sections else None,
+        matched=len(leads) + len(hits) + len(pinned),
         size=size,
         degraded=any(f.ranking.is_degraded for f in found),
         evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
@@ -104,7 +116,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
 
 
 def _choose(
-    query: Query, hits: Sequence[Hit], pinned: Sequence[Hit], home: Mapping[int, Place]
+    query: Query, leads: Sequence[Hit], hits: Sequence[Hit], pinned: Sequence[Hit], home: Mapping[int, Found]
 ) -> tuple[tuple[Section, ...], int]:
     """The sections of a bundle, and how many hits were passed over because they are untrusted.
 
@@ -115,7 +127,9 @@ def _choose(
     ahead = query.limit
     while True:
         rest = [hit for hit in hits if id(hit) not in bad]
-        chosen = order(rest, [hit for hit in pinned if id(hit) not in bad], query.limit)
+        shown = [hit for hit in pinned if id(hit) not in bad]
+        first = [hit for hit in leads if id(hit) not in bad][: _room(query, len(rest) + len(shown))]
+        chosen = [*first, *order(rest, shown, query.limit - len(first))]
         looked = chosen if ahead == query.limit else [*chosen, *in_order(rest)[:ahead]]
         new = list({id(hit): hit for hit in looked if id(hit) not in known}.values())
         known.update((id(hit), section) for hit, section in zip(new, _sections(new, home), strict=True))
@@ -155,18 +169,41 @@ def _ask(query: Query, place: Place) -> Found:
     matched = {hit.entry.row for hit in ranking.hits}
     pinned = place.view.entries(place.view.pinned()).values()
     shown = tuple(Hit(e, 0.0, {}) for e in pinned if e.row in visible and e.row not in matched)
-    return Found(place, ranking, shown, len(visible))
+    return _led(query, Found(place, ranking, shown, len(visible)), visible)
 
 
-def _sections(chosen: Sequence[Hit], home: Mapping[int, Place]) -> Iterator[Section]:
+def _led(query: Query, found: Found, visible: Rows) -> Found:
+    """`found` with the leads taken out of what matches by its text, or is pinned."""
+    matched_by = find_leads(query, found.place.view, visible)
+    if not matched_by:
+        return found
+    known = {hit.entry.row: hit for hit in found.ranking.hits}
+    entries = found.place.view.entries(sorted(matched_by))
+    return replace(
+        found,
+        ranking=replace(found.ranking, hits=tuple(h for h in found.ranking.hits if h.entry.row not in matched_by)),
+        pinned=tuple(hit for hit in found.pinned if hit.entry.row not in matched_by),
+        leads=tuple(known.get(row) or Hit(entry, 0.0, {}) for row, entry in entries.items()),
+        matched_by=matched_by,
+    )
+
+
+def _room(query: Query, others: int) -> int:
+    """How many leads there may be: of a change as many as fit, of a topic half while others match."""
+    return query.limit if query.edits is not None else max(query.limit - others, -(-query.limit // 2))
+
+
+def _sections(chosen: Sequence[Hit], home: Mapping[int, Found]) -> Iterator[Section]:
     memories: dict[int, Memory] = {}
-    for place in {id(home[id(hit)]): home[id(hit)] for hit in chosen}.values():
-        own = [hit for hit in chosen if home[id(hit)] is place]
+    for place in {id(home[id(hit)]): home[id(hit)].place for hit in chosen}.values():
+        own = [hit for hit in chosen if home[id(hit)].place is place]
         read = place.show(place.view.fetch([hit.entry.row for hit in own]))
         memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
     for hit in chosen:
         why = {name: round(value, 4) for name, value in hit.why.items()}
-        yield _section(memories[id(hit)], round(hit.score, 4), why, home[id(hit)])
+        found = home[id(hit)]
+        section = _section(memories[id(hit)], round(hit.score, 4), why, found.place)
+        yield replace(section, matched_by=found.matched_by.get(hit.entry.row, TEXT))
 
 
 def _section(memory: Memory, score: float, why: Mapping[str, float], place: Place) -> Section:

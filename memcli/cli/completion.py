@@ -56,7 +56,7 @@ _BY_NAME: Mapping[str, Value] = {
 }
 _FREE = (
     "TOKENS", "MS", "NAME=X",
-    "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "ID", "NAME", "RANGE", "REV",
+    "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
@@ -93,7 +93,7 @@ def _parameter(given: Any, context: Any) -> Parameter:
 
 def _value(names: tuple[str, ...], metavar: str) -> Value:
     for name in names:
-        if name in _BY_NAME:
+        if name in _BY_NAME and (metavar in _BY_METAVAR or "|" not in metavar):
             return _BY_NAME[name]
     if metavar not in _BY_METAVAR and "|" not in metavar:
         raise LookupError(f"{__name__} does not say what completes {metavar} ({', '.join(names)})")

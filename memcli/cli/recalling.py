@@ -15,6 +15,7 @@ from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
 from memcli.errors import NotFoundError, UsageError
+from memcli.model.edits import FileEdit
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
 from memcli.render import RENDERERS
 
@@ -55,13 +56,20 @@ def recall(
     explain: bool = False,
     include_untrusted: bool = False,
     fail_empty: bool = False,
+    from_diff: str | None = None,
+    changed: str | None = None,
 ) -> int:
     """Prints one bundle, or one for each topic; returns the exit code. Raises UsageError and what recall raises."""
     name = _format(session, format_)
     _check_ranges(limit, raw_limit, budget, deadline, recency_bias)
     if topic is not None and topics is not None:
         raise UsageError("both a topic and --topics are given", "give one of them")
-    if topics is None and (topic is not None or not kind):
+    edits = _edits(topic if topics is None else topics, from_diff, changed)
+    if edits is not None:
+        from memcli.policy.change_topic import topic_of
+
+        topic = topic_of(edits)
+    elif topics is None and (topic is not None or not kind):
         topic = _asked(topic)
     workspace = session.open(backend=backend, rev=rev)
     query = Query(
@@ -70,7 +78,7 @@ def recall(
         kinds=tuple(kind or ()), tags=tuple(tag or ()), under=under, scope=scope, since=_time(since),
         until=_time(until), at=_time(at), prefer_kinds=tuple(prefer_kind or ()), prefer_tags=tuple(prefer_tag or ()),
         require_high_relevance=require_high_relevance, min_score=min_score, weights=_weights(weights),
-        recency_bias=recency_bias, deadline=None if deadline is None else deadline / 1000, explain=explain, include_untrusted=include_untrusted,
+        recency_bias=recency_bias, deadline=None if deadline is None else deadline / 1000, explain=explain, include_untrusted=include_untrusted, edits=edits,
     )  # fmt: skip
     spaces = workspace.store.spaces() if all_spaces else None
     if topics is not None:
@@ -83,6 +91,17 @@ def recall(
     bundle = next(iter(answer(workspace, [asked], spaces=spaces, with_global=not no_global, render=render)))
     session.output.write(render(bundle))
     return NotFoundError.exit_code if fail_empty and bundle.reason else 0
+
+
+def _edits(topic: str | None, from_diff: str | None, changed: str | None) -> tuple[FileEdit, ...] | None:
+    """The change that is asked about, None where none is. Raises UsageError, and what reading it raises."""
+    if from_diff is None and changed is None:
+        return None
+    if topic is not None or (from_diff is not None and changed is not None):
+        raise UsageError("more than one of a topic, --from-diff and --changed is given", "give one of them")
+    from memcli.cli.diffs import read_edits
+
+    return tuple(read_edits(diff=from_diff, changed=changed))
 
 
 def _asked(topic: str | None) -> str:

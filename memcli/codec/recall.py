@@ -16,7 +16,9 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         "topic": query.topic,
         "generated_at": query.now,
         "global_summary": bundle.global_summary,
-        "sections": [_section(section, query.explain, bundle.space) for section in bundle.sections],
+        "sections": [
+            _section(section, query.explain, bundle.space, query.edits is not None) for section in bundle.sections
+        ],
         "raw": _raw(bundle) if query.include_raw or query.budget is not None else [],
         "limit": query.limit,
         "matched": bundle.matched,
@@ -44,7 +46,7 @@ def _evidence(found: Evidence) -> dict[str, Json]:
     }
 
 
-def _section(section: Section, explain: bool, space: str) -> dict[str, Any]:
+def _section(section: Section, explain: bool, space: str, by_change: bool) -> dict[str, Any]:
     memory = section.memory
     level = LEVELS.index(section.level) if section.level else len(LEVELS)
     data: dict[str, Any] = {
@@ -68,6 +70,10 @@ def _section(section: Section, explain: bool, space: str) -> dict[str, Any]:
         data["anchors"] = [anchor.to_json() for anchor in section.anchors]
     if section.space != space:
         data["space"] = section.space
+    if by_change:
+        data["matched_by"] = section.matched_by
+    elif section.is_lead:
+        data["triggered"] = True
     if explain:
         data["score"] = section.score
         data["why"] = section.why

@@ -9,7 +9,8 @@ from memcli.codec.bundle import VERSION as EXPORT_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
 from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
-from memcli.model.recall import ALL_FILTERED, BELOW_FLOOR, EMPTY_SPACE, NO_MATCH
+from memcli.model.recall import ALL_FILTERED, ANCHOR, BELOW_FLOOR, EMPTY_DIFF, EMPTY_SPACE, NO_MATCH, TRIGGER
+from memcli.model.recall import TEXT as BY_TEXT
 from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TEXTS, TIME
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -41,6 +42,7 @@ def bundle_schema() -> dict[str, Json]:
     section = {name: MEMORY_FIELDS[name] for name in _SECTION_FIELDS}
     explained = {
         **section, "space": TEXT, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
+        "triggered": FLAG, "matched_by": {"enum": [TRIGGER, ANCHOR, BY_TEXT]},
     }  # fmt: skip
     evidence = _object(
         {
@@ -54,7 +56,7 @@ def bundle_schema() -> dict[str, Json]:
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
         "sections": _list(_object(explained, _SECTION_FIELDS)), "raw": _list(raw), "degraded": FLAG,
         "withheld": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
-        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED]},
+        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF]},
     }  # fmt: skip
     required = ("space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched")
     return _document("A recalled bundle", _object(fields, required))

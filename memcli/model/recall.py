@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ NO_MATCH = "no_match"
 EMPTY_SPACE = "empty_space"
 ALL_FILTERED = "all_filtered"
 BELOW_FLOOR = "below_floor"
+EMPTY_DIFF = "empty_diff"
 
 _SHOWN_TOPIC = 200
 
@@ -27,11 +29,14 @@ LEVELS = ("micro", "short", "long", "raw")
 FIELDS = ("path", "tags", "summary", "raw", "content")
 """The fields that words are looked for in, in the order of every tuple of counts."""
 
+TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"
+"""What may bring a memory into a bundle."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline` is how many
-    seconds the search for meaning may take.
+    seconds the search for meaning may take. `edits`: the change that the topic is made of, if it is of one.
     """
 
     topic: str
@@ -58,6 +63,7 @@ class Query:
     deadline: float | None = None
     explain: bool = False
     include_untrusted: bool = False
+    edits: tuple[FileEdit, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +180,7 @@ class Section:
 
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
+    `matched_by`, when it is no TEXT, makes it a part of the lead.
     """
 
     memory: Memory
@@ -184,11 +191,24 @@ class Section:
     untrusted: tuple[str, ...] = ()
     is_unreviewed: bool = False
     anchors: tuple[Checked, ...] = ()
+    matched_by: str = TEXT
 
     @property
     def is_doubtful(self) -> bool:
         """Whether code that it speaks of has changed or is gone."""
         return any(anchor.is_doubtful for anchor in self.anchors)
+
+    @property
+    def is_lead(self) -> bool:
+        """Whether it comes before all else, for its trigger or its anchor matches."""
+        return self.matched_by != TEXT
+
+    @property
+    def why_told(self) -> str:
+        """What its score is made of, or why it is here without one."""
+        if self.why:
+            return f"score {self.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in self.why.items())
+        return f"shown for its {self.matched_by}" if self.is_lead else "shown because it is pinned; it does not match"
 
     @property
     def cautions(self) -> list[str]:
@@ -244,6 +264,8 @@ class Bundle:
     @property
     def global_summary(self) -> str:
         """One line on what the bundle holds."""
+        if self.reason == EMPTY_DIFF:
+            return f"The diff is empty: nothing was asked ({self.reason})."
         asked = self.query.topic if len(self.query.topic) <= _SHOWN_TOPIC else self.query.topic[:_SHOWN_TOPIC] + "…"
         topic = f"'{asked}'" if asked or not self.query.kinds else "kind " + ", ".join(self.query.kinds)
         if not self.sections:

@@ -33,6 +33,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         memory.created_at[:10],
         *(f"#{tag}" for tag in memory.tags),
         *(["pinned"] if memory.pinned else []),
+        *([f"by its {section.matched_by}"] if section.is_lead else []),
         *section.cautions,
     ]
     lines = [
@@ -49,10 +50,7 @@ def _section(section: Section, bundle: Bundle) -> str:
             f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
         ]
     if bundle.query.explain:
-        lines += [
-            "",
-            f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items()),
-        ]
+        lines += ["", section.why_told]
     return "\n".join(lines)
 
 

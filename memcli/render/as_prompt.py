@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
@@ -14,6 +15,7 @@ from memcli.render.inert import inert
 
 _INDENT = "   "
 _TOPIC_WIDTH = 200
+_LEADS = {"constraint": "Keep to", "negative": "Do not", "procedure": "How to"}
 _FROM_CLONE = "They came with a clone that nobody here has accepted: run `memcli trust` to see and accept them."
 
 
@@ -35,8 +37,22 @@ def _body(bundle: Bundle) -> str:
     told = f"\nEvidence: {bundle.evidence_told}." if bundle.query.explain and bundle.evidence else ""
     if not bundle.sections:
         return f"{_line(bundle.global_summary)}{_untrusted(bundle)}{told}"
-    items = "\n\n".join(_item(n, section, bundle) for n, section in enumerate(bundle.sections, 1))
+    items = "\n\n".join(_items(bundle))
     return f"{items}\n\n{_closing(bundle)}{told}"
+
+
+def _items(bundle: Bundle) -> Iterator[str]:
+    """The memories, the lead under headings of its own."""
+    told = ""
+    for number, section in enumerate(bundle.sections, 1):
+        if section.is_lead:
+            heading = _LEADS.get(section.memory.kind, "On what is changed")
+        else:
+            heading = "Also relevant" if told else ""
+        if heading != told:
+            yield f"{heading}:"
+        told = heading
+        yield _item(number, section, bundle)
 
 
 def _item(n: int, section: Section, bundle: Bundle) -> str:
@@ -53,8 +69,7 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
     if bundle.query.include_metadata:
         lines.append(f"{_INDENT}metadata: {inert(clean_line(encode_line(dict(memory.metadata)).decode()))}")
     if bundle.query.explain:
-        why = ", ".join(f"{name} {value:g}" for name, value in section.why.items())
-        lines.append(f"{_INDENT}score {section.score:g}: {why}" if why else f"{_INDENT}score {section.score:g}: pinned")
+        lines.append(f"{_INDENT}{section.why_told}")
     return "\n".join(lines)
 
 

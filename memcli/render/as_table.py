@@ -20,7 +20,7 @@ def render(bundle: Bundle) -> str:
         rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:
-        lines = [f"{line}\n   {_why(section)}" for line, section in zip(lines, bundle.sections, strict=True)]
+        lines = [f"{line}\n   {section.why_told}" for line, section in zip(lines, bundle.sections, strict=True)]
     table = "\n".join([header, *lines])
     notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
     if bundle.reason:
@@ -29,9 +29,9 @@ def render(bundle: Bundle) -> str:
 
 
 def _marks(section: Section) -> str:
-    """`*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to code that changed."""
+    """`>` for its trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to code that changed."""
     states = (
-        ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
+        (">", section.is_lead), ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
     )  # fmt: skip
     return "".join(mark for mark, holds in states if holds)
 
@@ -46,9 +46,3 @@ def _cautions(bundle: Bundle) -> list[str]:
     if bundle.is_from_clone and bundle.sections:
         told.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
     return told
-
-
-def _why(section: Section) -> str:
-    if not section.why:
-        return "shown because it is pinned; it does not match"
-    return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())

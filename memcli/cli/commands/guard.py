@@ -18,7 +18,7 @@ def command(
     diff: Annotated[str | None, typer.Option(metavar="FILE", help="A diff; `-` reads standard input.")] = None,
     changed: Annotated[str | None, typer.Option(metavar="REV", help="What was committed and staged since REV.")] = None,
     format_: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="text [default], json, sarif or github.")
+        str | None, typer.Option("--format", metavar="text|json|sarif|github", help="How it is told [default: text].")
     ] = None,
 ) -> None:
     """Hold a change against the memories that say what not to do.

@@ -66,11 +66,19 @@ def command(
         bool, typer.Option("--include-untrusted", help="Also memories that carry instructions to an agent.")
     ] = False,
     fail_empty: Annotated[bool, typer.Option("--fail-empty", help="Exit with 3 when nothing matches.")] = False,
+    from_diff: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Ask with a diff; `-` reads standard input.")
+    ] = None,
+    changed: Annotated[
+        str | None, typer.Option(metavar="REV", help="Ask with what was committed and staged since REV.")
+    ] = None,
 ) -> None:
     """Answer a question with the memories that matter, best first.
 
     Piped, it prints a fenced list for a language model; on a terminal, a table. Without a topic,
     --kind lists what there is of that kind. Nothing relevant is an answer too: it says so.
+    Negatives, constraints and procedures whose triggers match lead; of a change also what is
+    anchored in its files.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
     """

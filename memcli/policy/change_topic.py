@@ -1,0 +1,57 @@
+"""The topic of a change: the files, the functions and classes, and the words that it is about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from memcli.model.analysis import STOP_WORDS
+from memcli.model.edits import FileEdit
+
+_MAX_FILES = 6
+_MAX_SYMBOLS = 8
+_MAX_WORDS = 12
+_REACH = 200_000  # characters of changed lines that are looked at
+_WORD = re.compile(r"[^\W\d]\w{2,39}")
+_SUFFIX = re.compile(r"\.\w{1,5}\Z")
+_KEYWORDS = frozenset(
+    """
+    async await bool break case catch char class const continue def default del elif else enum except export extends
+    extern false final finally float fn func function global impl import include instanceof int interface lambda let
+    long match mut namespace new nil none null package pass print private protected pub public raise require return
+    self static str string struct super switch throw true try type typedef typename undefined use using val var void
+    with yield assert args kwargs list dict set tuple len object
+    """.split()
+)
+
+
+def topic_of(edits: Sequence[FileEdit]) -> str:
+    """What to ask a space before this change: a bounded line of words, the same for the same change; empty for none."""
+    names = [name for edit in edits[:_MAX_FILES] for name in _file_words(edit.file)]
+    symbols = [symbol for edit in edits for symbol in edit.symbols]
+    counts = Counter(_words(edits))
+    salient = sorted(counts, key=lambda word: -counts[word])  # of equals the first
+    chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
+    return " ".join(dict.fromkeys(_lowered(word) for word in chosen))
+
+
+def _file_words(file: str) -> list[str]:
+    """The folder and the name, which tell most; `src/auth/tokens.py` is about auth and tokens."""
+    return [_SUFFIX.sub("", part) for part in file.split("/")[-2:]]
+
+
+def _words(edits: Iterable[FileEdit]) -> Iterator[str]:
+    left = _REACH
+    for edit in edits:
+        for _, line in (*edit.added, *edit.removed):
+            text = line[:left]
+            left -= len(text)
+            yield from (word for word in _WORD.findall(text) if word.lower() not in _KEYWORDS | STOP_WORDS)
+            if left <= 0:
+                return
+
+
+def _lowered(word: str) -> str:
+    """Without a capital in front: in a question that is the name of somebody, in code of any class."""
+    return word.lower() if word.isupper() else word[:1].lower() + word[1:]
