@@ -26,12 +26,13 @@ _PLACE = re.compile(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")
 @dataclass(frozen=True, slots=True)
 class Trigger:
     """One trigger, as an expression of RE2: for whole paths when `is_path`, else for lines. `plain` is the text that
-    it looks for when it is no more than that."""
+    it looks for when it is no more than that, `name` the symbol."""
 
     text: str
     expression: str
     is_path: bool = False
     plain: str = ""
+    name: str = ""
 
 
 def read_trigger(text: str, at: str = "trigger") -> Trigger:
@@ -43,7 +44,8 @@ def read_trigger(text: str, at: str = "trigger") -> Trigger:
     if not rest.strip():
         raise UsageError(f"{at} is empty", "give a pattern, path:GLOB or symbol:NAME")
     if kind == "symbol":
-        return Trigger(text, f"{_BEFORE}{re.escape(rest.strip())}{_AFTER}")
+        name = rest.strip()
+        return Trigger(text, f"{_BEFORE}{re.escape(name)}{_AFTER}", name=name)
     if kind == "path" or (kind != "re" and _GLOB.match(text)):
         return Trigger(text, glob_expression(rest.strip(), at), is_path=True)
     return Trigger(text, rest, plain=rest if _PLAIN.match(rest) else "")
@@ -66,6 +68,8 @@ def _is_in_topic(text: str, topic: str) -> bool:
         trigger = read_trigger(text)
         if trigger.plain:  # most are, and need no expression
             return trigger.plain in topic
+        if trigger.name and trigger.name not in topic:
+            return False
         if not trigger.is_path:
             return bool(compile_pattern(trigger.expression, "trigger").search(topic))
         places = [place.strip("./?!:") for place in _PLACE.findall(topic)]

@@ -94,4 +94,6 @@ def test_topics() -> None:
     assert not matches_topic(["Deploy", "(", "\ud800("], "how do we deploy?")
     assert matches_topic(["de.loy"], "how do we deploy?")
     assert matches_topic(["src/**/*.py"], "what about src/a/b.py?")
+    assert matches_topic(["symbol:Token.refresh"], "may I call Token.refresh?")
+    assert not matches_topic(["symbol:Token.refresh"], "may I call Token.refreshed?")
     assert not matches_topic(["src/**/*.py"], "what about python?")
