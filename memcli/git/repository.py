@@ -52,7 +52,7 @@ class Repository:
 
     def run(self, *arguments: str) -> str:
         """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
-        code, output, complaint = _run(self.root, arguments, self.index)
+        code, output, complaint = _run(self.root, arguments, index=self.index)
         if code:
             raise self._failure(complaint)
         return os.fsdecode(output)
