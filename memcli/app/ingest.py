@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -77,13 +77,25 @@ def ingest(workspace: Workspace, source: Source, dry_run: bool = False, propose:
 
 def retire(workspace: Workspace, files: Collection[str]) -> int:
     """Deactivates the memories of files that are gone; those of their history stay. Returns how many."""
-    now = workspace.clock()
     gone = frozenset(files)
+    return _deactivate(workspace, lambda memory: _is_of(memory, gone))
+
+
+def retire_commits(workspace: Workspace, commits: Collection[str]) -> int:
+    """Deactivates what was ingested of commits that a rebase or an amend has replaced. Returns how many."""
+    gone = frozenset(commits)
+    if not gone:
+        return 0
+    return _deactivate(workspace, lambda m: m.active and m.kind == "diff" and m.provenance.get("commit") in gone)
+
+
+def _deactivate(workspace: Workspace, is_meant: Callable[[Memory], bool]) -> int:
+    now = workspace.clock()
     count = 0
 
     def apply(shelf: Shelf) -> Change:
         nonlocal count
-        changed = tuple(replace(m, active=False, updated_at=now) for m in shelf.load().objects if _is_of(m, gone))
+        changed = tuple(replace(m, active=False, updated_at=now) for m in shelf.load().objects if is_meant(m))
         count = len(changed)
         return Change(changed, now=now)
 

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "Bring in, hand out": (
         {"ingest": "remember files or commits", "watch": "go on as they change"},
+        {"hook": "let git hand its commits over by itself"},
         {"import": "read a bundle, or another tool's memory", "export": "write a bundle"},
     ),
     "Look inside": (

@@ -6,12 +6,11 @@ which every clone must be given by hand, since a repository must not be able to 
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
-import sys
 
 from memcli.errors import MemcliError, ProviderError
+from memcli.git.program import this_program
 from memcli.git.repository import Repository, run_anywhere
 
 NAME = "memcli"
@@ -22,7 +21,7 @@ _KEY = f"merge.{NAME}"
 
 def configure(repository: Repository) -> bool:
     """Names this memcli in the configuration of this clone; whether that was news. Raises ProviderError."""
-    wanted = {f"{_KEY}.name": _TITLE, f"{_KEY}.driver": f"{_program().replace('%', '%%')} {_ARGUMENTS}"}
+    wanted = {f"{_KEY}.name": _TITLE, f"{_KEY}.driver": f"{shlex.join(this_program()).replace('%', '%%')} {_ARGUMENTS}"}
     changed = {key: value for key, value in wanted.items() if _configured(repository, key) != value}
     for key, value in changed.items():
         repository.run("config", "--local", "--replace-all", key, value)
@@ -65,14 +64,3 @@ def _configured(repository: Repository, key: str) -> str:
         return repository.run("config", "--get", key).removesuffix("\n")
     except ProviderError:  # git says nothing and fails when there is no such key
         return ""
-
-
-def _program() -> str:
-    """This memcli by its full name, for the PATH of whoever calls git may have none, or another.
-
-    Through the interpreter it runs with -P: git calls it in the work tree, whose own `memcli` folder is not to be run.
-    """
-    script = os.path.abspath(sys.argv[0])
-    if os.path.basename(script) in ("memcli", "memcli.exe") and os.path.isfile(script) and os.access(script, os.X_OK):
-        return shlex.quote(script)
-    return f"{shlex.quote(sys.executable)} -P -m memcli"

@@ -44,7 +44,10 @@ _UNKNOWN_REVISION = ("unknown revision", "bad revision", "ambiguous argument", "
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails."""
+    """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails.
+
+    `index`: the index to look at instead of its own, as git names it to a hook while a part of it is committed.
+    """
 
     root: str
     index: str = ""
@@ -240,9 +243,9 @@ def _start(
         raise ProviderError(f"git cannot be started: {error}", "check the git on your PATH") from None
 
 
-def _environment() -> dict[str, str]:
+def _environment(index: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if _is_kept(name)}
-    return {**kept, **_SET_VARIABLES}
+    return {**kept, **_SET_VARIABLES, **({"GIT_INDEX_FILE": index} if index else {})}
 
 
 def _is_kept(name: str) -> bool:

@@ -22,7 +22,7 @@ from memcli.ports import Fold, Shelf
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
-from memcli.store.lock import Held, locked
+from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
@@ -36,11 +36,13 @@ class FileStore:
         layout: Layout,
         fold: Fold,
         guard: Callable[[Space, Space | None], AbstractContextManager[str]] = lambda *_: nullcontext(""),
+        wait: float = WAIT_SECONDS,
     ) -> None:
-        """`guard` stands around every write: see `store/guard.py`."""
+        """`guard` stands around every write: see `store/guard.py`. `wait`: how many seconds to wait for a lock."""
         self._layout = layout
         self._fold = fold
         self._guard = guard
+        self._wait = wait
 
     def spaces(self) -> list[str]:
         try:
@@ -167,7 +169,7 @@ class FileStore:
         path = self._layout.lock(check_space(space))
         make_folder(self._layout.spaces)
         make_folder(os.path.dirname(path))
-        return locked(path, f"space {space!r}", unless=unless)
+        return locked(path, f"space {space!r}", self._wait, unless)
 
 
 def _receipt(draft: Draft, change: Change) -> Receipt:

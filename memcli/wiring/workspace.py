@@ -25,6 +25,7 @@ from memcli.store.file import FileStore
 from memcli.store.guard import Guard
 from memcli.store.key import signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
+from memcli.store.lock import WAIT_SECONDS
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -78,10 +79,11 @@ def open_workspace(
     def in_force(policy: Policy) -> Policy:
         return policy if trust.is_accepted else tightened(policy)
 
-    store = past or AuditedStore(FileStore(layout, fold, guard), log)
+    wait = float(options.get("lock_wait") or WAIT_SECONDS)
+    store = past or AuditedStore(FileStore(layout, fold, guard, wait), log)
     return Workspace(
         store=store,
-        inbox=FileStore(Layout(layout.local("inbox")), fold),
+        inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait),
         trust=trust,
         load_trash=trash,
         load_audit=log,

@@ -1,0 +1,122 @@
+"""`memcli hook`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from memcli.cli.options import group, verb
+from memcli.cli.session import Session
+from memcli.errors import RefusedError, UsageError
+from memcli.git.hook_script import DEFAULT, NAMES
+
+app = group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
+Names = Annotated[list[str] | None, typer.Argument(metavar="[HOOK...]", help=f"Of {', '.join(NAMES)}.")]
+
+
+@app.command()
+@verb
+def install(session: Session, names: Names = None) -> None:
+    """Install hooks; without names, all but pre-push.
+
+    post-commit, post-merge, post-checkout and post-rewrite ingest, in the background, what came since the last time;
+    prepare-commit-msg recalls, as comments in the editor, what was decided about the staged change; pre-push warns of
+    secrets in the store. None fails, none takes long, none prints. A hook that is there already is kept and called
+    first. Each run leaves a line in .memory/local/hooks.log.
+
+    MEMCLI_HOOK_FOREGROUND=1 lets a hook finish before git goes on; MEMCLI_HOOK_VERBOSE=1 lets it say what it did.
+
+    Example: memcli hook install && memcli hook status
+    """
+    from memcli.git.hooks import find_hooks
+
+    hooks = find_hooks(os.getcwd())
+    done = _each(session, names or DEFAULT, hooks.install)
+    if hooks.is_seen and any(what != "unchanged" for what in done.values()):
+        session.output.note(f"{hooks.folder} lies in the work tree: git shows the hooks as changes, do not commit them")
+    _tell(session, hooks.folder, done)
+
+
+@app.command()
+@verb
+def uninstall(session: Session, names: Names = None) -> None:
+    """Take hooks away, all if none is named, and put back what was there before, as it was.
+
+    Example: memcli hook uninstall
+    """
+    from memcli.git.hooks import find_hooks
+
+    hooks = find_hooks(os.getcwd())
+    _tell(session, hooks.folder, _each(session, names or NAMES, hooks.uninstall))
+
+
+@app.command()
+@verb
+def status(session: Session) -> None:
+    """Show how each hook stands.
+
+    installed; outdated: install again; absent; foreign: not memcli's; edited: memcli's, changed by somebody.
+
+    Example: memcli hook status --json
+    """
+    from memcli.git.hooks import find_hooks
+    from memcli.render.grid import grid
+
+    hooks = find_hooks(os.getcwd())
+    found = [hooks.status(name) for name in NAMES]
+    rows = [[hook.name, hook.state, "calls the one that was there before" if hook.keeps else ""] for hook in found]
+    data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found]}
+    session.output.answer(data, f"{hooks.folder}\n{grid(['hook', 'state', ''], rows)}")
+
+
+@app.command()
+@verb
+def run(
+    session: Session,
+    name: Annotated[str, typer.Argument(metavar="HOOK", help="Which hook it is.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGUMENT...]", help="What git gave it.")] = None,
+    detached: Annotated[bool, typer.Option("--detached", help="This process is in the background already.")] = False,
+) -> None:
+    """Do what a hook does; the installed hooks call it, and so can a hook manager.
+
+    Never fails for what it finds. Following commits goes on in the background after it has returned.
+
+    Example: memcli hook run post-commit
+    """
+    from memcli.cli.hooking import run_hook
+
+    _check([name])
+    if run_hook(session, name, arguments or (), detached=detached):
+        sys.stderr.flush()
+        os._exit(0)  # work was given up; it ends with us
+
+
+def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
+    """What `act` did to each hook. One that is refused is told of, and does not keep the others from being done."""
+    _check(names)
+    done: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        try:
+            done[name] = act(name)
+        except RefusedError as error:
+            session.output.note(f"{error.message} ({error.hint})")
+            done[name] = "refused"
+    return done
+
+
+def _tell(session: Session, folder: str, done: dict[str, str]) -> None:
+    data = {"folder": folder, "hooks": done}
+    text = "\n".join(f"{what} {name}" for name, what in done.items() if what != "absent")
+    session.output.confirm(data, text or f"no hooks of memcli in {folder}")
+    if "refused" in done.values():
+        raise typer.Exit(RefusedError.exit_code)
+
+
+def _check(names: Sequence[str]) -> None:
+    for name in names:
+        if name not in NAMES:
+            raise UsageError(f"no hook {name!r}", f"there are {', '.join(NAMES)}")

@@ -1,0 +1,120 @@
+"""The hooks themselves: small POSIX shell scripts that call what was there before, and then memcli.
+
+A hook never fails or delays what git does: who was there first decides the exit code, memcli's own is dropped, and
+what takes time goes into the background. Each script bears a digest of itself, so that an edited one is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+KEPT = ".memcli-saved"
+"""What is put behind the name of a hook that was there before."""
+DEFAULT = ("post-commit", "post-merge", "post-checkout", "post-rewrite", "prepare-commit-msg")
+NAMES = (*DEFAULT, "pre-push")
+
+_MARK = re.compile(rb"#!/bin/sh\n# memcli hook ([0-9a-f]{16}):[^\n]*\n")
+_HEAD = """\
+#!/bin/sh
+# memcli hook {digest}: `memcli hook install` wrote it, `memcli hook uninstall` puts back what was here.
+"""
+_KEPT_FIRST = """\
+kept="${{0%/*}}/{hook}{ending}"
+code=0
+{before}if [ -f "$kept" ] && [ -x "$kept" ]; then
+  {call}
+  code=$?
+fi
+"""
+_RUN = """\
+run() {{
+  if [ -x {program} ]; then {command} hook run "$@"
+  elif command -v memcli > /dev/null 2>&1; then memcli hook run "$@"
+  fi
+}}
+"""
+_QUIET = '[ -n "${MEMCLI_HOOK_VERBOSE-}" ] || exec 2> /dev/null\n'
+_NOT_WHILE_REBASING = """\
+for folder in rebase-merge rebase-apply; do
+  [ ! -d "${GIT_DIR:-.git}/$folder" ] || exit $code  # post-rewrite comes when it is over
+done
+"""
+# What the background inherits it would hold open: a lock of who called git, or the pipe that somebody reads.
+_BEHIND = """\
+if [ -n "${{MEMCLI_HOOK_FOREGROUND-}}" ]; then {into}run {hook} -- "$@" {stdin}> /dev/null
+else ({into}run --detached {hook} -- "$@" {stdin}> /dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &)
+fi
+"""
+_PAIRS = "printf '%s\\n' \"$pairs\" | "
+_ONLY: Mapping[str, str] = {
+    "post-commit": _NOT_WHILE_REBASING,
+    "post-checkout": '[ "${3-}" = 1 ] || exit $code  # files, and no branch\n' + _NOT_WHILE_REBASING,
+    # Only where a person is about to write: not for -m, merge, squash, amend, nor where no editor opens.
+    "prepare-commit-msg": 'case "$code ${2-}" in "0 " | "0 template") ;; *) exit $code ;; esac\n'
+    '[ "${GIT_EDITOR-}" != : ] || exit $code\n',
+    "pre-push": "[ $code = 0 ] || exit $code\n",
+}
+
+
+def script(hook: str, program: Sequence[str], *, keeps_name: bool = False) -> bytes:
+    """The hook, which calls memcli by the words of `program`.
+
+    With `keeps_name` what was there before is read by a shell under the hook's own name, as one wants that looks at it.
+    """
+    return _signed(_body(hook, program, keeps_name))
+
+
+def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
+    """`absent`, `installed`, `outdated` (ours, of another version or place), `edited` (ours, changed) or `foreign`."""
+    if data is None:
+        return "absent"
+    if not (mark := _MARK.match(data)):
+        return "foreign"
+    if _digest(data[mark.end() :]) != mark[1]:
+        return "edited"
+    return "installed" if data in (script(hook, program), script(hook, program, keeps_name=True)) else "outdated"
+
+
+def wants_own_name(data: bytes) -> bool:
+    """Whether a hook is a shell script that finds out by its own name which hook it is, as husky's do."""
+    first = data.partition(b"\n")[0]
+    return bool(re.match(rb"#! ?/\S*(/env )?\S*\b(sh|dash|bash)\b", first)) and bool(_LOOKS_AT_NAME.search(data))
+
+
+_LOOKS_AT_NAME = re.compile(
+    rb"basename[^\n]{0,9}\$\{?0|\$\{0##\*/\}|\. +\"(\$\{0%/\*\}|\$\(dirname[^\n]{0,9}\$0\"?\))/h\""
+)
+
+
+def _body(hook: str, program: Sequence[str], keeps_name: bool) -> str:
+    call = '"$kept" "$@"'
+    if keeps_name:
+        call = """sh -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
+    takes_pairs = hook == "post-rewrite"
+    kept = _KEPT_FIRST.format(
+        hook=hook,
+        ending=KEPT,
+        before="pairs=$(cat)\n" if takes_pairs else "",
+        call=_PAIRS + call if takes_pairs else call,
+    )
+    run = _RUN.format(program=shlex.quote(program[0]), command=shlex.join(program))
+    if hook == "pre-push":
+        end = 'run pre-push -- "$@" < /dev/null > /dev/null\n'
+    elif hook == "prepare-commit-msg":
+        end = f'{_QUIET}run prepare-commit-msg -- "$@" < /dev/null > /dev/null\n'
+    else:
+        into, stdin = (_PAIRS, "") if takes_pairs else ("", "< /dev/null ")
+        end = _QUIET + _BEHIND.format(hook=hook, into=into, stdin=stdin)
+    return f"{kept}{_ONLY.get(hook, '')}{run}{end}exit $code\n"
+
+
+def _signed(body: str) -> bytes:
+    data = body.encode("utf-8", "surrogateescape")
+    return _HEAD.format(digest=_digest(data).decode()).encode() + data
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest()[:16].encode()

@@ -1,0 +1,194 @@
+"""The hooks of a repository: where they lie, how they stand, how they come and go.
+
+A hook that is there already is kept beside ours, which calls it first; taking ours away puts the very same file back.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
+from memcli.git.hook_script import KEPT, script, state, wants_own_name
+from memcli.git.program import this_program
+from memcli.git.repository import Repository, common_dir
+from memcli.model.names import show
+
+_MAX_HOOK = 1 << 24
+_TEMP = ".memcli-tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """How one hook stands: see `hook_script.state`. `keeps`: one that was there before is kept beside it."""
+
+    name: str
+    state: str
+    keeps: bool
+
+    def to_json(self) -> dict[str, object]:
+        return {"name": self.name, "state": self.state, "keeps": self.keeps}
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The folder that git looks for hooks in. `is_seen`: it lies in the work tree, and git shows what changes there."""
+
+    folder: str
+    is_seen: bool
+
+    def status(self, name: str) -> Hook:
+        """How the hook of this name stands. Raises StoreError when it cannot be read."""
+        path, kept = self._paths(name)
+        return Hook(name, state(name, _read(path), this_program()), os.path.lexists(kept))
+
+    def install(self, name: str) -> str:
+        """Puts the hook in place: `installed`, `updated`, or `unchanged`. Raises RefusedError, StoreError."""
+        path, kept = self._paths(name)
+        found = _read(path)
+        now = state(name, found, this_program())
+        if now == "installed" and os.access(path, os.X_OK):
+            return "unchanged"
+        if now == "edited":
+            raise RefusedError(f"{name}: somebody has edited memcli's hook: {show(path)}", "move it away, then install")
+        before = _read(kept)
+        if now == "foreign" and before is not None and before != found:
+            raise RefusedError(
+                f"{name}: one hook is kept already, and another has come: {show(kept)}", "move one of the two away"
+            )
+        owner = found if now == "foreign" else before
+        data = script(name, this_program(), keeps_name=owner is not None and wants_own_name(owner))
+        _attempt(f"install the hook {name}", lambda: _put(path, data, kept if now == "foreign" else None))
+        return "updated" if now == "outdated" else "installed"
+
+    def uninstall(self, name: str) -> str:
+        """Puts back what was there: `removed`, `restored`, or `absent` when nothing of ours is. Raises RefusedError,
+        StoreError."""
+        path, kept = self._paths(name)
+        now = state(name, _read(path), this_program())
+        keeps = os.path.lexists(kept)
+        if now == "edited" or (now == "foreign" and keeps and _read(path) != _read(kept)):
+            what = "somebody has edited memcli's hook" if now == "edited" else "another hook has come over memcli's"
+            hint = f"take it away by hand{f'; what was there before is {show(kept)}' if keeps else ''}"
+            raise RefusedError(f"{name}: {what}: {show(path)}", hint)
+        if keeps:
+            _attempt(f"restore the hook {name}", lambda: _restore(kept, path))
+            return "restored"
+        if now in ("absent", "foreign"):
+            return "absent"
+        _attempt(f"remove the hook {name}", lambda: os.unlink(path))
+        return "removed"
+
+    def _paths(self, name: str) -> tuple[str, str]:
+        path = os.path.join(self.folder, name)
+        return path, path + KEPT
+
+
+def find_hooks(start: str) -> Hooks:
+    """The hooks of the repository that holds the directory `start`. A linked work tree has those of its main one.
+
+    Raises NotFoundError, ProviderError, and RefusedError for a folder outside of the repository.
+    """
+    here = Repository(start)
+    bare, git_dir = here.run("rev-parse", "--is-bare-repository", "--absolute-git-dir").split("\n")[:2]
+    root = git_dir if bare == "true" else here.run("rev-parse", "--show-toplevel").removesuffix("\n")
+    shared = common_dir(git_dir)
+    configured = _configured(here)
+    folder = os.path.join(shared, "hooks") if configured is None else os.path.join(root, configured)
+    if not _is_inside(folder, root) and not _is_inside(folder, shared):
+        raise RefusedError(
+            f"the hooks of this repository lie outside of it, where others use them too: {show(folder)}",
+            "give it its own: `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from yours",
+        )
+    return Hooks(os.path.normpath(folder), not _is_inside(folder, shared) and not _is_ignored(here, folder))
+
+
+def _configured(repository: Repository) -> str | None:
+    """What core.hooksPath says, but for what memcli itself says to git on the command line; None where it is not set."""
+    try:
+        told = repository.run("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath").split("\0")
+    except ProviderError:  # git fails when there is no such key
+        return None
+    values = [value for scope, value in zip(told[::2], told[1::2], strict=False) if scope != "command"]
+    return values[-1] if values else None
+
+
+def _is_ignored(repository: Repository, folder: str) -> bool:
+    try:
+        repository.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
+    except MemcliError:
+        return False
+    return True
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    path, folder = os.path.realpath(path), os.path.realpath(folder)
+    return path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _read(path: str) -> bytes | None:
+    """What the hook at `path` holds, through a link too; None when nothing is there. Raises StoreError."""
+    try:
+        if not os.path.lexists(path):
+            return None
+        if not os.path.exists(path):
+            return b""  # a link that leads nowhere
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError(errno.EINVAL, "it is no file")
+            return file.read(_MAX_HOOK)
+    except OSError as error:
+        raise StoreError(f"cannot read the hook {show(path)}: {error.strerror}", "move it away") from None
+
+
+def _put(path: str, data: bytes, kept: str | None) -> None:
+    """Replaces the file at `path` at once; with `kept` the one that is there stays under that name. Raises OSError."""
+    folder, name = os.path.split(path)
+    os.makedirs(folder, exist_ok=True)
+    temp = os.path.join(folder, f".{name}{_TEMP}")
+    with suppress(FileNotFoundError):
+        os.unlink(temp)
+    try:
+        fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o777)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(fd)
+        if kept is not None:
+            _keep(path, kept)
+        os.replace(temp, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(temp)
+
+
+def _keep(path: str, kept: str) -> None:
+    """Gives the file a second name, so that there is a hook at every moment; where links are not known, moves it."""
+    with suppress(FileNotFoundError):
+        os.unlink(kept)
+    try:
+        os.link(path, kept, follow_symlinks=False)
+    except (OSError, NotImplementedError):
+        os.rename(path, kept)
+
+
+def _restore(kept: str, path: str) -> None:
+    if os.path.exists(path) and os.path.samefile(
+        kept, path
+    ):  # two names of one file, which a rename leaves as they are
+        os.unlink(kept)
+    else:
+        os.replace(kept, path)
+
+
+def _attempt(what: str, act: Callable[[], None]) -> None:
+    try:
+        act()
+    except OSError as error:
+        where = f": {show(error.filename)}" if isinstance(error.filename, str) else ""
+        raise StoreError(f"cannot {what}: {error.strerror}{where}", "check the permissions of the folder") from None

@@ -1,0 +1,65 @@
+"""The message of a commit that is being written: lines that git will strip again are put into it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from memcli.errors import ProviderError
+from memcli.git.repository import Repository
+
+_MAX_BYTES = 1 << 24
+_CUT = re.compile(rb"^.{0,9} -{24} >8 -{24}$", re.MULTILINE)
+_AUTO_MARKS = "#;@!$%^&|:"
+_KEPT_COMMENTS = re.compile(rb"will be kept; you may remove them")
+
+
+def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
+    """Puts the lines as comments into the message at `path`, where git strips comments; whether it did.
+
+    Raises OSError, ProviderError.
+    """
+    with open(path, "rb") as file:
+        text = file.read(_MAX_BYTES)
+    mark = _mark(repository, text)
+    cut = _CUT.search(text)
+    cleanup = _setting(repository, "commit.cleanup")
+    is_stripped = cleanup in ("", "default", "strip") and not _KEPT_COMMENTS.search(text)
+    if not lines or not mark or not (is_stripped or (cleanup == "scissors" and cut)):
+        return False
+    added = "".join(f"{mark} memcli: {line}\n" for line in lines).encode("utf-8", "replace")
+    # Below the line that says so all is cut; above it, only what is marked.
+    at = cut.start() if cut and is_stripped else len(text)
+    gap = b"" if text[:at].endswith(b"\n") or not at else b"\n"
+    _replace(path, text[:at] + gap + added + text[at:])
+    return True
+
+
+def _mark(repository: Repository, text: bytes) -> str:
+    """What begins a comment; empty where git chose one and does not show it."""
+    mark = _setting(repository, "core.commentString") or _setting(repository, "core.commentChar") or "#"
+    if mark != "auto":
+        return mark
+    last = text.rstrip().rpartition(b"\n")[2][:1].decode("ascii", "replace")
+    return last if last and last in _AUTO_MARKS else ""
+
+
+def _setting(repository: Repository, key: str) -> str:
+    try:
+        return repository.run("config", "--get", key).removesuffix("\n")
+    except ProviderError:  # git fails when there is no such key
+        return ""
+
+
+def _replace(path: str, data: bytes) -> None:
+    """All of the message or none of what is added: git reads it when we are gone, however we went."""
+    temp = f"{path}.memcli-tmp"
+    fd = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, os.stat(path).st_mode & 0o777)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+        os.replace(temp, path)
+    except OSError:
+        os.unlink(temp)
+        raise

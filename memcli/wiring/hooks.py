@@ -1,0 +1,95 @@
+"""What hooks do when git calls them: follow the commits, recall for a change, look for secrets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from memcli.app.ingest import ingest, retire_commits
+from memcli.app.lookup import opened
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError
+from memcli.git.repository import Repository, find_repository
+from memcli.model.memory import Json
+from memcli.store.hook_log import HookLog
+
+MAX_COMMITS = 200
+"""How many commits a hook ingests; more are left to `ingest` and `watch`."""
+_MAX_LINES = 5
+_MAX_LINE = 110
+_MEANING_SECONDS = 0.15
+
+
+def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
+    """Ingests the commits that this work tree has come to since the last time; what came of it, for the log.
+
+    `pairs` are the commits that were rewritten. Raises MemcliError.
+    """
+    repository = find_repository(os.getcwd())
+    git_dir = repository.git_dir()
+    head = repository.head()
+    if not head:
+        return {"outcome": "no commits yet"}
+    seen = log.seen(git_dir)
+    start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
+    told = _ingest(workspace, repository, hook, start, head)
+    if hook == "post-rewrite":
+        from memcli.git.rewritten import gone
+
+        told["retired"] = retire_commits(workspace, gone(repository, pairs))
+    log.see(git_dir, head)
+    if told.get("created") or told.get("updated") or told.get("retired"):
+        with opened(workspace):  # so that the next recall need not bring the index up to date
+            pass
+    return told
+
+
+def advise(workspace: Workspace, message: str, index: str) -> dict[str, Json]:
+    """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
+    from memcli.app.consult import consult, topic_of
+    from memcli.git.message import comment
+    from memcli.git.staged import staged_files, staged_lines
+    from memcli.ingest.labels import readable
+    from memcli.render.clean import clean_line
+    from memcli.store.layout import FOLDER
+
+    repository = Repository(find_repository(os.getcwd()).root, index)
+    files = [readable(file) for file in staged_files(repository) if FOLDER not in file.split("/")]
+    topic = topic_of(files, staged_lines(repository)) if files else ""
+    lines = [_cut(clean_line(line)) for line in consult(workspace, topic, _MAX_LINES, _MEANING_SECONDS)]
+    return {"outcome": "advised" if comment(repository, message, lines) else "nothing to say", "lines": len(lines)}
+
+
+def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:
+    """From where to follow a work tree that was not followed before; empty for the last commit alone."""
+    if hook == "post-checkout":
+        before = arguments[0] if arguments else ""
+        return before if before.strip("0") and repository.has_commit(before) else repository.head()
+    if hook == "post-merge" or (hook == "post-rewrite" and "rebase" in arguments):
+        try:
+            return repository.resolve("ORIG_HEAD")
+        except MemcliError:
+            return ""
+    return ""
+
+
+def _ingest(workspace: Workspace, repository: Repository, hook: str, start: str, head: str) -> dict[str, Json]:
+    from memcli.ingest.commits import CommitSource
+
+    revisions = f"{start}..{head}" if start else f"{head}^!"
+    count = repository.count(revisions)
+    left: dict[str, Json] = {}
+    if count > MAX_COMMITS:
+        left = {"left_out": count, "hint": f"memcli ingest --git {revisions}"}
+        if hook != "post-commit":
+            return {"outcome": "too many commits", **left}
+        revisions = f"{head}^!"
+    if not count:
+        return {"outcome": "nothing new"}
+    done = ingest(workspace, CommitSource(repository.root, revisions))
+    counts = {name: n for name, n in done.to_json().items() if isinstance(n, int) and n}
+    return {"outcome": "ingested", "range": revisions, "commits": min(count, MAX_COMMITS), **counts, **left}
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _MAX_LINE else f"{line[: _MAX_LINE - 3].rstrip()}..."
