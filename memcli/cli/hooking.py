@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from memcli.app.consult import BACKEND
 from memcli.app.workspace import Workspace
 from memcli.cli.output import report
 from memcli.cli.session import Session
@@ -31,7 +32,7 @@ def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached:
     """Does what the hook is for; whether work was given up that still runs. Raises nothing that one can run into."""
     pairs = _pairs() if hook == "post-rewrite" else ""
     if hook == "prepare-commit-msg":
-        return _within(_MESSAGE_SECONDS, lambda: _logged(session, hook, lambda w, _: _advise(w, arguments)))
+        return _within(_MESSAGE_SECONDS, lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), BACKEND))
     if hook == "pre-push":
         return _within(_PUSH_SECONDS, lambda: _logged(session, hook, lambda *_: _look_for_secrets(session)))
     if not detached and not os.environ.get(FOREGROUND):
@@ -75,13 +76,15 @@ def _look_for_secrets(session: Session) -> dict[str, Json]:
     return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
 
 
-def _logged(session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]]) -> None:
+def _logged(
+    session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
+) -> None:
     """Does the work, and leaves a line of how it went: nobody is there to be told of an error."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
     since = time.monotonic()
     try:
-        workspace = session.open(lock_wait=_LOCK_SECONDS)
+        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend)
     except MemcliError as error:
         if is_verbose and not isinstance(error, NotFoundError):
             report(error, json=False)

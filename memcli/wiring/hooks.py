@@ -17,7 +17,6 @@ MAX_COMMITS = 200
 """How many commits a hook ingests; more are left to `ingest` and `watch`."""
 _MAX_LINES = 5
 _MAX_LINE = 110
-_MEANING_SECONDS = 0.15
 
 
 def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
@@ -56,7 +55,7 @@ def advise(workspace: Workspace, message: str, index: str) -> dict[str, Json]:
     repository = Repository(find_repository(os.getcwd()).root, index)
     files = [readable(file) for file in staged_files(repository) if FOLDER not in file.split("/")]
     topic = topic_of(files, staged_lines(repository)) if files else ""
-    lines = [_cut(clean_line(line)) for line in consult(workspace, topic, _MAX_LINES, _MEANING_SECONDS)]
+    lines = [_cut(clean_line(line)) for line in consult(workspace, topic, _MAX_LINES)]
     return {"outcome": "advised" if comment(repository, message, lines) else "nothing to say", "lines": len(lines)}
 
 
