@@ -113,7 +113,10 @@ def _within(seconds: float, work: Callable[[], None]) -> bool:
 
 
 def _pairs() -> str:
-    return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
+    """The commits that git says were rewritten; none where nothing can be read."""
+    with suppress(OSError):
+        return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
+    return ""
 
 
 def _detach(session: Session, hook: str, arguments: Sequence[str], pairs: str) -> None:

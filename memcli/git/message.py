@@ -22,27 +22,31 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
     """
     with open(path, "rb") as file:
         text = file.read(_MAX_BYTES)
-    mark = _mark(repository, text)
     cut = _CUT.search(text)
     cleanup = _setting(repository, "commit.cleanup")
     is_stripped = cleanup in ("", "default", "strip") and not _KEPT_COMMENTS.search(text)
+    # Below the line that says so all is cut; above it, only what is marked.
+    at = cut.start() if cut and is_stripped else len(text)
+    mark = _mark(repository, text[:at])
     if not lines or not mark or not (is_stripped or (cleanup == "scissors" and cut)):
         return False
     added = "".join(f"{mark} memcli: {line}\n" for line in lines).encode("utf-8", "replace")
-    # Below the line that says so all is cut; above it, only what is marked.
-    at = cut.start() if cut and is_stripped else len(text)
-    gap = b"" if text[:at].endswith(b"\n") or not at else b"\n"
+    gap = b"" if text[:at].endswith(b"\n") else b"\n"
     _replace(path, text[:at] + gap + added + text[at:])
     return True
 
 
 def _mark(repository: Repository, text: bytes) -> str:
-    """What begins a comment; empty where git chose one and does not show it."""
+    """What begins a comment; empty where the last line, which git wrote, does not begin with it.
+
+    What git was told on its command line is not known here: another mark, or that it is to write no comments.
+    """
     mark = _setting(repository, "core.commentString") or _setting(repository, "core.commentChar") or "#"
-    if mark != "auto":
-        return mark
-    last = text.rstrip().rpartition(b"\n")[2][:1].decode("ascii", "replace")
-    return last if last and last in _AUTO_MARKS else ""
+    last = text.rstrip().rpartition(b"\n")[2]
+    if mark == "auto":
+        mark = last[:1].decode("ascii", "replace")
+        return mark if mark and mark in _AUTO_MARKS else ""
+    return mark if last.startswith(mark.encode()) else ""
 
 
 def _setting(repository: Repository, key: str) -> str:
