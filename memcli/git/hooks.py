@@ -178,9 +178,8 @@ def _keep(path: str, kept: str) -> None:
 
 
 def _restore(kept: str, path: str) -> None:
-    if os.path.exists(path) and os.path.samefile(
-        kept, path
-    ):  # two names of one file, which a rename leaves as they are
+    # Of two names of one file a rename takes none away.
+    if os.path.lexists(path) and os.path.samestat(os.lstat(kept), os.lstat(path)):
         os.unlink(kept)
     else:
         os.replace(kept, path)

@@ -36,7 +36,8 @@ class HookLog:
         return locked(self._lock, "the work of hooks", wait)
 
     def seen(self, git_dir: str) -> str:
-        """The commit up to which this work tree was followed; empty when it never was."""
+        """The commit up to which a work tree was followed, by its git folder as seen from the store, which may be moved
+        with it; empty when it never was."""
         found = self._heads().get(git_dir)
         return found if isinstance(found, str) else ""
 

@@ -25,7 +25,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     `pairs` are the commits that were rewritten. Raises MemcliError.
     """
     repository = find_repository(os.getcwd())
-    git_dir = repository.git_dir()
+    git_dir = os.path.relpath(os.path.realpath(repository.git_dir()), os.path.realpath(workspace.root))
     head = repository.head()
     if not head:
         return {"outcome": "no commits yet"}

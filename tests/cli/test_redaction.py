@@ -101,6 +101,16 @@ def _commits(run: Run, folder: Path) -> None:
     run("ingest", "--git", "HEAD")
 
 
+def _hook(run: Run, folder: Path) -> None:
+    (folder / ".git").rmdir()
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, "app.py", f"print('{TOKEN}')\n", f"Ask {MAIL}")
+    run("init")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMCLI_HOOK_FOREGROUND", "1")
+        run("hook", "run", "post-commit")
+
+
 def _watch(run: Run, folder: Path) -> None:
     run("watch", "--once", "--no-git")
     (folder / "notes.md").write_text(f"# Deploy\n\n{SAID}\n")
@@ -127,7 +137,7 @@ def _adopt(run: Run, folder: Path) -> None:
 
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
-    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,),
+    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
     "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify guard".split()
