@@ -99,6 +99,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     )
     yield _config(root)
     yield from _merge_driver(root)
+    yield from _hooks(root)
     yield _trust(root)
     yield from _spaces(options, environ)
 
@@ -139,6 +140,22 @@ def _merge_driver(root: str) -> Iterator[Check]:
         yield Check("merge driver", True, "not asked for (`memcli init --git` installs it)")
     else:
         yield Check("merge driver", not found, found or "git merges memories by memcli", "run `memcli init --git`")
+
+
+def _hooks(root: str) -> Iterator[Check]:
+    """Whether those hooks that are memcli's are of this memcli, where the store is in a repository."""
+    from memcli.git.hook_script import NAMES
+    from memcli.git.hooks import find_hooks
+
+    try:
+        hooks = find_hooks(os.path.dirname(root))
+        states = [(name, hooks.status(name).state) for name in NAMES]
+    except MemcliError:
+        return
+    told = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
+    ok = not any(state in ("outdated", "edited") for _, state in states)
+    found = ", ".join(told) or "none (`memcli hook install` installs them)"
+    yield Check("hooks", ok, found, "run `memcli hook install`")
 
 
 def _trust(root: str) -> Check:

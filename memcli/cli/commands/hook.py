@@ -33,9 +33,12 @@ def install(session: Session, names: Names = None) -> None:
     Example: memcli hook install && memcli hook status
     """
     from memcli.git.hooks import find_hooks
+    from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
     done = _each(session, names or DEFAULT, hooks.install)
+    if locate(session.options, os.environ) is None:
+        session.output.note("there is no store here yet: the hooks do nothing until you run `memcli init`")
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} lies in the work tree: git shows the hooks as changes, do not commit them")
     _tell(session, hooks.folder, done)
