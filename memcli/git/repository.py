@@ -51,7 +51,6 @@ class Repository:
 
     root: str
     index: str = ""
-    """Another file than its own for what is staged, such as `git commit -a` names to its hooks."""
 
     def run(self, *arguments: str) -> str:
         """What git prints. Bytes that are no UTF-8 come as surrogates, as in file names."""
@@ -235,7 +234,7 @@ def _start(
         return subprocess.Popen(
             ["git", *_SAFE, "-C", directory, *arguments],
             stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**_environment(), **({"GIT_INDEX_FILE": index} if index else {})},
+            env=_environment(index),
         )  # fmt: skip
     except FileNotFoundError:
         raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None
