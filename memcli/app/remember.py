@@ -211,13 +211,14 @@ class _Desk:
         if "id" in given:
             return self._draft.get(given["id"])
         if "path" in given:
-            return self._draft.at(given["path"]) or self._draft.get(memory_id(self._space, given["path"]))
+            known = self._draft.at(given["path"]) or self._draft.get(memory_id(self._space, given["path"]))
+            return None if known and _is_of_another_file(known, given) else known
         return self._draft.hashed(candidate.hash)
 
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
         path = self._free_path(fields["path"], candidate)
-        name = fields.get("id") or memory_id(self._space, path)
+        name = fields.get("id") or self._free_id(path)
         fields.setdefault("created_at", self._now)
         fields.setdefault("updated_at", self._now)
         memory = _memory({**fields, "id": name, "path": path})
@@ -231,6 +232,12 @@ class _Desk:
         if other is None or other.id == candidate.given.get("id"):
             return path
         return f"{path[:200]}-{short_digest(candidate.given.get('id') or candidate.hash, 8)}"
+
+    def _free_id(self, path: str) -> str:
+        """The id of a memory at `path`; another one when it went on to another path with its file."""
+        while self._draft.get(name := memory_id(self._space, path)) is not None:
+            path += "~"
+        return name
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
@@ -251,6 +258,15 @@ class _Desk:
     def _keep(self, memory: Memory) -> None:
         self.changed[memory.id] = memory
         self._draft.take(Change((memory,)))
+
+
+def _is_of_another_file(memory: Memory, given: Mapping[str, Any]) -> bool:
+    """Whether `memory` once was where `given` is to be, and has gone elsewhere with its file."""
+    return (
+        memory.path != given["path"]
+        and memory.active
+        and (memory.metadata.get("source") != given["metadata"].get("source"))
+    )
 
 
 def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from memcli.app.embed import embed_space, index_status
 from memcli.app.ingest import Ingested, ingest, retire
+from memcli.app.relocate import Place, relocate
 from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError, NotFoundError, ProviderError
+from memcli.model.memory import Json
 from memcli.ports import Source
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class Changes(Protocol):
-    """One batch: files to read again, files that are gone, a range of commits."""
+    """One batch: files to read again, files that are gone or elsewhere, a range of commits; or none of it, and time."""
 
     @property
     def files(self) -> tuple[str, ...]: ...
@@ -20,38 +26,162 @@ class Changes(Protocol):
     def removed(self) -> tuple[str, ...]: ...
     @property
     def commits(self) -> str | None: ...
+    @property
+    def moved(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def is_idle(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
+class Progress(Protocol):
+    """What has been told and dealt with, kept so that the next watch goes on from there."""
+
+    def doubt(self, changes: Changes) -> None:
+        """Notes that this batch may or may not have been dealt with, until the next `save`. Raises StoreError."""
+
+    def save(self) -> None:
+        """Keeps that all that was told is dealt with. Raises StoreError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """A watch that is ready to run. `lock` is the file that keeps a second one off the same store; `name_of` gives the
-    name that a memory knows a file by."""
+    """A watch that is ready to run.
+
+    `name_of` and `path_of` give the name and the path that a memory knows a file by. `is_there` says whether there still is a store; `wait` waits for some seconds, and
+    says whether to stop. `log` is told what happened. With `once` what cannot be stored is an error, else it is tried
+    again. With `embed` vectors are made when there is time.
+    """
 
     workspace: Workspace
     work_tree: str
-    lock: str
     batches: Iterator[Changes]
     file_source: Callable[[Sequence[str]], Source]
     commit_source: Callable[[str], Source]
     name_of: Callable[[str], str]
-    save: Callable[[], None]
+    path_of: Callable[[str], str]
+    progress: Progress
+    is_there: Callable[[], bool]
+    wait: Callable[[float], bool]
+    log: Callable[[Mapping[str, Json]], None]
+    once: bool = False
+    embed: bool = False
 
     def run(self) -> Iterator[Ingested]:
-        """What became of each batch, once it is stored. What was told is saved behind it, so nothing is lost or told twice."""
-        try:
-            for changes in self.batches:
-                yield self._store(changes)
-                self.save()
-        finally:
-            self.save()
+        """What became of each batch, once it is stored; ends when stopped, and when the store is gone.
+
+        What is told is noted before it is stored and saved behind it: whenever this ends, nothing is lost.
+        """
+        warm = ""
+        is_saved = True
+        for changes in self.batches:
+            if not self.is_there():
+                return
+            if changes.is_idle:
+                is_saved = is_saved or self._save()
+                warm = self._warm(warm)
+                continue
+            done = self._persist(changes)
+            if done is None:
+                return
+            is_saved = False
+            self._log_batch(changes, done)
+            yield done
+        if self.is_there():
+            if not is_saved or self.once:
+                self.progress.save()
+            if self.embed and self.once:
+                self._warm(warm)
+
+    def _persist(self, changes: Changes) -> Ingested | None:
+        """Stores a batch, however long that takes; None when stopped before, or without a store to put it into."""
+        pause = _FIRST_PAUSE
+        told = ""
+        while True:
+            try:
+                self.progress.doubt(changes)
+                return self._store(changes)
+            except MemcliError as error:
+                if self.once:
+                    raise
+                if error.message != told:
+                    told = error.message
+                    self._tell("trouble", f"{told}; trying again until it works")
+            if self.wait(pause) or not self.is_there():
+                return None
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _store(self, changes: Changes) -> Ingested:
         done = Ingested()
-        sources = [self.file_source(changes.files)] if changes.files else []
-        sources += [self.commit_source(changes.commits)] if changes.commits else []
-        for source in sources:
+        if changes.moved:
+            moves = [(self._place(old), self._place(new)) for old, new in changes.moved]
+            done.updated += relocate(self.workspace, moves)
+        gone = {self.name_of(file) for file in changes.removed}
+        if changes.files:
+            source = _Noting(self.file_source(changes.files))
             done.merge(ingest(self.workspace, source))
-        done.retired = (
-            retire(self.workspace, [self.name_of(file) for file in changes.removed]) if changes.removed else 0
-        )
+            # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
+            gone |= {self.name_of(file) for file in changes.files} - source.names
+        if gone:
+            done.retired += retire(self.workspace, gone)
+        if changes.commits:
+            done.merge(self._commits(changes.commits))
         return done
+
+    def _commits(self, revisions: str) -> Ingested:
+        try:
+            return ingest(self.workspace, self.commit_source(revisions))
+        except (NotFoundError, ProviderError) as error:
+            if self.once:
+                raise
+            self._tell("trouble", f"{error.message}; `memcli ingest --git {revisions}` for these commits")
+            return Ingested()
+
+    def _place(self, file: str) -> Place:
+        return Place(self.name_of(file), self.path_of(file))
+
+    def _save(self) -> bool:
+        try:
+            self.progress.save()
+        except MemcliError as error:
+            self._tell("trouble", error.message)
+            return False
+        return True
+
+    def _warm(self, warm: str) -> str:
+        """Brings the index up to date when the space has changed; returns the fingerprint that it is warm for."""
+        try:
+            snapshot = self.workspace.store.open(self.workspace.space)
+            snapshot.close()
+            if snapshot.fingerprint not in ("", warm):
+                (embed_space if self.embed else index_status)(self.workspace)
+            return snapshot.fingerprint
+        except MemcliError as error:
+            self._tell("trouble", error.message)
+            return warm
+
+    def _tell(self, event: str, message: str) -> None:
+        self.workspace.warn(message)
+        self.log({"event": event, "message": message})
+
+    def _log_batch(self, changes: Changes, done: Ingested) -> None:
+        told = {name: value for name, value in done.to_json().items() if name != "paths"}
+        counts = {"files": len(changes.files), "removed": len(changes.removed), "moved": len(changes.moved)}
+        self.log({"event": "batch", **counts, "commits": changes.commits, **told})
+
+
+class _Noting:
+    """A source that notes which files it had something of."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.names: set[str] = set()
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        return self._source.skipped
+
+    def candidates(self) -> Iterator[Mapping[str, object]]:
+        for fields in self._source.candidates():
+            metadata = fields.get("metadata")
+            if isinstance(metadata, Mapping):
+                self.names.add(str(metadata.get("source")))
+            yield fields

@@ -27,6 +27,8 @@ class FileSource:
     def __init__(self, paths: Sequence[str], base: str, *, may_be_gone: bool = False) -> None:
         self._bases = (os.path.realpath(base), os.path.abspath(base))
         self._paths = [os.path.abspath(path) for path in paths]
+        # Who knows that a file may be gone has found it, not named it.
+        self._are_named = not may_be_gone
         self._ignore: dict[str, Ignore] = {}
         self.skipped: Counter[str] = Counter()
         for given, path in zip(paths, self._paths, strict=True):
@@ -62,7 +64,7 @@ class FileSource:
             elif self._rules(root).covers(file):
                 self.skipped["ignored"] += 1
             else:
-                yield root, file, True
+                yield root, file, self._are_named
 
     def _folder(self, root: str, folder: str) -> Iterator[tuple[str, str, bool]]:
         rules = self._rules(root)

@@ -58,6 +58,11 @@ class Inbox:
         """Whether there is news, waiting for it at most so long."""
         return self._bell.wait(seconds)
 
+    @property
+    def events(self) -> int:
+        """How many events since the last time."""
+        return self._events
+
     def quiet(self) -> float:
         """Seconds since the last event."""
         return time.monotonic() - self._last
@@ -103,12 +108,14 @@ class Observer:
         wanted = plan(tree)
         try:
             return self._follow(wanted)
-        except OSError as error:
-            if error.errno not in _LIMITS:
-                raise
-            self.stop()
-            self.is_polling = True
+        except OSError:
+            self.poll()
             return True
+
+    def poll(self) -> None:
+        """Gives up on being told: from now on `is_polling` is true."""
+        self.stop()
+        self.is_polling = True
 
     def stop(self) -> None:
         """Ends all watches and their threads."""
@@ -142,8 +149,10 @@ class Observer:
                 recursive=recursive,
                 event_filter=_event_types(),
             )
-        except FileNotFoundError:
-            return
+        except OSError as error:
+            if error.errno in _LIMITS:
+                raise
+            return  # gone, no folder any more, or not ours to read: scans tell what they can of it
         self._watches[folder, recursive] = watch
 
     def _probe(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -27,6 +27,10 @@ class WatchState:
     head: str | None = None
     files: Mapping[str, Stamp] = field(default_factory=lambda: MappingProxyType({}))
 
+    def doubting(self, paths: Iterable[str]) -> WatchState:
+        """The state when it is not known what became of these files: each is looked at again, and told, or is gone."""
+        return replace(self, files={**self.files, **dict.fromkeys(paths, UNKNOWN)})
+
     def to_json(self) -> dict[str, Any]:
         """The state as plain JSON values, sorted."""
         return {"head": self.head, "files": {_quote(path): list(self.files[path]) for path in sorted(self.files)}}
@@ -42,6 +46,19 @@ class WatchState:
                 case [int(size), int(mtime_ns), str(digest)] if isinstance(path, str):
                     stamps[_unquote(path)] = Stamp(size, mtime_ns, digest)
         return cls(head if isinstance(head, str) else None, stamps)
+
+
+UNKNOWN = Stamp(-1, -1, "")
+
+
+def paths_to_json(paths: Iterable[str]) -> list[str]:
+    """Names of files as plain JSON, in their order."""
+    return [_quote(path) for path in paths]
+
+
+def paths_from_json(value: object) -> list[str]:
+    """The names that `paths_to_json` gave; whatever cannot be understood is left out."""
+    return [_unquote(path) for path in value if isinstance(path, str)] if isinstance(value, list) else []
 
 
 def _quote(path: str) -> str:

@@ -36,6 +36,16 @@ class Finding:
         gone = frozenset(self.removed)
         return {path: stamp for path, stamp in {**known, **self.stamps}.items() if path not in gone}
 
+    def parts(self, size: int) -> list[Finding]:
+        """The same in parts of at most `size` changed files; what is gone, and what is no news, is in the first."""
+        if len(self.changed) <= size:
+            return [self]
+        later = frozenset(self.changed[size:])
+        first = {path: stamp for path, stamp in self.stamps.items() if path not in later}
+        slices = [self.changed[at : at + size] for at in range(size, len(self.changed), size)]
+        rest = [Finding(files, (), {path: self.stamps[path] for path in files}) for files in slices]
+        return [Finding(self.changed[:size], self.removed, first), *rest]
+
 
 class Survey:
     """The part of a work tree that is followed: within `paths` (all when empty), and matching one of `globs`.

@@ -141,7 +141,7 @@ def test_watch_follows_files_and_commits(run: Run, repository: Path, watching: s
     assert "new.md" in paths(run, "--all")
     assert not [p for p in paths(run, "--all") if ".memory" in p]
     second = run("watch", "--once")
-    assert (second.code, "another memcli watches" in second.err) == (4, True)
+    assert (second.code, "the watch of this store is held by process" in second.err) == (4, True)
     watching.send_signal(signal.SIGTERM)
     assert watching.wait(timeout=30) == 0
 

@@ -36,7 +36,8 @@ class Watched:
     def run(self) -> None:
         try:
             for batch in self.watcher.batches():
-                self.batches.append(batch)
+                if not batch.is_idle:
+                    self.batches.append(batch)
         except BaseException as error:
             self.errors.append(error)
 
@@ -287,7 +288,8 @@ def test_folders_that_come_move_and_go(repo: Repo, start: Start):
     watched.until(lambda: "new/deep/er/x.txt" in watched.files)
     (repo.root / "a").rename(repo.root / "moved")
     watched.until(lambda: {"moved/b/c.txt", "moved/d.txt"} <= set(watched.files))
-    watched.until(lambda: {"a/b/c.txt", "a/d.txt"} <= set(watched.removed))
+    olds = {"a/b/c.txt", "a/d.txt"}
+    watched.until(lambda: olds == {old for batch in watched.batches for old, _ in batch.moved} | set(watched.removed))
     (repo.root / "moved" / "b" / "c.txt").write_text("changed where it is now")
     watched.until(lambda: watched.files.count("moved/b/c.txt") == 2)
     shutil.rmtree(repo.root / "new")
@@ -380,6 +382,84 @@ def test_a_stop_before_the_start_tells_nothing(repo: Repo):
     stop = threading.Event()
     stop.set()
     assert list(Watcher(str(repo.root), state=WatchState(), stop=stop).batches()) == []
+
+
+def test_moves(repo: Repo):
+    repo.commit("one", {"a/x.txt": "x", "a/y.txt": "same", "b/z.txt": "same", "c.txt": "c", "d.txt": "d", "e.txt": ""})
+    _, state = once(repo.root, None)
+    repo.git("mv", "a", "moved")
+    repo.git("mv", "b/z.txt", "0.txt")
+    (repo.root / "c.txt").replace(repo.root / "d.txt")
+    (repo.root / "e.txt").replace(repo.root / "f.txt")
+    told, _ = once(repo.root, state)
+    assert told == Changes(
+        files=("0.txt", "d.txt", "f.txt", "moved/x.txt", "moved/y.txt"),
+        removed=("c.txt", "e.txt"),
+        moved=(("a/y.txt", "0.txt"), ("a/x.txt", "moved/x.txt"), ("b/z.txt", "moved/y.txt")),
+    )
+
+
+def test_much_news_comes_in_parts(repo: Repo):
+    repo.commit("one", {f"a/{n}.txt": f"{n}" for n in range(2_100)} | {"gone.txt": "x"})
+    state = once_all(repo.root)
+    assert once(repo.root, state)[0] is None
+    repo.git("mv", "a", "b")
+    (repo.root / "gone.txt").unlink()
+    head = repo.commit("two")
+    batches = list(Watcher(str(repo.root), state=state, once=True).batches())
+    assert [len(batch.files) for batch in batches] == [1_000, 1_000, 100]
+    assert [len(batch.moved) for batch in batches] == [2_100, 0, 0]
+    assert [batch.removed for batch in batches] == [("gone.txt",), (), ()]
+    assert [bool(batch.commits) for batch in batches] == [False, False, True]
+    assert batches[2].commits.endswith(head)
+
+
+def once_all(root: Path) -> WatchState:
+    watcher = Watcher(str(root), once=True)
+    assert list(watcher.batches()) == []
+    return watcher.state
+
+
+def test_stopped_between_parts_the_rest_is_told_later(repo: Repo):
+    for n in range(1_500):
+        repo.write(f"{n}.txt", f"{n}")
+    stop = threading.Event()
+    watcher = Watcher(str(repo.root), state=WatchState(), stop=stop, once=True)
+    batches = watcher.batches()
+    first = next(batches)
+    stop.set()
+    assert list(batches) == []
+    told, _ = once(repo.root, watcher.state)
+    assert len(first.files) == 1_000
+    assert sorted((*first.files, *told.files)) == sorted(f"{n}.txt" for n in range(1_500))
+
+
+def test_files_in_doubt_are_told_again_or_gone(repo: Repo):
+    for name in ("a.txt", "b.txt", "c.txt"):
+        repo.write(name, name)
+    _, state = once(repo.root, None)
+    (repo.root / "b.txt").unlink()
+    told, _ = once(repo.root, state.doubting(["a.txt", "b.txt", "never.txt"]))
+    assert told == Changes(("a.txt",), ("b.txt", "never.txt"))
+
+
+def test_on_a_file_system_that_does_not_tell(repo: Repo, start: Start, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memcli.ingest.watch.silent_kind", lambda _: "nfs4")
+    warnings: list[str] = []
+    watched = start(repo.root, warn=warnings.append)
+    repo.write("a.txt", "a")
+    watched.until(lambda: "a.txt" in watched.files)
+    assert len([text for text in warnings if "nfs4" in text]) == 1
+
+
+def test_a_queue_that_overflowed(repo: Repo, start: Start, monkeypatch: pytest.MonkeyPatch):
+    repo.commit("one", {"a.txt": "a"})
+    watched = start(repo.root)
+    monkeypatch.setattr("memcli.ingest.observe.Inbox.dispatch", lambda *_: None)
+    (repo.root / "unheard.txt").write_text("x")
+    monkeypatch.undo()
+    (repo.root / "heard.txt").write_text("x")
+    watched.until(lambda: {"heard.txt", "unheard.txt"} <= set(watched.files))
 
 
 def test_leaving_the_loop_ends_the_threads(repo: Repo):

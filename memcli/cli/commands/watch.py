@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +11,12 @@ from memcli.app.workspace import Workspace
 from memcli.cli.options import verb
 from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
-from memcli.errors import LockedError
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from memcli.wiring.watching import WatchOptions
 
 
 @verb
@@ -26,35 +29,80 @@ def command(
         list[str] | None, typer.Option(metavar="PATTERN", help="Only files like this; may be repeated.")
     ] = None,
     git: Annotated[bool, typer.Option("--git/--no-git", help="New commits too.")] = True,
+    embed: Annotated[
+        bool, typer.Option("--embed", help="Make vectors when there is time, not only the index.")
+    ] = False,
     once: Annotated[
         bool, typer.Option("--once", help="Catch up with what changed since the last time, and end.")
     ] = False,
+    status: Annotated[bool, typer.Option("--status", help="Say whether one is at work, and what it did.")] = False,
 ) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
     The first run takes the work tree as it is for known; later ones begin by catching up with what they missed.
-    What .gitignore covers is left alone, and so is .memory itself.
+    What .gitignore covers is left alone, and so is .memory itself. The index is kept up to date on the way.
 
     Example: memcli watch docs --glob '*.md'
     """
-    from memcli.store.lock import locked
-    from memcli.wiring.sources import open_watch
+    from memcli.wiring.watching import WatchOptions
 
-    workspace = session.open(create=True)
-    stop = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
-    watch = open_watch(workspace, paths or (), glob or (), with_git=git, once=once, stop=stop)
-    try:
-        with locked(watch.lock, "the watch", wait=0):
-            if not once:
-                session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
-            for done in watch.run():
-                _tell(session, workspace, done)
-    except LockedError as error:
-        raise LockedError("another memcli watches this store", "end that one first") from error
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    if status:
+        if paths or glob or once or embed:
+            raise UsageError("--status goes with no other option", "run `memcli watch --status`")
+        _show_status(session)
+        return
+    _watch(session, WatchOptions(tuple(paths or ()), tuple(glob or ()), git, once, embed))
+
+
+def _watch(session: Session, options: WatchOptions) -> None:
+    """Watches until asked to stop; also when the store goes away and comes back."""
+    import os
+    from dataclasses import replace
+
+    from memcli.cli.stopping import stoppable
+
+    with stoppable() as stop:
+        workspace = session.open(create=True)
+        while _run(session, workspace, options, stop):
+            session.output.note(f"the store is gone: waiting for {workspace.root} to be there again")
+            while not os.path.isdir(workspace.root):
+                if stop.wait(1):
+                    return
+            options = replace(options, all_is_new=True)
+            workspace = session.open()
+
+
+def _run(session: Session, workspace: Workspace, options: WatchOptions, stop: Event) -> bool:
+    """Watches until asked to stop, or there is no store any more: then true."""
+    from memcli.wiring.watching import only_watch, open_watch
+
+    with only_watch(workspace):
+        watch = open_watch(workspace, options, stop)
+        watch.log({"event": "start", "work_tree": watch.work_tree})
+        if not options.once:
+            session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
+        for done in watch.run():
+            _tell(session, workspace, done)
+        if not watch.is_there():
+            return not stop.is_set() and not options.once
+        watch.log({"event": "end"})
+        return False
+
+
+def _show_status(session: Session) -> None:
+    from memcli.wiring.watching import watch_status
+
+    told = watch_status(session.open())
+    lines = [f"running, process {told['pid']}, since {told['since']}" if told["running"] else "not running"]
+    lines.append(f"{told['files']} files followed into space {told['space']}")
+    if told["last_commit"]:
+        lines.append(f"commits known up to {told['last_commit'][:10]}")
+    if batch := told["last_batch"]:
+        counts = ", ".join(f"{batch[n]} {n}" for n in ("created", "updated", "retired", "proposed") if batch.get(n))
+        lines.append(f"last batch {batch['at']}: {counts or 'nothing new'}")
+    if trouble := told["last_trouble"]:
+        lines.append(f"last trouble {trouble['at']}: {trouble['message']}")
+    session.output.answer(told, "\n".join(lines))
 
 
 def _tell(session: Session, workspace: Workspace, done: Ingested) -> None:

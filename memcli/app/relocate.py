@@ -1,0 +1,80 @@
+"""Relocate: let the memories of a file that moved go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Json, Memory
+from memcli.model.names import check_path
+from memcli.model.space import Change
+from memcli.ports import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How a memory knows a file: the name in its metadata, and the path that it and its parts are at and below."""
+
+    name: str
+    path: str
+
+
+def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
+    """Gives the memories of each file its new name and place; ids and what was before stay. Returns how many.
+
+    Those of commits stay where they are. One that was put elsewhere by hand, or whose new place is taken, is
+    deactivated: what is there will be told of the file.
+    """
+    known = [(_known(workspace, old), _known(workspace, new)) for old, new in moves]
+    by_old = {old.name: (old, new) for old, new in known}
+    now = workspace.clock()
+    count = 0
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal count
+        files = [m for m in shelf.load().objects if m.metadata.get("source") in by_old and _is_of_file(m)]
+        changed = []
+        for memory in files:
+            old, new = by_old[memory.metadata["source"]]
+            rest = memory.path.removeprefix(old.path)
+            is_apart = rest == memory.path or (rest and not rest.startswith("/"))
+            if is_apart or shelf.at(new.path + rest) is not None:
+                changed.append(replace(memory, active=False, updated_at=now))
+            else:
+                changed.append(_moved(memory, old, replace(new, path=new.path + rest), now))
+        count = len(changed)
+        return Change(tuple(changed), now=now)
+
+    workspace.store.update(workspace.space, apply)
+    return count
+
+
+def _known(workspace: Workspace, place: Place) -> Place:
+    """The place as it would be remembered: without what is secret in its name."""
+    fields: dict[str, Json] = {"path": place.path, "metadata": {"source": place.name}}
+    clean = workspace.redactor.take_in(workspace.space, fields).fields
+    return Place(clean["metadata"]["source"], check_path(clean["path"]))
+
+
+def _moved(memory: Memory, old: Place, new: Place, now: str) -> Memory:
+    provenance = dict(memory.provenance)
+    if isinstance(files := provenance.get("files"), list | tuple):
+        provenance["files"] = [new.name if file == old.name else file for file in files]
+    return replace(
+        memory,
+        path=new.path,
+        metadata={**memory.metadata, "source": new.name},
+        provenance=provenance,
+        anchors=tuple(_anchor(anchor, old.name, new.name) for anchor in memory.anchors),
+        updated_at=now,
+        version=memory.version + 1,
+    )
+
+
+def _anchor(anchor: Mapping[str, Json], old: str, new: str) -> Mapping[str, Json]:
+    return {**anchor, "file": new} if anchor.get("file") == old else anchor
+
+
+def _is_of_file(memory: Memory) -> bool:
+    return memory.active and memory.kind != "diff" and "commit" not in memory.provenance

@@ -1,0 +1,44 @@
+"""Stopping: a command that runs until it is told to end, and then ends soon, whatever it is at."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_GRACE_SECONDS = 0.5
+_HAS_TIMER = hasattr(signal, "setitimer")
+
+
+class _OverdueError(BaseException):
+    """What was asked to end is still at work. Not an `Exception`: nothing on the way may think that it can deal with it."""
+
+
+@contextmanager
+def stoppable() -> Iterator[threading.Event]:
+    """Gives an event that SIGINT and SIGTERM set. Half a second later what still runs is broken off, as a kill would."""
+    stop = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
+
+    def insist(_number: int, _frame: FrameType | None) -> None:
+        raise _OverdueError
+
+    handlers = {signal.SIGINT: ask, signal.SIGTERM: ask}
+    if _HAS_TIMER:
+        handlers[signal.SIGALRM] = insist
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield stop
+    except _OverdueError:
+        pass
+    finally:
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
