@@ -71,7 +71,7 @@ class Watch:
         What is told is noted before it is stored and saved behind it: whenever this ends, nothing is lost.
         """
         warm = ""
-        is_saved = True
+        is_saved = False
         for changes in self.batches:
             if not self.is_there():
                 return
