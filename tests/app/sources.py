@@ -1,0 +1,17 @@
+"""A source whose candidates a test gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Given:
+    """Yields what it was given."""
+
+    fields: Sequence[Mapping[str, object]]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def candidates(self) -> Iterator[Mapping[str, object]]:
+        yield from self.fields

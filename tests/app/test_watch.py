@@ -1,0 +1,161 @@
+"""What the watch does with what it is told, whatever happens to the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from memcli.app.lookup import list_memories
+from memcli.app.watch import Watch
+from memcli.app.workspace import Workspace
+from memcli.errors import LockedError, NotFoundError, StoreError
+from memcli.ingest.watch import Changes
+from memcli.model.memory import Json
+from tests.app.sources import Given
+
+IDLE = Changes(is_idle=True)
+
+
+@dataclass
+class Desk:
+    """A watch whose every edge is in the hands of the test."""
+
+    workspace: Workspace
+    texts: dict[str, str] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    entries: list[Mapping[str, Json]] = field(default_factory=list)
+    is_there: bool = True
+    stops_after: int = 100
+
+    def doubt(self, changes: Changes) -> None:
+        self.told.append(f"doubt {' '.join(changes.files + changes.removed)}")
+
+    def save(self) -> None:
+        self.told.append("save")
+
+    def wait(self, seconds: float) -> bool:
+        self.waits.append(seconds)
+        return len(self.waits) >= self.stops_after
+
+    def files(self, names: Sequence[str]) -> Given:
+        return Given(
+            [{"path": n, "raw": self.texts[n], "metadata": {"source": n}} for n in names if n in self.texts],
+        )
+
+    def no_commits(self, revisions: str) -> Given:
+        raise NotFoundError(f"no such range: {revisions}", "")
+
+    def watch(self, batches: Sequence[Changes], **options: Any) -> Watch:
+        edges: dict[str, Any] = {
+            "work_tree": "/tree", "batches": iter(batches), "file_source": self.files,
+            "commit_source": self.no_commits, "name_of": str, "path_of": str, "progress": self,
+            "is_there": lambda: self.is_there, "wait": self.wait, "log": self.entries.append,
+        }  # fmt: skip
+        warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
+        return Watch(**{"workspace": warned, **edges, **options})
+
+    def paths(self) -> list[str]:
+        return [m.path for m in list_memories(self.workspace)]
+
+
+@dataclass
+class Failing:
+    """A store whose first changes fail."""
+
+    store: Any
+    errors: list[Exception]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.store, name)
+
+    def submit(self, *arguments: Any) -> Any:
+        if self.errors:
+            raise self.errors.pop(0)
+        return self.store.submit(*arguments)
+
+
+@pytest.fixture
+def desk(workspace: Workspace) -> Desk:
+    return Desk(workspace, {"a.md": "The text of a.", "b.md": "The text of b."})
+
+
+def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(desk: Desk):
+    done = list(desk.watch([Changes(("a.md",)), Changes(("b.md",), ("a.md",)), IDLE, IDLE]).run())
+    assert [(one.created, one.retired) for one in done] == [(1, 0), (1, 1)]
+    assert [told for told in desk.told if not told.startswith("warn")] == ["doubt a.md", "doubt b.md a.md", "save"]
+    assert desk.paths() == ["b.md"]
+    assert [(e["event"], e["files"], e["removed"], e["created"]) for e in desk.entries] == [
+        ("batch", 1, 0, 1), ("batch", 1, 1, 1),
+    ]  # fmt: skip
+
+
+def test_a_file_that_gives_nothing_any_more_is_marked(desk: Desk):
+    list(desk.watch([Changes(("a.md", "b.md"))]).run())
+    del desk.texts["a.md"]
+    list(desk.watch([Changes(("a.md", "b.md"))]).run())
+    assert desk.paths() == ["b.md"]
+
+
+def test_a_move_updates_what_was_there(desk: Desk):
+    list(desk.watch([Changes(("a.md",))]).run())
+    desk.texts["new.md"] = "The text of a."
+    (done,) = desk.watch([Changes(("new.md",), moved=(("a.md", "new.md"),))]).run()
+    assert (done.created, done.updated > 0) == (0, True)
+    assert desk.paths() == ["new.md"]
+
+
+def test_trouble_is_told_once_and_lived_through(desk: Desk):
+    errors = [
+        LockedError("locked", ""),
+        LockedError("locked", ""),
+        StoreError("disk full", ""),
+        LockedError("locked", ""),
+    ]
+    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, errors))
+    (done,) = desk.watch([Changes(("a.md",))]).run()
+    assert done.created == 1
+    assert desk.waits == [1, 2, 4, 8]
+    warnings = [told for told in desk.told if told.startswith("warn")]
+    assert [text.split(";")[0] for text in warnings] == ["warn locked", "warn disk full", "warn locked"]
+    assert [e["event"] for e in desk.entries] == ["trouble", "trouble", "trouble", "batch"]
+
+
+def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Desk):
+    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
+    desk.stops_after = 3
+    assert list(desk.watch([Changes(("a.md",)), Changes(("b.md",))]).run()) == []
+    assert "save" not in desk.told
+
+
+def test_once_trouble_is_an_error(desk: Desk):
+    desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [LockedError("locked", "")]))
+    with pytest.raises(LockedError):
+        list(desk.watch([Changes(("a.md",))], once=True).run())
+    assert "save" not in desk.told
+
+
+def test_without_a_store_it_ends_and_makes_none(desk: Desk):
+    desk.is_there = False
+    assert list(desk.watch([Changes(("a.md",)), IDLE]).run()) == []
+    assert desk.told == []
+    assert desk.paths() == []
+
+
+def test_commits_that_cannot_be_read_hold_up_nothing(desk: Desk):
+    done = list(desk.watch([Changes(("a.md",), commits="x..y"), Changes(("b.md",))]).run())
+    assert [one.created for one in done] == [1, 1]
+    assert "warn no such range: x..y; `memcli ingest --git x..y` for these commits" in desk.told
+
+
+def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    warmed: list[str] = []
+    monkeypatch.setattr("memcli.app.watch.index_status", lambda _: warmed.append("index"))
+    monkeypatch.setattr("memcli.app.watch.embed_space", lambda _: warmed.append("vectors"))
+    list(desk.watch([IDLE, Changes(("a.md",)), IDLE, IDLE, Changes(("a.md",)), IDLE]).run())
+    assert warmed == ["index"]
+    list(desk.watch([IDLE], embed=True).run())
+    assert warmed == ["index", "vectors"]
