@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from memcli.app.embed import embed_space, index_status
 from memcli.app.ingest import Ingested, ingest, retire
@@ -14,6 +14,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.model.memory import Json
 from memcli.ports import Source
 
+_T = TypeVar("_T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
@@ -29,6 +30,8 @@ class Changes(Protocol):
     @property
     def moved(self) -> tuple[tuple[str, str], ...]: ...
     @property
+    def is_other_commit(self) -> bool: ...
+    @property
     def is_idle(self) -> bool: ...
 
 
@@ -42,13 +45,14 @@ class Progress(Protocol):
         """Keeps that all that was told is dealt with. Raises StoreError."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Watch:
     """A watch that is ready to run.
 
-    `name_of` and `path_of` give the name and the path that a memory knows a file by. `is_there` says whether there still is a store; `wait` waits for some seconds, and
-    says whether to stop. `log` is told what happened. With `once` what cannot be stored is an error, else it is tried
-    again. With `embed` vectors are made when there is time.
+    `name_of` and `path_of` give the name and the path that a memory knows a file by. `recheck` has all files told
+    again; `is_there` says whether there still is the same store; `wait` waits for some seconds, and says whether to stop. `log`
+    is told what happened. With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors
+    are made when there is time. It ends early, and `is_gone` is true, when the store is not there any more.
     """
 
     workspace: Workspace
@@ -59,57 +63,91 @@ class Watch:
     name_of: Callable[[str], str]
     path_of: Callable[[str], str]
     progress: Progress
+    recheck: Callable[[], None]
     is_there: Callable[[], bool]
     wait: Callable[[float], bool]
     log: Callable[[Mapping[str, Json]], None]
     once: bool = False
     embed: bool = False
+    is_gone: bool = False
+    _is_saved: bool = False
+    _told: str = ""
+    _warm_for: str = ""  # the version of the space that the index is up to date with
+    _left: str = ""  # the version that was there when all was quiet
+    _seen: str = ""
 
     def run(self) -> Iterator[Ingested]:
         """What became of each batch, once it is stored; ends when stopped, and when the store is gone.
 
         What is told is noted before it is stored and saved behind it: whenever this ends, nothing is lost.
         """
-        warm = ""
-        is_saved = False
         for changes in self.batches:
-            if not self.is_there():
+            if self._is_lost():
                 return
             if changes.is_idle:
-                is_saved = is_saved or self._save()
-                warm = self._warm(warm)
+                self._patiently(self._rest)
                 continue
             done = self._persist(changes)
             if done is None:
                 return
-            is_saved = False
+            self._is_saved = False
             self._log_batch(changes, done)
             yield done
-        if self.is_there():
-            if not is_saved or self.once:
+        if not self._is_lost():
+            if not self._is_saved or self.once:
                 self.progress.save()
             if self.embed and self.once:
-                self._warm(warm)
+                embed_space(self.workspace)
+
+    def _rest(self) -> None:
+        """Does what there is time for when nothing happens. Raises MemcliError."""
+        if not self._is_saved:
+            self.progress.save()
+            self._is_saved = True
+        now = self._version()
+        if now not in ("", self._warm_for):
+            (embed_space if self.embed else index_status)(self.workspace)
+            self._warm_for = now
+        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
+        if now == self._seen:
+            self._left = now
+        self._seen = now
+
+    def _is_lost(self) -> bool:
+        self.is_gone = self.is_gone or not self.is_there()
+        return self.is_gone
+
+    def _version(self) -> str:
+        snapshot = self.workspace.store.open(self.workspace.space)
+        snapshot.close()
+        return snapshot.fingerprint
 
     def _persist(self, changes: Changes) -> Ingested | None:
         """Stores a batch, however long that takes; None when stopped before, or without a store to put it into."""
         pause = _FIRST_PAUSE
-        told = ""
-        while True:
-            try:
-                self.progress.doubt(changes)
-                return self._store(changes)
-            except MemcliError as error:
-                if self.once:
-                    raise
-                if error.message != told:
-                    told = error.message
-                    self._tell("trouble", f"{told}; trying again until it works")
-            if self.wait(pause) or not self.is_there():
+        while not (done := self._patiently(lambda: self._store(changes))):
+            if self.wait(pause) or self._is_lost():
                 return None
             pause = min(2 * pause, _LONGEST_PAUSE)
+        return done
+
+    def _patiently(self, work: Callable[[], _T]) -> _T | None:
+        """What `work` returns; None when it fails, which is told when it is news. Raises MemcliError only `once`."""
+        try:
+            done = work()
+        except MemcliError as error:
+            if self.once:
+                raise
+            if error.message != self._told:
+                self._told = error.message
+                self._tell("trouble", f"{error.message}; trying again until it works")
+            return None
+        self._told = ""
+        return done
 
     def _store(self, changes: Changes) -> Ingested:
+        self.progress.doubt(changes)
+        version = self._version() if changes.is_other_commit else ""
         done = Ingested()
         if changes.moved:
             moves = [(self._place(old), self._place(new)) for old, new in changes.moved]
@@ -124,6 +162,9 @@ class Watch:
             done.retired += retire(self.workspace, gone)
         if changes.commits:
             done.merge(self._commits(changes.commits))
+        if changes.is_other_commit and self._left not in ("", version):
+            self.recheck()  # the space came along with the commit, and may know less than was told
+        self._left = self._seen = self._version()
         return done
 
     def _commits(self, revisions: str) -> Ingested:
@@ -137,26 +178,6 @@ class Watch:
 
     def _place(self, file: str) -> Place:
         return Place(self.name_of(file), self.path_of(file))
-
-    def _save(self) -> bool:
-        try:
-            self.progress.save()
-        except MemcliError as error:
-            self._tell("trouble", error.message)
-            return False
-        return True
-
-    def _warm(self, warm: str) -> str:
-        """Brings the index up to date when the space has changed; returns the fingerprint that it is warm for."""
-        try:
-            snapshot = self.workspace.store.open(self.workspace.space)
-            snapshot.close()
-            if snapshot.fingerprint not in ("", warm):
-                (embed_space if self.embed else index_status)(self.workspace)
-            return snapshot.fingerprint
-        except MemcliError as error:
-            self._tell("trouble", error.message)
-            return warm
 
     def _tell(self, event: str, message: str) -> None:
         self.workspace.warn(message)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_GRACE_SECONDS = 0.5
+_GRACE_SECONDS = 0.3
 _HAS_TIMER = hasattr(signal, "setitimer")
 
 
@@ -18,7 +18,7 @@ class _OverdueError(BaseException):
 
 @contextmanager
 def stoppable() -> Iterator[threading.Event]:
-    """Gives an event that SIGINT and SIGTERM set. Half a second later what still runs is broken off, as a kill would."""
+    """Gives an event that SIGINT and SIGTERM set. A moment later what still runs is broken off, as a kill would."""
     stop = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:

@@ -67,6 +67,12 @@ class Inbox:
         """Seconds since the last event."""
         return time.monotonic() - self._last
 
+    def ask_for_scan(self) -> None:
+        """Makes the next news want a scan."""
+        with self._lock:
+            self._needs_scan = True
+            self._bell.set()
+
     def take(self) -> News:
         """All news since the last time."""
         with self._lock:

@@ -30,6 +30,8 @@ _ECHO, _ECHO_SHARE = 2.0, 20
 # Seconds between scans when there are no events, and how many times longer than a scan: it bounds the share of the CPU.
 _POLL, _POLL_SHARE = 1.0, 200
 _CHECK, _CHECK_SHARE = 60.0, 1_000
+# What a second of waiting, as for a network or for git, counts as against one of computing.
+_WAITING = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,15 @@ class Changes:
     """What is new, relative to the work tree and sorted: files to read again, files gone, a range of commits to ingest.
 
     `moved` are pairs of where a file was and where it is; it is neither gone nor, when it is read again, new.
-    `is_idle`: nothing is new, and there is time for something else. Names that are no UTF-8 have surrogates.
+    `is_other_commit`: the work tree is at another commit than before. `is_idle`: nothing is new, and there is time for
+    something else. Names that are no UTF-8 have surrogates.
     """
 
     files: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     commits: str | None = None
     moved: tuple[tuple[str, str], ...] = ()
+    is_other_commit: bool = False
     is_idle: bool = False
 
 
@@ -87,6 +91,11 @@ class Watcher:
         """What has been told, the last batch included: save it once that batch is dealt with, and nothing is lost."""
         return self._state
 
+    def recheck(self) -> None:
+        """Has all files told again, as is right when what was made of them may be lost; between two batches only."""
+        self._state = self._state.doubting(self._state.files)
+        self._inbox.ask_for_scan()
+
     def batches(self) -> Iterator[Changes]:
         """What is new, whenever something is. Raises NotFoundError when the work tree is gone."""
         if self._once:
@@ -107,9 +116,9 @@ class Watcher:
             news = self._inbox.take()
             is_due = time.monotonic() >= scan_at
             if news.needs_scan or is_due or any(os.path.basename(path) in RULE_FILES for path in news.paths):
-                began = time.monotonic()
+                began = time.monotonic(), time.thread_time()
                 finding = self._survey.scan(self._state.files, news.paths, self._stop)
-                took = time.monotonic() - began
+                took = max((time.monotonic() - began[0]) / _WAITING, time.thread_time() - began[1])
                 scan_at = self._next_scan(observer, finding, took)
             else:
                 finding = self._survey.look(self._state.files, news.paths)
@@ -161,6 +170,7 @@ class Watcher:
     def _tell(self, finding: Finding | None) -> Iterator[Changes]:
         if finding is None:
             return
+        before = self._state.head
         head, commits = self._new_commits()
         if self._is_silent:
             self._is_silent = False
@@ -177,7 +187,13 @@ class Watcher:
             files = part.applied_to(self._state.files)
             self._state = WatchState(head if is_last else self._state.head, files)
             removed = tuple(path for path in part.removed if path not in olds)
-            changes = Changes(part.changed, removed, commits if is_last else None, moved if number == 1 else ())
+            changes = Changes(
+                part.changed,
+                removed,
+                commits if is_last else None,
+                moved if number == 1 else (),
+                is_other_commit=is_last and bool(before) and head != before,
+            )
             if changes != Changes():
                 yield changes
 

@@ -49,7 +49,10 @@ def only_watch(workspace: Workspace) -> AbstractContextManager[None]:
 
 
 def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watch:
-    """A watch over the work tree that the working directory is in, going on from where the last one ended."""
+    """A watch over the work tree that the working directory is in, going on from where the last one ended.
+
+    To be run within `only_watch`.
+    """
     from memcli.app.watch import Watch
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
@@ -68,6 +71,8 @@ def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watc
         workspace.warn(message)
         tell({"event": "trouble", "message": message})
 
+    lock = layout.local(_LOCK)
+    mine = _identity(lock)
     states = _States(layout, workspace.space)
     watcher = Watcher(
         base,
@@ -88,7 +93,8 @@ def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watc
         name_of=readable,
         path_of=memory_path,
         progress=_Progress(states, watcher),
-        is_there=lambda: os.path.isdir(workspace.root),
+        recheck=watcher.recheck,
+        is_there=lambda: _identity(lock) == mine,
         wait=stop.wait,
         log=tell,
         once=options.once,
@@ -134,7 +140,8 @@ class _States:
 
     def doubt(self, paths: Sequence[str]) -> None:
         try:
-            append_line(self._doubts, encode_line(paths_to_json(paths)), sync=True)
+            # A line of its own, also after half a line that a full disk cut off.
+            append_line(self._doubts, b"\n" + encode_line(paths_to_json(paths)), sync=True)
         except OSError as error:
             raise StoreError(f"cannot write {self._doubts}: {error.strerror}", "check space and permissions") from None
 
@@ -176,6 +183,15 @@ class _Progress:
 
     def save(self) -> None:
         self.states.save(self.watcher.state)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells one file from another; None when it is not there."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def _work_tree() -> str | None:

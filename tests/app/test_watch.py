@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from memcli.app.lookup import list_memories
+from memcli.app.remember import prepare, remember
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, NotFoundError, StoreError
@@ -49,11 +50,11 @@ class Desk:
     def no_commits(self, revisions: str) -> Given:
         raise NotFoundError(f"no such range: {revisions}", "")
 
-    def watch(self, batches: Sequence[Changes], **options: Any) -> Watch:
+    def watch(self, batches: Iterable[Changes], **options: Any) -> Watch:
         edges: dict[str, Any] = {
             "work_tree": "/tree", "batches": iter(batches), "file_source": self.files,
             "commit_source": self.no_commits, "name_of": str, "path_of": str, "progress": self,
-            "is_there": lambda: self.is_there, "wait": self.wait, "log": self.entries.append,
+            "recheck": lambda: self.told.append("recheck"), "is_there": lambda: self.is_there, "wait": self.wait, "log": self.entries.append,
         }  # fmt: skip
         warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
         return Watch(**{"workspace": warned, **edges, **options})
@@ -159,3 +160,18 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Desk, monkeypa
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())
     assert warmed == ["index", "vectors"]
+
+
+def test_a_space_that_came_with_another_commit_is_checked(desk: Desk, workspace: Workspace):
+    other = Changes(commits=None, is_other_commit=True)
+
+    def batches() -> Iterator[Changes]:
+        yield from (Changes(("a.md",)), IDLE, IDLE, other)
+        remember(workspace, [prepare(workspace, {"path": "z", "raw": "Written by a checkout."})])
+        yield other
+        yield other
+        remember(workspace, [prepare(workspace, {"path": "y", "raw": "Written by somebody else."})])
+        yield from (IDLE, IDLE, other)
+
+    list(desk.watch(batches()).run())
+    assert desk.told.count("recheck") == 1

@@ -135,6 +135,32 @@ def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begi
     assert process.poll() is None
 
 
+def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begin) -> None:
+    def git(*arguments: str) -> None:
+        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True)
+
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "One")
+    (tree / "b.md").write_text("B is never committed.")
+    git("checkout", "-q", "-b", "side")
+    begin()
+    until(lambda: "b.md" in paths(run))
+    git("add", ".memory")
+    git("commit", "-q", "-m", "The store knows of b")
+    until(lambda: status(run)["last_commit"] == git_head(tree))
+    time.sleep(3)
+    git("checkout", "-q", "main")
+    until(lambda: "b.md" in paths(run))
+
+
+def git_head(tree: Path) -> str:
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=tree, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
 def test_what_does_not_end_when_asked_is_broken_off() -> None:
     handler = signal.getsignal(signal.SIGTERM)
     with stoppable() as stop:

@@ -101,11 +101,14 @@ def once(root: Path, state: WatchState | None, **options: object) -> tuple[Chang
 
 
 def assert_in_step(watched: Watched) -> None:
-    """What has been told is exactly what a full scan sees."""
+    """What has been told is, or soon is, exactly what a full scan sees."""
     survey = Survey(os.path.realpath(watched.root), (), ())
-    finding = survey.scan(watched.watcher.state.files, frozenset(), threading.Event())
-    assert finding is not None
-    assert (finding.changed, finding.removed) == ((), ())
+
+    def is_in_step() -> bool:
+        finding = survey.scan(watched.watcher.state.files, frozenset(), threading.Event())
+        return finding is not None and not finding.changed and not finding.removed
+
+    watched.until(is_in_step)
 
 
 def test_once_catches_up_from_a_state(repo: Repo):
@@ -120,7 +123,7 @@ def test_once_catches_up_from_a_state(repo: Repo):
     os.utime(repo.root / "d" / "c.txt", (1, 1))
     saved = WatchState.from_json(state.to_json())
     told, state = once(repo.root, saved)
-    assert told == Changes(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}")
+    assert told == Changes(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}", is_other_commit=True)
     assert once(repo.root, state)[0] is None
 
 
@@ -143,16 +146,17 @@ def test_a_checkout_of_an_older_commit_brings_no_commits(repo: Repo):
     _, state = once(repo.root, None)
     repo.git("checkout", "-q", first)
     told, state = once(repo.root, state)
-    assert told == Changes(("a.txt",))
+    assert told == Changes(("a.txt",), is_other_commit=True)
     repo.git("checkout", "-q", "main")
-    assert once(repo.root, state)[0] == Changes(("a.txt",), commits=f"{first}..{second}")
+    told, _ = once(repo.root, state)
+    assert told == Changes(("a.txt",), commits=f"{first}..{second}", is_other_commit=True)
 
 
 def test_a_commit_that_is_gone(repo: Repo):
     repo.commit("one", {"a.txt": "1"})
     warnings: list[str] = []
     told, state = once(repo.root, WatchState("1" * 40), warn=warnings.append)
-    assert told == Changes(("a.txt",))
+    assert told == Changes(("a.txt",), is_other_commit=True)
     assert state.head == repo.git("rev-parse", "HEAD")
     assert "1111111111 is gone" in warnings[0]
 
@@ -432,6 +436,18 @@ def test_stopped_between_parts_the_rest_is_told_later(repo: Repo):
     told, _ = once(repo.root, watcher.state)
     assert len(first.files) == 1_000
     assert sorted((*first.files, *told.files)) == sorted(f"{n}.txt" for n in range(1_500))
+
+
+def test_told_to_check_again_it_tells_all_files(repo: Repo, start: Start):
+    repo.commit("one", {"a.txt": "a", "b.txt": "b"})
+    _, state = once(repo.root, None)
+    (repo.root / "c.txt").write_text("c")
+    watcher = Watcher(str(repo.root), state=state)
+    batches = watcher.batches()
+    assert next(batches).files == ("c.txt",)
+    watcher.recheck()
+    assert next(batch for batch in batches if not batch.is_idle).files == ("a.txt", "b.txt", "c.txt")
+    batches.close()
 
 
 def test_files_in_doubt_are_told_again_or_gone(repo: Repo):

@@ -64,7 +64,7 @@ def _watch(session: Session, options: WatchOptions) -> None:
     with stoppable() as stop:
         workspace = session.open(create=True)
         while _run(session, workspace, options, stop):
-            session.output.note(f"the store is gone: waiting for {workspace.root} to be there again")
+            session.output.note(f"the store is gone or another one: going on once {workspace.root} is there")
             while not os.path.isdir(workspace.root):
                 if stop.wait(1):
                     return
@@ -83,10 +83,9 @@ def _run(session: Session, workspace: Workspace, options: WatchOptions, stop: Ev
             session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
         for done in watch.run():
             _tell(session, workspace, done)
-        if not watch.is_there():
-            return not stop.is_set() and not options.once
-        watch.log({"event": "end"})
-        return False
+        if not watch.is_gone:
+            watch.log({"event": "end"})
+        return watch.is_gone and not stop.is_set() and not options.once
 
 
 def _show_status(session: Session) -> None:
