@@ -97,7 +97,7 @@ def test_under_review_it_proposes(run: Run, tree: Path) -> None:
 
 def test_a_second_one_says_who_is_at_work(run: Run, begin: Begin) -> None:
     process = begin()
-    until(lambda: status(run)["running"])
+    until(lambda: status(run)["pid"] == process.pid)
     assert (status(run)["pid"], status(run)["since"]) == (process.pid, NOW)
     second = run("watch", "--once")
     assert second.code == 4
