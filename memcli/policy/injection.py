@@ -6,7 +6,7 @@ A warning, not a boundary: it finds the known forms. What keeps recalled text fr
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, INVISIBLE, SMUGGLED, is_plain
 from memcli.policy.injection_rules import (
@@ -41,14 +41,15 @@ def find_reasons(text: str) -> frozenset[str]:
             found.add(ESCAPES)
     low = _fold(text if text.isascii() else _plain(text))
     words = low.translate(_PUNCTUATION).split()
-    if len(words) > _MANY and sum(len(word) == 1 for word in words) * 2 > len(words):
+    if len(words) > _MANY and list(map(len, words)).count(1) * 2 > len(words):
         low = _compiled(r"(?<=\b\w) (?=\w\b)").sub("", text.lower()).replace("  ", " ")  # s p e l l e d  o u t
         words = low.translate(_PUNCTUATION).split()
     heads = {word[:_HEAD] for word in words}
+    texts = _Texts(low)
     for rule, starts, signs in _table():
         if rule.reason in found or (starts.isdisjoint(heads) and not any(sign in low for sign in signs)):
             continue
-        if all(any(word in low for word in group) for group in rule.needs) and _applies(rule, low):
+        if all(any(word in low for word in group) for group in rule.needs) and _applies(rule, texts):
             found.add(rule.reason)
     if INSTRUCTIONS not in found and _is_foreign_order(low, heads):
         found.add(INSTRUCTIONS)
@@ -91,12 +92,28 @@ def _fold(text: str) -> str:
     return "\n".join([" ".join(line.split()) for line in low.splitlines()]) if "\n" in low else " ".join(low.split())
 
 
-def _applies(rule: Rule, low: str) -> bool:
+class _Texts:
+    """A text, by lines and by paragraphs, each made when a rule first asks for it."""
+
+    def __init__(self, low: str) -> None:
+        self._low = low
+
+    @cached_property
+    def by_line(self) -> str:
+        return self._low.replace("*", "")
+
+    @cached_property
+    def by_paragraph(self) -> str:
+        low = self._low.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n")
+        return low.replace("*", "")
+
+
+def _applies(rule: Rule, texts: _Texts) -> bool:
     # An order may run over the lines of a paragraph; markup may not, and what begins a line counts as it is.
-    texts = [low]
-    if rule.reason != MARKUP and "\n" in low:
-        texts.append(low.replace("\n\n", "\f").replace("\n", " ").replace("\f", "\n"))
-    for text in (text.replace("*", "") for text in texts):
+    forms = [texts.by_line]
+    if rule.reason != MARKUP and "\n" in texts.by_line:
+        forms.append(texts.by_paragraph)
+    for text in forms:
         for match in _compiled(rule.pattern).finditer(text):
             harmless = rule.forbids and _is_forbidden(text, match.start())
             if not harmless and not _is_quoted(text, match.start(), match.end()):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
-from memcli.policy.redaction import SHORTEST, Detector, Hit
+from memcli.policy.redaction import Detector, Hit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
@@ -43,9 +43,9 @@ class Finding(NamedTuple):
 
 def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     """The fields of a memory on its way in, as a user or a source gave them, without what is secret in them."""
-    if not is_suspect(detector, _text_of(given)):
+    walk = _walk(detector, given)
+    if walk is None:
         return Redacted(dict(given))
-    walk = _Walk(detector)
     clean = walk.fields(given)
     hits = [hit for _, found in walk.found for hit in found]
     flags = tuple(sorted({f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}))
@@ -69,15 +69,16 @@ def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequenc
     """
     names = only or _FIELDS
     looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
-    if not is_suspect(detector, [_text_of(data) for data in looked_at]):
+    if not detector.is_suspect(_whole([_text_of(data) for data in looked_at])):
         return memories
     return [_clean(detector, memory, data) for memory, data in zip(memories, looked_at, strict=True)]
 
 
 def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memory:
-    if not is_suspect(detector, _text_of(data)):
+    walk = _walk(detector, data)
+    if walk is None:
         return memory
-    clean = _Walk(detector).fields(data)
+    clean = walk.fields(data)
     changed = {name: value for name, value in clean.items() if value != _listed(data[name])}
     if not changed:
         return memory
@@ -87,9 +88,9 @@ def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memor
 
 def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
     """What is secret in the fields of a stored memory, in order of field."""
-    if not is_suspect(detector, _text_of(data)):
+    walk = _walk(detector, data)
+    if walk is None:
         return []
-    walk = _Walk(detector)
     walk.fields(data)
     return [Finding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
 
@@ -98,9 +99,16 @@ def _listed(value: Json) -> Json:
     return list(value) if isinstance(value, tuple) else value
 
 
-def is_suspect(detector: Detector, value: Json) -> bool:
-    """Whether any text in `value` is worth looking into: one cheap look at all of it."""
-    return detector.is_suspect("\n".join(_texts(value)))
+def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
+    """A pass over the fields with the rules that one cheap look at all of them leaves; None when it leaves none."""
+    whole = _whole(_text_of(data))
+    narrow = detector.narrowed(whole)
+    return _Walk(narrow) if narrow.is_suspect(whole) else None
+
+
+def _whole(value: Json) -> str:
+    """All text in `value`, for one cheap look at it."""
+    return "\n".join(_texts(value))
 
 
 def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
@@ -114,21 +122,18 @@ def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
 
 def _texts(value: Json) -> Iterator[str]:
     """Every text in `value`, and names with their values as they would be given, so that one look sees both."""
-    stack = [value]
+    stack: list[tuple[str, Json]] = [("", value)]
     while stack:
-        item = stack.pop()
+        name, item = stack.pop()
         if isinstance(item, str):
-            if len(item) >= SHORTEST:
-                yield item
+            yield f"{name}: {item}"
         elif isinstance(item, Mapping):
-            for name, inner in item.items():
-                if isinstance(inner, str):
-                    yield f"{name}: {inner}"
-                else:
-                    yield str(name)
-                    stack.append(inner)
+            for key, inner in item.items():
+                if not isinstance(inner, str):
+                    yield str(key)
+                stack.append((str(key), inner))
         elif isinstance(item, list | tuple):
-            stack.extend(item)
+            stack.extend((name, inner) for inner in item)
 
 
 class _Walk:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ _ROUNDS = 8
 SHORTEST = 6
 TOKEN = 20
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
+_MARKS = ("[REDACTED:", "redacted-")
 
 Sign = Callable[[bytes], str]
 """The keyed hash of a secret: 8 hex digits."""
@@ -63,24 +65,40 @@ class Detector:
             for n, item in enumerate(policy.get("patterns", ()))
         )
         self._allowed = frozenset(policy.get("allow", ()))
+        self._wide: Detector = self
         self.sign = cache(sign)
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`; cheap."""
+        named = self._named(text)
+        low = text.lower() if named else ""
+        return [rule for rule in named if not rule.probe or _probe(rule.probe).search(low)]
+
+    def _named(self, text: str) -> list[Rule]:
+        """The rules that have a keyword in `text`."""
+        tables = self._occurring(text)
+        return list({id(rule): rule for table in tables for rules in table.values() for rule in rules}.values())
+
+    def _occurring(self, text: str) -> tuple[_Wanted, _Wanted, _Wanted, _Wanted]:
+        """Of the keywords, apart and in tokens, in any case and as they stand, those that `text` has."""
         if len(text) < SHORTEST:
-            return []
+            return {}, {}, {}, {}
         low = text.lower()
         tokens = "\n".join([word for word in text.split() if len(word) >= TOKEN])
-        found = [
-            rule
-            for words, wanted in ((low, self._apart[0]), (text, self._apart[1]))
-            for rule in _occurring(wanted, words)
-        ]
-        if tokens:
-            found += _occurring(self._tokens[0], tokens.lower())
-            found += _occurring(self._tokens[1], tokens)
-        each = {id(rule): rule for rule in found}.values()
-        return [rule for rule in each if not rule.probe or _probe(rule.probe).search(low)]
+        return (
+            _among(self._apart[0], low),
+            _among(self._apart[1], text),
+            _among(self._tokens[0], tokens.lower()),
+            _among(self._tokens[1], tokens),
+        )
+
+    def narrowed(self, whole: str) -> Detector:
+        """A detector that finds in the parts of `whole` what this one would, and looks for no keyword that is not there."""
+        narrow = copy(self)
+        narrow._wide = self
+        any_case, as_is, *in_tokens = self._occurring(whole)
+        narrow._apart, narrow._tokens = (any_case, as_is), (in_tokens[0], in_tokens[1])
+        return narrow
 
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
@@ -104,7 +122,8 @@ class Detector:
         must be names themselves and tell two secrets apart."""
         taken: list[Hit] = []
         for _ in range(_ROUNDS):
-            hits = self.find(text)
+            # A mark may bring a keyword along that the whole did not have.
+            hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
             if not hits:
                 break
             text = _replaced(text, hits, self._name_mark if as_name else _text_mark)
@@ -198,8 +217,8 @@ def _by_keyword(rules: Iterable[Rule]) -> tuple[_Wanted, _Wanted]:
     return any_case, as_is
 
 
-def _occurring(wanted: _Wanted, text: str) -> list[Rule]:
-    return [rule for word in wanted if word in text for rule in wanted[word]]
+def _among(wanted: _Wanted, text: str) -> _Wanted:
+    return {word: wanted[word] for word in wanted if word in text} if text else {}
 
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.summarize import summaries
@@ -35,8 +35,8 @@ class Account(NamedTuple):
     files: Sequence[str] = ()
 
 
-def of(subject: Subject, kind: str, sentences: Sequence[Sentence]) -> Account:
-    """The account of a text of this kind."""
+def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]]) -> Account:
+    """The account of a text of this kind; `sentences` gives its sentences, where they are needed."""
     if kind == "diff":
         from memcli.summarize import patches
 
@@ -53,7 +53,7 @@ def of(subject: Subject, kind: str, sentences: Sequence[Sentence]) -> Account:
         account = _of_settings(subject)
         if account:
             return account
-    return _of_prose(subject, kind, sentences)
+    return _of_prose(subject, kind, sentences())
 
 
 def _of_settings(subject: Subject) -> Account | None:

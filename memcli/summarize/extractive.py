@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from memcli.model import chunks
 from memcli.summarize import accounts, keyphrases, kinds, paths, sentences
+from memcli.summarize.sentences import Sentence
 from memcli.summarize.subject import Subject, missing
 
 _CHUNKED = int(chunks.CHUNK_CHARACTERS * 1.25)
@@ -27,8 +29,11 @@ class ExtractiveSummarizer:
 
 
 def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[str, object]:
-    parts = sentences.lines(subject.text) if subject.is_rendered else sentences.split(subject.text)
-    kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts)
+    @cache  # a diff, and most code, is described without them
+    def parts() -> Sequence[Sentence]:
+        return sentences.lines(subject.text) if subject.is_rendered else sentences.split(subject.text)
+
+    kind = given if isinstance(given, str) and given else kinds.kind_of(subject, parts())
     found: dict[str, object] = {"kind": kind, "relevance": kinds.relevance_of(subject.text, kind)}
     account = accounts.of(subject, kind, parts)
     found["summary_micro"], found["summary_short"], found["summary_long"] = account.summaries
