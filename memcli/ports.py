@@ -70,8 +70,8 @@ class Shelf(Protocol):
     def begins(self, text: str) -> list[str]:
         """The ids that begin with `text`, sorted."""
 
-    def under(self, prefix: str) -> list[Memory]:
-        """The memories at the path `prefix` and below it, in order of path."""
+    def under(self, *prefixes: str) -> list[Memory]:
+        """The memories at any of these paths and below, in order of path."""
 
     def load(self) -> Space:
         """The whole space, parsed."""
@@ -267,7 +267,11 @@ class Source(Protocol):
         """How many things gave no candidate, by reason, once `candidates` has ended."""
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """The fields of one memory each, in a total order."""
+        """The fields of one memory each, in a total order.
+
+        `replaces` lists places (see `policy/replaced.py`) that this one, with those beside it, has told all of; one that
+        has nothing else says that nothing is there any more.
+        """
 
 
 class History(Protocol):

@@ -16,6 +16,7 @@ from memcli.errors import NotFoundError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space
+from memcli.policy.replaced import Place
 from memcli.policy.screening import ACCEPTED, UNTRUSTED
 from memcli.ports import Shelf
 
@@ -23,13 +24,19 @@ _PROPOSAL = "proposal"
 
 
 def offer(
-    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, propose_all: bool = False
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    supersedes: str | None = None,
+    *,
+    propose_all: bool = False,
+    places: Sequence[Place] = (),
 ) -> list[Outcome]:
-    """As `remember`, but where the policy of the space wants a review, or with `propose_all`, the candidates wait.
+    """As `remember`, but where the policy of the space wants a review, or with `propose_all`, the candidates wait, and
+    what stands at `places` stays.
 
     Raises what `remember` raises.
     """
-    if not propose_all and (outcomes := remember(workspace, candidates, supersedes, may_wait=True)):
+    if not propose_all and (outcomes := remember(workspace, candidates, supersedes, may_wait=True, places=places)):
         return outcomes
     return propose(workspace, candidates, supersedes)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from memcli.app.inbox import offer
 from memcli.app.remember import Candidate, Outcome, prepare
@@ -13,9 +12,13 @@ from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
+from memcli.policy.replaced import Place
 from memcli.ports import Shelf, Source
 
 _PER_WRITE = 2000
+
+_Prepared = tuple[Candidate | None, Sequence[Place]]
+"""A candidate, None where there is nothing to tell, and the places that it replaces."""
 
 
 @dataclass(slots=True)
@@ -54,22 +57,30 @@ class Ingested:
         """Counts one memory."""
         setattr(self, outcome.status, getattr(self, outcome.status) + 1)
         self.redactions.update(outcome.redactions)
-        if outcome.status != "deduplicated":
+        if outcome.status not in ("deduplicated", "retired"):
             self.paths.append(outcome.path)
 
 
-def ingest(workspace: Workspace, source: Source, dry_run: bool = False, propose: bool = False) -> Ingested:
+def ingest(
+    workspace: Workspace,
+    source: Source,
+    dry_run: bool = False,
+    propose: bool = False,
+    progress: Callable[[], None] = lambda: None,
+) -> Ingested:
     """Stores what `source` yields, or with `propose` puts it into the inbox; with `dry_run` only says what that would be.
 
-    The same candidates again change nothing. Raises what the source raises, LockedError, CorruptError, StoreError.
+    A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
+    deactivated. The same candidates again change nothing. `progress` is called for each.
+    Raises what the source raises, LockedError, CorruptError, StoreError.
     """
     done = Ingested()
-    candidates = _prepared(workspace, source, done)
-    while batch := list(islice(candidates, _PER_WRITE)):
+    for batch in _batches(_prepared(workspace, source, done, progress)):
+        candidates = [candidate for candidate, _ in batch if candidate is not None]
         if dry_run:
-            done.paths += [candidate.given["path"] for candidate in batch]
+            done.paths += [candidate.given["path"] for candidate in candidates]
             continue
-        for outcome in offer(workspace, batch, propose_all=propose):
+        for outcome in offer(workspace, candidates, propose_all=propose, places=_places(batch)):
             done.add(outcome)
     done.skipped.update(source.skipped)
     return done
@@ -103,12 +114,38 @@ def _deactivate(workspace: Workspace, is_meant: Callable[[Memory], bool]) -> int
     return count
 
 
-def _prepared(workspace: Workspace, source: Source, done: Ingested) -> Iterator[Candidate]:
+def _prepared(
+    workspace: Workspace, source: Source, done: Ingested, progress: Callable[[], None]
+) -> Iterator[_Prepared]:
     for fields in source.candidates():
-        try:
-            yield prepare(workspace, fields)
-        except UsageError:
-            done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
+        given = dict(fields)
+        places: Sequence[Place] = given.pop("replaces", ())  # type: ignore[assignment]
+        candidate = None
+        if given:
+            try:
+                candidate = prepare(workspace, given)
+            except UsageError:
+                done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
+        yield candidate, places
+        progress()
+
+
+def _batches(prepared: Iterator[_Prepared]) -> Iterator[list[_Prepared]]:
+    """As many as one write takes; what replaces the same places stays together, so that none of it looks left out."""
+    batch: list[_Prepared] = []
+    for item in prepared:
+        if len(batch) >= _PER_WRITE and item[1] != batch[-1][1]:
+            yield batch
+            batch = []
+        batch.append(item)
+    if batch:
+        yield batch
+
+
+def _places(batch: Sequence[_Prepared]) -> list[Place]:
+    """The places that the candidates replace, each once."""
+    places = {(place["under"], place.get("source")): place for _, each in batch for place in each}
+    return list(places.values())
 
 
 def _is_of(memory: Memory, files: frozenset[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,8 +18,9 @@ from memcli.model.space import Change
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
 from memcli.policy.pinning import is_auto_pinned
-from memcli.policy.recalled import without_recalled
+from memcli.policy.recalled import own_words
 from memcli.policy.redact_memory import FLAGS, with_flags
+from memcli.policy.replaced import Place, outdated
 from memcli.policy.screening import UNTRUSTED, is_marked, screened, without_marks
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
@@ -34,7 +35,8 @@ _KEPT = ("id", "created_at", "updated_at", "version")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`.
+    """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
+    no candidate told again, `retired`.
 
     `untrusted` says why recall will withhold it. `compacted` is how many memories had to go so that the space does not
     exceed its `max_objects`; the last candidate of a write has it.
@@ -72,24 +74,28 @@ class Candidate:
 
 
 def remember(
-    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, may_wait: bool = False
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    supersedes: str | None = None,
+    *,
+    may_wait: bool = False,
+    places: Sequence[Place] = (),
 ) -> list[Outcome]:
-    """Stores the candidates in one write; one outcome each, in order.
+    """Stores the candidates in one write; one outcome each, in order, and then one for each that was retired.
 
-    `supersedes` names a memory that the last candidate takes the place of. With `may_wait` nothing is stored, and
-    there are no outcomes, where the policy of the space wants a review (see `app/inbox.py`).
+    `supersedes` names a memory that the last candidate takes the place of. What stands at `places` and is none of the
+    candidates is deactivated. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
+    space wants a review (see `app/inbox.py`).
     Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
-    if not candidates:
+    if not candidates and not places:
         return []
-    request = {**request_of(workspace, candidates, supersedes), "may_wait": may_wait}
+    request = {**request_of(workspace, candidates, supersedes), "may_wait": may_wait, "places": list(places)}
     answer, receipt = workspace.store.submit(workspace.space, request)
     if not answer:
         return []
-    outcomes = [
-        Outcome(space=workspace.space, redactions=candidate.redactions, **one)
-        for one, candidate in zip(answer, candidates, strict=True)
-    ]
+    redactions = (candidate.redactions for candidate in candidates)
+    outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
 
 
@@ -113,6 +119,7 @@ def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change,
     outcomes = [desk.take(Candidate(**candidate)) for candidate in request["candidates"]]
     if request["supersedes"]:
         desk.supersede(request["supersedes"], outcomes[-1]["id"])
+    outcomes += desk.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
     gone = desk.make_room() if may_compact else frozenset[str]()
     return Change(tuple(desk.changed.values()), gone, request["now"]), outcomes
 
@@ -125,7 +132,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         fields = anchored(workspace, fields)
     given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
     if "raw" in given:
-        given["raw"] = _own_words(given["raw"])
+        given["raw"] = own_words(given["raw"])
     _check_text(given)
     check_triggers(given.get("triggers", ()))
     project = {"project": workspace.project} if workspace.project else {}
@@ -148,14 +155,6 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         "hash": digest,
     }
     return Candidate({**given, "metadata": metadata}, derived, digest, redacted.kinds)
-
-
-def _own_words(raw: str) -> str:
-    """`raw` without what memcli itself recalled. Raises UsageError when nothing else is in it."""
-    kept = without_recalled(raw)
-    if raw.strip() and not kept.strip():
-        raise UsageError("the text is what memcli recalled: it is remembered already", "give the part that is new")
-    return kept
 
 
 def _check_text(given: Mapping[str, Any]) -> None:
@@ -201,6 +200,10 @@ class _Desk:
         if not any(known["to"] == old.id and known["relation"] == "supersedes" for known in new.links):
             self._keep(replace(new, links=(*new.links, link)))
         self._keep(replace(old, superseded_by=by, updated_at=self._now, version=old.version + 1))
+
+    def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
+        """Deactivates what stands at `places` and was not `told` again."""
+        return [self._put(memory, "retired") for memory in outdated(self._draft, places, told, self._now)]
 
     def make_room(self) -> frozenset[str]:
         """What must go, because the space would hold more than it may. Raises RefusedError."""

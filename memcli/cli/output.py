@@ -108,13 +108,13 @@ class ProgressBar:
 
     def __init__(self, what: str, quiet: bool) -> None:
         self._what = what
-        self._shown = not quiet and sys.stderr.isatty()
+        self.is_shown = not quiet and sys.stderr.isatty()
         self._started: float | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        if not self._shown:
+        if not self.is_shown:
             return
         now = time.monotonic()
         self._started = now if self._started is None else self._started

@@ -15,7 +15,7 @@ from memcli.codec.memory import memory_from_json
 from memcli.codec.space import OBJECTS, decode_header, decode_space, encode_memory, encode_space
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
-from memcli.model.space import Change, Space, is_under
+from memcli.model.space import Change, Space, under_any
 
 Range = tuple[int, int]
 """A memory, or several with the commas between: from the newline before the first brace to behind the last."""
@@ -67,8 +67,9 @@ class SpliceShelf:
         ids = [str(decode(value, self._where)) for value, _ in self._values(_ID)]
         return sorted(name for name in ids if name.startswith(text))
 
-    def under(self, prefix: str) -> list[Memory]:
-        places = [at for value, at in self._values(_PATH) if is_under(str(decode(value, self._where)), prefix)]
+    def under(self, *prefixes: str) -> list[Memory]:
+        is_in = under_any(prefixes)
+        places = [at for value, at in self._values(_PATH) if is_in(str(decode(value, self._where)))]
         return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
 
     def load(self) -> Space:

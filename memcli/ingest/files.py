@@ -1,15 +1,17 @@
-"""Files: one candidate for each text file named, or found in a folder named."""
+"""Files: candidates for each text file named, or found in a folder named: one for a short one, else one for each part."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from memcli.errors import NotFoundError
 from memcli.ingest.ignore import Ignore
-from memcli.ingest.labels import kind_of, memory_path, readable, tags_of
+from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
 from memcli.ingest.noise import is_generated
+from memcli.ingest.pieces import pieces
 from memcli.ingest.text import UnfitError, read_text
 from memcli.ingest.tree import Tree
 from memcli.model.names import show
@@ -31,25 +33,43 @@ class FileSource:
         self._are_named = not may_be_gone
         self._ignore: dict[str, Ignore] = {}
         self.skipped: Counter[str] = Counter()
+        self._done = 0
         for given, path in zip(paths, self._paths, strict=True):
             if not may_be_gone and not os.path.lexists(path):
                 raise NotFoundError(f"no such file: {show(given)}", "name a file or a folder that exists")
 
+    def total(self) -> int:
+        """How many files there are to read."""
+        return len(self._found)
+
+    def done(self) -> int:
+        """How many of them have been read."""
+        return self._done
+
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """One for each file, in the order named, within a folder sorted by name; a file named twice comes once."""
-        seen = set()
-        for root, file, is_named in self._files():
-            if (root, file) in seen:
-                continue
-            seen.add((root, file))
+        """Those of each file, in the order named, within a folder sorted by name; a file named twice comes once.
+
+        They replace what else is remembered of the file; where nothing can be read of it any more, all of it.
+        """
+        for root, file, is_named in self._found:
+            self._done += 1
             try:
                 text = read_text(os.path.join(root, file))
                 if not is_named and is_generated(text):
                     raise UnfitError("generated")
             except UnfitError as unfit:
                 self.skipped[unfit.reason] += 1
+                if unfit.reason != "unreadable":
+                    yield {"replaces": _places(file)}
             else:
-                yield _candidate(file, text)
+                yield from _candidates(file, text)
+
+    @cached_property
+    def _found(self) -> list[tuple[str, str, bool]]:
+        found: dict[tuple[str, str], bool] = {}
+        for root, file, is_named in self._files():
+            found.setdefault((root, file), is_named)
+        return [(root, file, is_named) for (root, file), is_named in found.items()]
 
     def _files(self) -> Iterator[tuple[str, str, bool]]:
         """The root that each file is told from, the file, and whether it was named rather than found."""
@@ -92,15 +112,27 @@ class FileSource:
         return self._ignore[root]
 
 
-def _candidate(file: str, text: str) -> Mapping[str, object]:
+def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
     name = readable(file)
+    kind = kind_of(file)
+    whole, root = file_places(file)
     fields: dict[str, object] = {
-        "path": memory_path(file),
-        "raw": text,
         "tags": tags_of(file),
-        "metadata": {"source": name},
         "provenance": {"source": "observed", "files": [name]},
+        "replaces": _places(file),
     }
-    if kind := kind_of(file):
+    if kind:
         fields["kind"] = kind
-    return fields
+    for piece in pieces(name, kind, text):
+        metadata: dict[str, object] = {"source": name}
+        if piece.headings:
+            metadata["headings"] = list(piece.headings)
+        if piece.symbol:
+            metadata["symbol"] = piece.symbol
+        path = part_path(root, piece.leaf) if piece.leaf else whole
+        yield {**fields, "path": path, "raw": piece.text, "metadata": metadata}
+
+
+def _places(file: str) -> list[Mapping[str, object]]:
+    name = readable(file)
+    return [{"under": root, "source": name} for root in dict.fromkeys(file_places(file))]

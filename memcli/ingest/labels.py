@@ -10,6 +10,7 @@ from hashlib import blake2b
 from memcli.model.names import MAX_PATH, safe_path, slug
 
 _MAX_TAGS = 5
+_MAX_ROOT = 150
 _DULL = frozenset(["src", "lib", "pkg", "index", "main", "init", "mod", "code", "internal", "source", "sources"])
 _ADR_FOLDERS = frozenset(["adr", "adrs", "decisions", "decision-records", "decision-log"])
 _NUMBERED = re.compile(r"(adr[-_ ]?)?\d{1,5}[-_ ]")
@@ -52,6 +53,24 @@ def memory_path(file: str, prefix: str = "", leaf: str = "") -> str:
     return safe_path(f"{prefix}/{cleaned}") + tail
 
 
+def file_places(file: str) -> tuple[str, str]:
+    """Where the memory of a whole file stands, and below which path those of its parts; mostly the same."""
+    whole = memory_path(file)
+    if len(whole) <= _MAX_ROOT:
+        return whole, whole
+    mark = blake2b(os.fsencode(file), digest_size=4).hexdigest()
+    return whole, safe_path(readable(file)[-_MAX_ROOT:]) + f"~{mark}"
+
+
+def part_path(root: str, leaf: str) -> str:
+    """Where a part of the file stands whose parts are below `root`; different leaves never share a path."""
+    wanted = f"{root}/{leaf}"
+    if len(wanted) <= MAX_PATH and safe_path(wanted) == wanted:
+        return wanted
+    mark = blake2b(leaf.encode(), digest_size=4).hexdigest()
+    return safe_path(wanted[: MAX_PATH - len(mark) - 1]) + f"~{mark}"
+
+
 def kind_of(file: str) -> str | None:
     """The kind that the name makes sure of; None where only the text could tell."""
     *folders, name = readable(file).lower().split("/")
@@ -60,7 +79,7 @@ def kind_of(file: str) -> str | None:
         return "decision"
     if _LOG.match(name):
         return "log"
-    if suffix in _PROSE or name.split(".")[0] in ("readme", "contributing"):
+    if suffix in _PROSE or name.split(".")[0] in ("readme", "contributing") or (suffix == ".txt" and _is_doc(folders)):
         return "guide"
     if suffix in _LANGUAGES:
         return "code"
@@ -76,6 +95,10 @@ def tags_of(file: str) -> list[str]:
     words = [*folders[-3:], stem, _LANGUAGES.get(suffix.lower(), "")]
     tags = dict.fromkeys(tag for tag in map(slug, words) if len(tag) > 1 and tag not in _DULL)
     return list(tags)[:_MAX_TAGS]
+
+
+def _is_doc(folders: list[str]) -> bool:
+    return not {"docs", "doc", "documentation"}.isdisjoint(folders)
 
 
 def _is_adr(folders: list[str], name: str) -> bool:

@@ -30,7 +30,9 @@ _DEFINITION = re.compile(
 )
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
-_STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped"}
+_STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
+           "U": "conflict"}  # fmt: skip
+_CONFLICT = "conflict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,14 @@ def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDif
             pass
 
 
+def read_diffs(blocks: Iterable[bytes]) -> tuple[Iterator[FileDiff], int]:
+    """The diffs of `git diff --raw -p`, and how many files it tells nothing of because they are in conflict."""
+    sections = _Sections(blocks)
+    rows = _parse_table(sections.take(b":") or b"")
+    merged = [row for row in rows if row.status != _CONFLICT]
+    return _read_diffs(sections, merged), len({row.names[0] for row in rows}) - len({row.names[0] for row in merged})
+
+
 class _Sections:
     """The output, cut where a commit, its table of files, or the diff of a file begins; one section is in memory."""
 
@@ -166,6 +176,7 @@ class _Row:
 
     def diff(self, section: bytes) -> FileDiff:
         head, found, body = section.partition(b"\n@@ ")
+        body = body.partition(b"\n* Unmerged path ")[0]
         return FileDiff(
             status=self.status,
             file=self.names[-1],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from memcli.errors import NotFoundError, UsageError
@@ -135,3 +135,20 @@ def is_under(path: str, prefix: str) -> bool:
     """Whether `path` is `prefix` or lies below it; every path lies below the empty prefix."""
     prefix = prefix.strip("/")
     return not prefix or path == prefix or path.startswith(prefix + "/")
+
+
+def under_any(prefixes: Iterable[str]) -> Callable[[str], bool]:
+    """Tells whether a path is one of `prefixes` or lies below one; as quick for a thousand of them as for one."""
+    wanted = frozenset(prefix.strip("/") for prefix in prefixes)
+
+    def is_in(path: str) -> bool:
+        if "" in wanted or path in wanted:
+            return True
+        end = path.find("/")
+        while end >= 0:
+            if path[:end] in wanted:
+                return True
+            end = path.find("/", end + 1)
+        return False
+
+    return is_in

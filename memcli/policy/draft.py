@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Memory
-from memcli.model.space import Change, Space, is_under
+from memcli.model.space import Change, Space, under_any
 from memcli.ports import Shelf
 
 
@@ -67,11 +67,10 @@ class Draft:
         kept = {name for name in self._base.begins(text) if name not in self._drop}
         return sorted(kept | {name for name in self._put if name.startswith(text)})
 
-    def under(self, prefix: str) -> list[Memory]:
-        kept = [m for m in self._base.under(prefix) if self._standing(m)]
-        return sorted(
-            [*kept, *(m for m in self._put.values() if is_under(m.path, prefix))], key=lambda m: (m.path, m.id)
-        )
+    def under(self, *prefixes: str) -> list[Memory]:
+        kept = [m for m in self._base.under(*prefixes) if self._standing(m)]
+        is_in = under_any(prefixes)
+        return sorted([*kept, *(m for m in self._put.values() if is_in(m.path))], key=lambda m: (m.path, m.id))
 
     def load(self) -> Space:
         whole = self._base.load()

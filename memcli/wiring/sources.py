@@ -11,22 +11,33 @@ from memcli.ports import Source
 from memcli.store.layout import find_work_tree
 
 if TYPE_CHECKING:
+    from memcli.ingest.commits import CommitSource
+    from memcli.ingest.files import FileSource
     from memcli.ingest.foreign import ForeignSource
 
 
-def commit_source(revisions: str) -> Source:
+def staged_source() -> Source:
+    """What is staged in the repository that the working directory is in. Raises NotFoundError, ProviderError."""
+    from memcli.ingest.commits import StagedSource
+
+    return StagedSource(os.getcwd())
+
+
+def commit_source(revisions: str) -> CommitSource:
     """The commits of a range in the repository that the working directory is in. Raises NotFoundError, ProviderError."""
     from memcli.ingest.commits import CommitSource
 
     return CommitSource(os.getcwd(), revisions)
 
 
-def file_source(workspace: Workspace, paths: Sequence[str]) -> Source:
-    """Files and folders; their paths are told from the work tree. Raises NotFoundError for one that is not there."""
+def file_source(workspace: Workspace, paths: Sequence[str], *, may_be_gone: bool = False) -> FileSource:
+    """Files and folders; their paths are told from the work tree. Raises NotFoundError for one that is not there, unless
+    it `may_be_gone`, and so may what is remembered of it."""
     from memcli.ingest.files import FileSource
 
     here = os.getcwd()
-    return FileSource(paths, find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root))
+    base = find_work_tree(here, os.path.expanduser("~")) or os.path.dirname(workspace.root)
+    return FileSource(paths, base, may_be_gone=may_be_gone)
 
 
 def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: str) -> ForeignSource:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,12 @@ class Repo:
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     return new_repo(tmp_path / "repo")
+
+
+def memories(candidates: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
+    """The fields of the candidates, without what only says which others they replace."""
+    found = [{name: value for name, value in fields.items() if name != "replaces"} for fields in candidates]
+    return [fields for fields in found if fields]
 
 
 def new_repo(root: Path) -> Repo:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from memcli.ingest.commits import MAX_TEXT, CommitSource
+from memcli.ingest.change import MAX_TEXT
+from memcli.ingest.commits import CommitSource
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS, check_fields, problem
-from tests.ingest.conftest import Repo, new_repo
+from tests.ingest.conftest import Repo, memories, new_repo
 
 CLASS = "class Token:\n    def refresh(self):\n        a = 1\n        b = 2\n        c = 3\n        d = 4\n        return {}\n"
 
 
 def read(repo: Repo, revisions: str = "HEAD") -> list[dict]:
-    found = [dict(candidate) for candidate in CommitSource(str(repo.root), revisions).candidates()]
+    found = memories(CommitSource(str(repo.root), revisions).candidates())
     for fields in found:
         check_fields(fields, MEMORY_FIELDS)
         assert fields.keys() <= MEMORY_FIELDS.keys()
@@ -78,9 +79,8 @@ def test_ranges(repo: Repo):
     assert groups("v1..HEAD") == commits[2:]
     assert groups("v1") == commits[:2]
     assert groups("HEAD..HEAD") == []
-    since = CommitSource.since(str(repo.root), commits[0])
-    assert [c["metadata"]["group"] for c in since.candidates()] == commits[1:]
-    assert (since.commits, since.total()) == (3, 3)
+    source = CommitSource(str(repo.root), "HEAD~3..")
+    assert source.total() == len(list(source.candidates())) == source.done() == 3
 
 
 def test_from_a_folder_below_and_with_a_detached_head(repo: Repo):

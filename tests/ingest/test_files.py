@@ -12,11 +12,11 @@ from memcli.ingest.files import FileSource
 from memcli.ingest.text import MAX_BYTES
 from memcli.model.names import check_path
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
-from tests.ingest.conftest import Repo
+from tests.ingest.conftest import Repo, memories
 
 
 def read(source: FileSource) -> list[dict]:
-    found = [dict(candidate) for candidate in source.candidates()]
+    found = memories(source.candidates())
     for fields in found:
         check_fields(fields, MEMORY_FIELDS)
         assert check_path(fields["path"]) == fields["path"]
@@ -148,7 +148,7 @@ def test_a_file_that_vanishes_on_the_way(repo: Repo):
     candidates = source.candidates()
     next(candidates)
     (repo.root / "b.txt").unlink()
-    assert [f["path"] for f in candidates] == ["c.txt"]
+    assert [f["path"] for f in memories(candidates)] == ["c.txt"]
     assert source.skipped == {"vanished": 1}
 
 

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
+from memcli.cli.ingesting import ingest_source, source_of
 from memcli.cli.options import DryRun, verb
-from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
-from memcli.errors import UsageError
 
 
 @verb
@@ -21,37 +20,19 @@ def command(
         str | None, typer.Option("--git", metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="REV", help="Commits after REV.")] = None,
+    staged: Annotated[bool, typer.Option("--staged", help="What is staged and not yet committed.")] = False,
+    stdin0: Annotated[bool, typer.Option("--stdin0", help="Files named on standard input, each ended by NUL.")] = False,
     propose: Annotated[bool, typer.Option("--propose", help="Into the inbox, for a person to accept.")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Remember files, one memory each, or commits, one memory for each file and commit.
+    """Remember files, by section and definition, or commits, by file.
 
-    What .gitignore, .secretsignore and .env* cover, and what is binary, generated or huge, is left out and
-    counted. The same again changes nothing.
+    A file ingested again updates its memories, and those of sections that it no longer has are deactivated. What
+    .gitignore, .secretsignore and .env* cover, and what is binary, generated or huge, is left out and counted. The same
+    again changes nothing.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
-    from memcli.app.ingest import ingest
-    from memcli.wiring.sources import commit_source, file_source
-
-    if sum(map(bool, (files, git, since))) != 1:
-        raise UsageError(
-            "give files, --git RANGE or --since REV", "one of them: memcli ingest docs/, memcli ingest --git HEAD~5.."
-        )
     workspace = session.open(create=not dry_run)
-    source = file_source(workspace, files) if files else commit_source(git or f"{since}..HEAD")
-    done = ingest(workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
-    text = _told(done.created, done.updated, done.deduplicated)
-    if done.proposed:
-        text = f"{done.proposed} proposed, {text}; `memcli inbox` shows what waits"
-    if dry_run:
-        text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
-    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    session.output.confirm(
-        {**done.to_json(), "dry_run": dry_run},
-        f"{text}{f'; left out: {left}' if left else ''}{redacted_told(done.redactions)}",
-    )
-
-
-def _told(created: int, updated: int, same: int) -> str:
-    return f"{created} created, {updated} updated, {same} unchanged"
+    source = source_of(workspace, files or [], git, since, is_staged=staged, from_stdin=stdin0)
+    ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))

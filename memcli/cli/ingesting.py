@@ -1,0 +1,89 @@
+"""What `memcli ingest` does, apart from how its options are declared."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from memcli.app.ingest import Ingested, ingest
+from memcli.app.workspace import Workspace
+from memcli.cli.output import ProgressBar, redacted_told
+from memcli.cli.session import Session
+from memcli.errors import UsageError
+from memcli.ports import Source
+
+_MAX_LIST = 64 << 20
+
+
+@runtime_checkable
+class _Counted(Protocol):
+    """A source that knows how far it is."""
+
+    def total(self) -> int: ...
+    def done(self) -> int: ...
+
+
+def source_of(
+    workspace: Workspace, files: Sequence[str], git: str | None, since: str | None, *, is_staged: bool, from_stdin: bool
+) -> Source:
+    """The one source that the options name. Raises UsageError when that is none, or several."""
+    from memcli.wiring.sources import commit_source, file_source, staged_source
+
+    if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
+        raise UsageError(
+            "give one of files, --stdin0, --git RANGE, --since REV and --staged",
+            "such as memcli ingest docs/, or memcli ingest --git HEAD~5..",
+        )
+    if is_staged:
+        return staged_source()
+    if git is not None:
+        return commit_source(git)
+    if since is not None:
+        return commit_source(_after(since))
+    return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
+
+
+def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> None:
+    """Ingests, and tells what became of it. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    bar = ProgressBar("ingesting", session.output.quiet)
+    counted = source if bar.is_shown and isinstance(source, _Counted) else None
+    total = counted.total() if counted else 0
+    try:
+        done = ingest(
+            workspace, source, dry_run, propose, lambda: bar(counted.done() - 1, total) if counted else None
+        )  # the last one that was begun may have more to come
+    finally:
+        bar.close()
+    session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
+
+
+def _told(done: Ingested, dry_run: bool) -> str:
+    retired = f"{done.retired} retired, " if done.retired else ""
+    text = f"{done.created} created, {done.updated} updated, {retired}{done.deduplicated} unchanged"
+    if done.proposed:
+        text = f"{done.proposed} proposed, {text}; `memcli inbox` shows what waits"
+    if dry_run:
+        text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
+    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
+    return f"{text}{f'; left out: {left}' if left else ''}{redacted_told(done.redactions)}"
+
+
+def _after(revision: str) -> str:
+    """The commits after a revision, up to the current one. Raises UsageError for what is no single revision."""
+    if not revision or ".." in revision:
+        raise UsageError("--since wants one revision", "such as --since HEAD~5 or --since v1.0; ranges go to --git")
+    return f"{revision}..HEAD"
+
+
+def _listed() -> list[str]:
+    """The file names on standard input, each ended by NUL. Raises UsageError when it is a terminal, or too long."""
+    if sys.stdin.isatty():
+        raise UsageError(
+            "--stdin0 reads file names from a pipe", "such as git diff --name-only -z | memcli ingest --stdin0"
+        )
+    data = sys.stdin.buffer.read(_MAX_LIST + 1)
+    if len(data) > _MAX_LIST:
+        raise UsageError("the list on standard input is longer than 64 MB", "give fewer names, or a folder")
+    return [os.fsdecode(name) for name in data.split(b"\0") if name]

@@ -1,0 +1,99 @@
+"""Definitions: source code cut into its top-level functions and classes, each with the comment that stands over it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+_START = re.compile(
+    r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final|"
+    r"sealed|data|inline|unsafe|open|partial|extern(?: \"C\")?)\s+){0,5}"
+    r"(?:(?:def|class|function\*?|fn|func|fun|struct|enum|union|trait|interface|impl(?:<[^>\n]{0,80}>)?|module|record|object|"
+    r"protocol|namespace|type|typedef struct|macro_rules!|defmodule|defp)\s+(?:\([^)\n]{0,80}\)\s*)?(?P<name>[A-Za-z_$][\w$]*)"
+    r"|(?:const|let|var)\s+(?P<arrow>[A-Za-z_$][\w$]*)\s*(?::[^=\n]{1,80})?=\s*(?:async\s*)?"
+    r"(?:function\b|(?:\([^)\n]{0,120}\)|\w+)\s*(?::[^=\n]{1,60})?=>))"
+)
+_FOR = re.compile(r"\bfor\s+([A-Za-z_]\w*)")
+_LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
+_CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")
+
+
+class Definition(NamedTuple):
+    """A definition by name; the rest of the file, its imports and constants, has none and comes first."""
+
+    name: str
+    text: str
+
+
+def cut(file: str, text: str) -> list[Definition]:
+    """The parts of the source code `text`. What has one name, such as overloads, is one part."""
+    lines = text.split("\n")
+    spans = _python(text, lines) if file.endswith((".py", ".pyi")) else None
+    spans = list(_by_look(lines)) if spans is None else spans
+    found: dict[str, list[str]] = {}
+    rest: list[str] = []
+    at = 0
+    for name, start, end in spans:
+        rest += lines[at:start]
+        found.setdefault(name, []).append("\n".join(lines[start:end]).strip("\n"))
+        at = end
+    rest += lines[at:]
+    return [Definition("", _squeezed(rest)), *_joined(found)]
+
+
+def _joined(found: Mapping[str, list[str]]) -> Iterator[Definition]:
+    for name, texts in found.items():
+        yield Definition(name, "\n\n".join(texts))
+
+
+def _squeezed(lines: list[str]) -> str:
+    """The lines without the gaps that cutting left."""
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _python(text: str, lines: list[str]) -> list[tuple[str, int, int]] | None:
+    """Name, first line and line behind the last of each definition; None when it is no Python of this version."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the code, to whoever runs it
+            body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    spans = []
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            start = min(node.lineno, *(d.lineno for d in node.decorator_list)) if node.decorator_list else node.lineno
+            spans.append((node.name, _with_comment(lines, start - 1, ("#",)), node.end_lineno or start))
+    return spans
+
+
+def _by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
+    """The same for any language whose top level is not indented: a definition ends where the next such line begins."""
+    at = 0
+    while at < len(lines):
+        match = _START.match(lines[at])
+        if match is None:
+            at += 1
+            continue
+        end = at + 1
+        while end < len(lines) and _goes_on(lines[end]):
+            end += 1
+        name = match["name"] or match["arrow"]
+        target = _FOR.search(lines[at]) if lines[at].lstrip().startswith(("impl", "unsafe impl")) else None
+        yield target[1] if target else name, _with_comment(lines, at, _LEAD), end
+        at = end
+
+
+def _goes_on(line: str) -> bool:
+    return not line or line[0] in " \t" or line.startswith(_CLOSERS)
+
+
+def _with_comment(lines: list[str], start: int, marks: tuple[str, ...]) -> int:
+    """Where the comments and decorators begin that stand right over a line."""
+    while start > 0 and lines[start - 1].startswith(marks):
+        start -= 1
+    return start

@@ -1,0 +1,108 @@
+"""Pieces: a file's text cut where its author cut it: Markdown by heading, code by definition, prose by paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memcli.ingest import definitions
+from memcli.ingest.outline import Part, parts
+from memcli.model.names import slug
+
+WHOLE = 1_200
+"""A text of at most so many characters is one piece, and so is a section with all that is below it."""
+_RECORD = 8_000
+"""A decision is read whole, up to this length: its sections say nothing without each other."""
+_MAX_PIECES = 1_000
+_MAX_LEAF = 48
+_MAX_DEPTH = 3
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_PARAGRAPHS = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org")
+
+
+class Piece(NamedTuple):
+    """A part of a file. `leaf` is its path below the file's, empty for what stands outside all others."""
+
+    leaf: str
+    text: str
+    headings: Sequence[str] = ()
+    symbol: str = ""
+
+
+def pieces(name: str, kind: str | None, text: str) -> list[Piece]:
+    """The pieces of the file `name` in order, with different leaves; one piece for what is short or has no parts."""
+    found = [piece for piece in _cut(name.lower(), kind, text) if piece.text.strip()]
+    return _distinct(found) if 1 < len(found) <= _MAX_PIECES else [Piece("", text)]
+
+
+def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
+    if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
+        return [Piece("", text)]
+    if name.endswith(_MARKDOWN):
+        return _sections(text)
+    if kind == "code":
+        return (
+            Piece(slug(part.name) and part.name, part.text, symbol=part.name) for part in definitions.cut(name, text)
+        )
+    if name.endswith(_PARAGRAPHS) or ("." not in name.rpartition("/")[2] and kind in ("guide", "log")):
+        return _paragraphs(text)
+    return [Piece("", text)]
+
+
+def _sections(text: str) -> Iterator[Piece]:
+    outline = list(parts(text))
+    tops = {part.headings[0] for part in outline if part.headings}
+    # The title of the document is no part of where its sections stand.
+    title = 1 if len(tops) == 1 else 0
+    yield from _of_outline(outline, title)
+
+
+def _of_outline(outline: Sequence[Part], title: int) -> Iterator[Piece]:
+    """The parts of an outline, each with what is below it where that is short."""
+    at = 0
+    while at < len(outline):
+        headings = outline[at].headings
+        end = at + 1
+        while headings and end < len(outline) and len(outline[end].headings) > len(headings):
+            end += 1
+        whole = "\n".join(map(_written, outline[at:end])).strip("\n")
+        if len(whole) > WHOLE:
+            whole, end = _written(outline[at]).strip("\n"), at + 1
+        if "".join(outline[at].lines).strip() or end > at + 1:
+            leaf = "/".join(slug(name, _MAX_LEAF) or "section" for name in headings[title:][-_MAX_DEPTH:])
+            yield Piece(leaf, whole, headings)
+        at = end
+
+
+def _written(part: Part) -> str:
+    head = [f"{'#' * len(part.headings)} {part.headings[-1]}"] if part.headings else []
+    return "\n".join([*head, *part.lines])
+
+
+def _paragraphs(text: str) -> Iterator[Piece]:
+    group: list[str] = []
+    for paragraph in text.split("\n\n"):
+        if group and sum(map(len, group)) + len(paragraph) > WHOLE:
+            yield _group(group)
+            group = []
+        group.append(paragraph)
+    yield _group(group)
+
+
+def _group(paragraphs: Sequence[str]) -> Piece:
+    """Named by its first words, so that what is written above it leaves it where it is."""
+    text = "\n\n".join(paragraphs).strip("\n")
+    return Piece(slug(" ".join(text[:200].split()[:6]), _MAX_LEAF) or "text", text)
+
+
+def _distinct(found: Sequence[Piece]) -> list[Piece]:
+    """The pieces with a number behind a leaf that another one before has."""
+    seen: set[str] = set()
+    named = []
+    for piece in found:
+        leaf, n = piece.leaf, 2
+        while leaf.casefold() in seen:
+            leaf, n = f"{piece.leaf}-{n}" if piece.leaf else f"text-{n}", n + 1
+        seen.add(leaf.casefold())
+        named.append(piece._replace(leaf=leaf))
+    return named

@@ -1,0 +1,44 @@
+"""What a source no longer has: memories at places that it has told all of, and that it did not tell again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from memcli.model.memory import Json, Memory
+from memcli.ports import Shelf
+
+Place = Mapping[str, Json]
+"""`under` a path, the observed memories of the file `source`, of the `group`; where one is not named, of any file and
+of no group."""
+
+
+def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: str) -> list[Memory]:
+    """The memories at `places` whose paths and ids are not among those `told`, deactivated: marked, not lost."""
+    if not places:
+        return []
+    by_root: dict[str, list[Place]] = {}
+    for place in places:
+        by_root.setdefault(place["under"], []).append(place)
+    return [
+        replace(memory, active=False, updated_at=now)
+        for memory in shelf.under(*by_root)
+        if memory.active
+        and memory.path not in told
+        and memory.id not in told
+        and any(_is_of(memory, place) for root in _roots(memory.path) for place in by_root.get(root, ()))
+    ]
+
+
+def _roots(path: str) -> list[str]:
+    segments = path.split("/")
+    return ["/".join(segments[:n]) for n in range(1, len(segments) + 1)]
+
+
+def _is_of(memory: Memory, place: Place) -> bool:
+    fields = memory.metadata
+    return (
+        memory.provenance.get("source") == "observed"
+        and fields.get("group") == place.get("group")
+        and fields.get("source") == place.get("source", fields.get("source"))
+    )
