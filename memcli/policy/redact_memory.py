@@ -101,9 +101,8 @@ def _listed(value: Json) -> Json:
 
 def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
     """A pass over the fields with the rules that one cheap look at all of them leaves; None when it leaves none."""
-    whole = _whole(_text_of(data))
-    narrow = detector.narrowed(whole)
-    return _Walk(narrow) if narrow.is_suspect(whole) else None
+    narrow = detector.narrowed(_whole(_text_of(data)))
+    return _Walk(narrow) if narrow.has_rules else None
 
 
 def _whole(value: Json) -> str:
@@ -149,6 +148,8 @@ class _Walk:
 
     def _field(self, name: str, value: Json) -> Json:
         if name in _NO_TEXT:
+            return value
+        if not isinstance(value, str) and not self._detector.is_suspect(_whole(_text_of({name: value}))):
             return value
         if name == "tags" and isinstance(value, list | tuple):
             return [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]

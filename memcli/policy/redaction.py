@@ -100,6 +100,11 @@ class Detector:
         narrow._apart, narrow._tokens = (any_case, as_is), (in_tokens[0], in_tokens[1])
         return narrow
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._own) or any((*self._apart, *self._tokens))
+
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
         return bool(self._own) or bool(self.suspects(text))
