@@ -22,12 +22,13 @@ _CONTEXT = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@ ?([^\n]{0,400})", re.MULTILIN
 _NUMBERS = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@", re.MULTILINE)
 _NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
 _DEFINITION = re.compile(
-    rb"(?:^[-+]|\A)[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|"
+    rb"(?:^[-+ ]|\A)[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|"
     rb"abstract|final|sealed|data|unsafe|extern)[ \t]+){0,5}"
     rb"(?:def|class|function|fn|func|struct|enum|trait|interface|impl|module|record|object|protocol|macro_rules!)"
     rb"[ \t]+(?:\([^)\n]{0,80}\)[ \t]*)?([A-Za-z_$][\w$]{0,79})",
     re.MULTILINE,
 )
+_CHANGED = re.compile(rb"\n[-+]")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
@@ -80,15 +81,20 @@ class FileDiff:
         return self.hunks.count(b"\n-")
 
     def symbols(self) -> list[str]:
-        """The functions and classes touched: those that hunks stand in, and those that changed lines define."""
+        """The functions and classes touched: those that hunks or changed lines stand in, and those that
+        changed lines define."""
         names: dict[str, None] = {}
         reach = self.hunks[:_SYMBOL_REACH]
         for match in _CONTEXT.finditer(reach):
             if context := match[1].strip():
                 defined = _DEFINITION.match(context)
                 names[_text(defined[1] if defined else context[:80])] = None
-        for match in _DEFINITION.finditer(reach):
-            names[_text(match[1])] = None
+        found = list(_DEFINITION.finditer(reach))
+        for match, end in zip(found, [*(later.start() for later in found[1:]), len(reach)], strict=False):
+            # One on a line that stays is touched when a line below it changes, before the next.
+            stays = match[0].startswith(b" ")
+            if not stays or _CHANGED.search(reach[match.end() : end].partition(b"\n@@ ")[0]):
+                names[_text(match[1])] = None
         return list(names)[:_MAX_SYMBOLS]
 
     def lines(self, limit: int, width: int) -> tuple[list[str], int]:

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from memcli.ingest.pieces import WHOLE, Piece, pieces
+
+LONG = "words of a section. " * 60
+
+
+def leaves(name: str, kind: str | None, text: str) -> list[str]:
+    return [piece.leaf for piece in pieces(name, kind, text)]
+
+
+def test_a_short_file_is_one_piece():
+    text = "# A\n\n## B\n\ntext\n"
+    assert pieces("a.md", "guide", text) == [Piece("", text)]
+
+
+def test_markdown_by_heading_without_the_title_of_the_document():
+    text = f"# Guide\n\nIntroduction.\n\n## Set up\n\n{LONG}\n\n### Linux\n\n{LONG}\n\n## Use\n\nShort.\n\n### Again\n\nToo.\n"
+    found = pieces("docs/a.md", "guide", text)
+    assert [piece.leaf for piece in found] == ["", "set-up", "set-up/linux", "use"]
+    assert found[0].text == "# Guide\n\nIntroduction."
+    assert found[2].headings == ("Guide", "Set up", "Linux")
+    assert found[3].text == "## Use\n\nShort.\n\n### Again\n\nToo."
+
+
+def test_headings_that_are_equal_odd_or_fenced():
+    text = f"# A\n\n{LONG}\n\n# A\n\n{LONG}\n\n# ???\n\n{LONG}\n\n```\n# no heading\n```\n\n# a\n\n{LONG}"
+    assert leaves("a.md", "guide", text) == ["a", "a-2", "section", "a-3"]
+
+
+def test_a_changelog_by_version():
+    text = "# Changelog\n" + "".join(f"\n## [1.{n}.0]\n\n### Added\n\n- {LONG[:500]}\n" for n in range(4))
+    assert leaves("CHANGELOG.md", "log", text) == ["1-0-0", "1-1-0", "1-2-0", "1-3-0"]
+
+
+def test_a_decision_is_read_whole():
+    text = f"# Use X\n\n## Context\n\n{LONG}\n\n## Decision\n\n{LONG}\n"
+    assert leaves("docs/adr/0001-x.md", "decision", text) == [""]
+
+
+def test_python_by_definition_with_comments_and_decorators():
+    body = "    x = 1\n" * 100
+    text = f'"""About."""\n\nimport os\n\nA = 1\n\n\n# why\n@cache\ndef one(a):\n{body}\n\nclass Two:\n    def inner(self):\n    {body}\n\nB = 2\n'
+    found = pieces("a.py", "code", text)
+    assert [(piece.leaf, piece.symbol) for piece in found] == [("", ""), ("one", "one"), ("Two", "Two")]
+    assert found[0].text == '"""About."""\n\nimport os\n\nA = 1\n\nB = 2'
+    assert found[1].text.startswith("# why\n@cache\ndef one(a):\n")
+
+
+def test_what_has_one_name_is_one_piece():
+    text = "import x\n\n" + "".join(
+        f"@overload\ndef f(a: T{n}) -> None:\n    '''{LONG[:400]}'''\n\n\n" for n in range(4)
+    )
+    (found,) = [piece for piece in pieces("a.py", "code", text) if piece.leaf]
+    assert found.leaf == "f"
+    assert found.text.count("def f") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("a.py", "def broken(:\n    pass\n\ndef fine():\n    pass\n", ["", "broken", "fine"]),
+        ("a.go", "package a\n\n// Says why.\nfunc (t *T) Run() {\n\tx()\n}\n\ntype T struct {\n\tA int\n}\n", ["", "Run", "T"]),
+        ("a.rs", "use x;\n\n/// Doc.\n#[derive(Debug)]\npub struct A {\n    b: u8,\n}\n\nimpl B for A {\n    fn c() {}\n}\n", ["", "A"]),
+        ("a.ts", "import x\n\n/** Doc. */\nexport const run = async (a: T) => {\n  y\n}\n\nexport class K {\n  z\n}\n", ["", "run", "K"]),
+        ("a.rb", "require 'x'\n\nclass A\n  def b\n  end\nend\n\nputs 1\n", ["", "A"]),
+        ("a.sh", "set -e\necho 1\n", [""]),
+    ],
+)  # fmt: skip
+def test_other_languages_by_the_look_of_their_lines(name: str, text: str, wanted: list[str]):
+    comment = {"py": "#", "rb": "#", "sh": "#"}.get(name[2:], "//")
+    found = pieces(name, "code", text + f"{comment} end\n" * 200)
+    assert [piece.leaf for piece in found] == wanted
+    for piece in found:
+        if piece.symbol == "Run":
+            assert piece.text.startswith("// Says why.\nfunc")
+
+
+def test_prose_by_groups_of_paragraphs():
+    text = "\n\n".join(f"Paragraph {n} says this. {LONG[:400]}" for n in range(6))
+    found = pieces("notes.txt", None, text)
+    assert [piece.leaf.split("-says")[0] for piece in found] == ["paragraph-0", "paragraph-2", "paragraph-4"]
+    assert all(len(piece.text) <= WHOLE for piece in found)
+    assert leaves("data.csv", None, text) == [""]
+
+
+def test_no_file_gives_a_flood_of_pieces():
+    text = "".join(f"def f{n}(): pass\n" for n in range(2_000))
+    assert pieces("a.py", "code", text) == [Piece("", text)]
+
+
+def test_deep_nesting_is_no_crash():
+    for text in ("(" * 50_000, "-" * 200_000 + "1", "#" * 5_000 + "\n" + "# a\n" * 3_000, "\x00def a(): pass\n" * 200):
+        assert pieces("a.py", "code", text)
+        assert pieces("a.md", "guide", text)
