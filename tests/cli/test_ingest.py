@@ -83,6 +83,106 @@ def test_files_become_memories(run: Run, repository: Path) -> None:
     assert run("ingest").code == 2
 
 
+SECTION = "\n## {}\n\n" + "What must be known of it. " * 40 + "\n"
+
+
+def test_a_file_again_updates_its_sections_and_retires_those_that_are_gone(run: Run, repository: Path) -> None:
+    guide = repository / "guide.md"
+    guide.write_text("# Guide\n" + SECTION.format("Set up") + SECTION.format("Use"))
+    assert json.loads(run("ingest", "guide.md", "--json").out)["created"] == 2
+    guide.write_text("# Guide\n" + SECTION.format("Set up") + "More.\n" + SECTION.format("Remove"))
+    done = json.loads(run("ingest", "guide.md", "--json").out)
+    assert (done["created"], done["updated"], done["retired"]) == (1, 1, 1)
+    assert paths(run) == ["guide.md/remove", "guide.md/set-up"]
+    assert paths(run, "--all") == ["guide.md/remove", "guide.md/set-up", "guide.md/use"]
+    assert json.loads(run("ingest", "guide.md", "--json").out)["deduplicated"] == 2
+    guide.write_text("# Guide\n\nShort now.\n")
+    assert run("ingest", "guide.md").out == "1 created, 0 updated, 2 retired, 0 unchanged\n"
+    guide.write_text("# Guide\n" + SECTION.format("Set up") + SECTION.format("Use"))
+    run("ingest", "guide.md")
+    assert paths(run) == ["guide.md/set-up", "guide.md/use"]
+    guide.write_text("")
+    assert json.loads(run("ingest", "guide.md", "--json").out)["retired"] == 2
+
+
+def test_the_user_s_own_memories_below_a_file_stay(run: Run, repository: Path) -> None:
+    (repository / "a.md").write_text("# A\n\nText.\n")
+    run("remember", "Mine.", "--path", "a.md/mine", "--meta", "source=a.md")
+    run("ingest", "a.md")
+    assert json.loads(run("ingest", "a.md", "--json").out)["retired"] == 0
+    assert paths(run) == ["a.md", "a.md/mine"]
+
+
+def test_what_is_staged_until_it_is_committed_or_unstaged(run: Run, repository: Path) -> None:
+    commit(repository, "a.py", "x = 1\n", "Begin")
+    for name in ("a.py", "b.py"):
+        (repository / name).write_text("x = 2\n")
+        git(repository, "add", name)
+    assert json.loads(run("ingest", "--staged", "--json").out)["created"] == 2
+    assert paths(run) == ["staged/a.py", "staged/b.py"]
+    assert json.loads(run("ingest", "--staged", "--json").out)["deduplicated"] == 2
+    git(repository, "reset", "-q", "b.py")
+    assert json.loads(run("ingest", "--staged", "--json").out)["retired"] == 1
+    git(repository, "commit", "-q", "-m", "Two")
+    assert json.loads(run("ingest", "--since", "HEAD~1", "--json").out)["retired"] == 1
+    assert [path.rpartition("/")[0] for path in paths(run)] == ["code/a.py"]
+
+
+def test_a_list_of_files_on_standard_input(run: Run, repository: Path) -> None:
+    for name in ("a.md", "line\nbreak.md"):
+        (repository / name).write_text(f"About {name}.\n")
+    given = b"a.md\0line\nbreak.md\0never.md\0"
+    done = json.loads(run("ingest", "--stdin0", "--json", stdin=given).out)
+    assert (done["created"], done["skipped"]) == (2, {"vanished": 1})
+    (repository / "a.md").unlink()
+    assert json.loads(run("ingest", "--stdin0", "--json", stdin=given).out)["retired"] == 1
+    assert json.loads(run("ingest", "--stdin0", "--json", stdin=b"").out)["created"] == 0
+    assert run("ingest", "--stdin0", "a.md", stdin=b"").code == 2
+
+
+def test_odd_files_are_counted_not_read(run: Run, repository: Path) -> None:
+    os.mkfifo(repository / "fifo")
+    (repository / "loop").symlink_to("loop")
+    (repository / "around").symlink_to(".")
+    with (repository / "sparse.txt").open("wb") as file:
+        file.truncate(5 << 30)
+    (repository / "bundle.min.js").write_text("var a=1;" * 9_000)
+    (repository / "kept.md").write_text("Kept.\n")
+    done = json.loads(run("ingest", ".", "--json").out)
+    assert done["paths"] == ["kept.md"]
+    assert done["skipped"] == {"generated": 1, "huge": 1, "link": 2, "special": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--git", "HEAD"], 3, "no commits yet"),
+        (["--since", "v1"], 3, "no commits yet"),
+        (["--since", "a..b"], 2, "--since wants one revision"),
+        (["--since", ""], 2, "--since wants one revision"),
+        (["--git", "--exec=x"], 2, "not a range"),
+        (["--staged", "--git", "HEAD"], 2, "give one of"),
+        ([], 2, "give one of"),
+    ],
+)
+def test_what_cannot_be_ingested_is_one_line(
+    run: Run, repository: Path, options: list[str], code: int, told: str
+) -> None:
+    result = run("ingest", *options)
+    assert (result.code, result.err.strip().count("\n") <= 1) == (code, True)
+    assert told in result.err
+
+
+def test_the_order_of_ingests_makes_no_difference(run: Run, repository: Path) -> None:
+    for n in range(4):
+        commit(repository, "a.py", f"x = {n}\n", f"Set {n}")
+    run("ingest", "--git", "HEAD~2..")
+    run("ingest", "--git", "HEAD~2")
+    stored = (repository / ".memory" / "spaces" / "main.json").read_bytes()
+    assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["deduplicated"] == 4
+    assert (repository / ".memory" / "spaces" / "main.json").read_bytes() == stored
+
+
 def test_a_dry_run_stores_nothing(run: Run, repository: Path) -> None:
     run("init")
     (repository / "a.md").write_text("Text.")
