@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 
+import rebuilt
 from ablation import SWITCHES
 from abstention import CLOSE, FAR, OWN, SCALES, Asked, off_topic, on_topic
 from baselines import BASELINES
@@ -61,6 +62,8 @@ def _backends(task: Task, views: Views, names: Sequence[str]) -> None:
         return answers
 
     rows = {"`memcli recall`": evaluate(task, lambda space: recall(space, DEPTH))}
+    if all("path" in document.get("meta", {}) for space in task.spaces for document in space.corpus):
+        rows["the same, after `ingest --git`"] = evaluate(task, lambda space: rebuilt.answers(space, DEPTH))
     rows |= {f"`{name}`": evaluate(task, in_process(views, name)) for name in names}
     rows |= {name: evaluate(task, baseline(name)) for name in BASELINES}
     documents = sum(len(space.corpus) for space in task.spaces)
