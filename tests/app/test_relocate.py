@@ -26,7 +26,7 @@ def store(workspace: Workspace, *paths: str, source: str = "a.md", **fields: obj
 
 
 def test_all_memories_of_a_file_go_with_it(workspace: Workspace):
-    store(workspace, "a.md", "a.md/deploy", anchors=[{"file": "a.md", "symbol": "x"}, {"file": "z"}])
+    store(workspace, "a.md", "a.md/deploy", anchors=[{"file": "a.md", "hash": "x"}, {"file": "z", "hash": "y"}])
     store(workspace, "b.md", source="b.md")
     before = memories(workspace)
     assert relocate(workspace, [(place("a.md"), place("docs/new.md"))]) == 2
