@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memcli.app.desk import Candidate
 from memcli.app.inbox import offer
-from memcli.app.remember import Candidate, fold, prepare, request_of
+from memcli.app.remember import fold, prepare, request_of
 from memcli.app.workspace import Workspace
 from memcli.codec.intake import MAX_OBJECTS
 from memcli.codec.space import encode_space

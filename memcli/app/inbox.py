@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from memcli.app.alter import edit as edit_memory
-from memcli.app.remember import Candidate, Outcome, remember
+from memcli.app.desk import Candidate
+from memcli.app.remember import Outcome, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.memory import Json, Memory
@@ -85,7 +86,8 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
     for memory in memories:
         candidate, supersedes = _candidate(memory)
         outcomes += remember(workspace, [candidate], supersedes)
-    _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
+    with workspace.behind_the_write():
+        _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
     return outcomes
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from memcli.app.desk import Candidate
 from memcli.app.inbox import offer
-from memcli.app.remember import Candidate, Outcome, prepare
+from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memcli.app.desk import Candidate
 from memcli.app.inbox import propose
 from memcli.app.lookup import load
-from memcli.app.remember import Candidate
 from memcli.app.workspace import Workspace
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode

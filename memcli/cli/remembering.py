@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memcli.app.remember import Candidate, Outcome, prepare, remember
+from memcli.app.desk import Candidate
+from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.cli.assignments import assignments, split_pairs
 from memcli.cli.output import is_terminal, redacted_told

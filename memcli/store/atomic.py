@@ -109,9 +109,14 @@ def remove_file(path: str) -> None:
     """Removes the file at `path` for good. Raises StoreError."""
     try:
         os.unlink(path)
-        sync_folder(os.path.dirname(path))
     except OSError as error:
         raise StoreError(f"cannot remove {path}: {error.strerror}", _hint(error)) from None
+    try:
+        sync_folder(os.path.dirname(path))
+    except OSError as error:
+        raise StoreError(
+            f"{path} was removed, but may be back after a power cut: {error.strerror}", "run the command again"
+        ) from None
 
 
 def sync_folder(path: str) -> None:
