@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch import export diff blame audit scan fsck fmt space index stats schema completions merge-driver'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook import export diff blame guard verify audit scan fsck fmt space index stats schema completions merge-driver'
     options='--version --help -h'
     ;;
   'init')
@@ -19,11 +19,11 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=,FILE[:A-B,::SYMBOL --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'search')
@@ -82,19 +82,38 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'ingest')
-    options='--git=- --since=- --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'watch')
-    options='--glob=- --git --no-git --once --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files...'
+    ;;
+  'hook')
+    commands='install uninstall status run'
+    options='--help -h'
+    ;;
+  'hook install')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
+    ;;
+  'hook uninstall')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
+    ;;
+  'hook status')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'hook run')
+    options='--detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
     ;;
   'import')
     options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files'
     ;;
   'export')
-    options='--out=files -o=files --format=,json,md,prompt,table -f=,json,md,prompt,table --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'diff')
@@ -104,6 +123,13 @@ _memcli_table() {
   'blame')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs'
+    ;;
+  'guard')
+    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'verify')
+    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='paths...'
     ;;
   'audit')
     options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -12,6 +12,7 @@ from typing import Any
 
 from memcli.cli.main import VERBS, build
 from memcli.cli.shells import BASH, FISH, ZSH
+from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ranking import RANKERS
 
@@ -55,11 +56,12 @@ _BY_NAME: Mapping[str, Value] = {
     "name": Value("spaces"),  # the argument of `memcli space`
 }
 _FREE = (
-    "TOKENS", "MS", "NAME=X",
+    "TOKENS", "MS", "NAME=X", "ARGUMENT",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
+    "HOOK": Value(words=tuple(NAMES)),
     "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "KIND": Value("kinds"),
     "PATH": Value("paths"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
 }  # fmt: skip

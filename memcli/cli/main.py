@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "Look inside": (
         {"diff": "show what became of memories", "blame": "which commit changed what"},
-        {"guard": "check a change against memories", "verify": "and memories against the code"},
+        {"guard": "check a change against memories", "verify": "memories against the code"},
         {"audit": "show who did what, and when", "scan": "look for secrets"},
         {"fsck": "look for damage, and mend it", "fmt": "write space files canonically"},
         {"space": "create, list, govern and delete spaces"},

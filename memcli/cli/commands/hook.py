@@ -80,7 +80,7 @@ def status(session: Session) -> None:
 @verb
 def run(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="HOOK", help="Which hook it is.")],
+    hook: Annotated[str, typer.Argument(metavar="HOOK", help="Which hook it is.")],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGUMENT...]", help="What git gave it.")] = None,
     detached: Annotated[bool, typer.Option("--detached", help="This process is in the background already.")] = False,
 ) -> None:
@@ -92,8 +92,8 @@ def run(
     """
     from memcli.cli.hooking import run_hook
 
-    _check([name])
-    if run_hook(session, name, arguments or (), detached=detached):
+    _check([hook])
+    if run_hook(session, hook, arguments or (), detached=detached):
         sys.stderr.flush()
         os._exit(0)  # work was given up; it ends with us
 
