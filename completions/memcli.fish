@@ -119,7 +119,7 @@ complete -c memcli -n '__memcli_at remember' -l commit -r -f -d 'The commit it s
 complete -c memcli -n '__memcli_at remember' -l trigger -r -f -d 'RE2, symbol:NAME or path:GLOB; see `guard`.'
 complete -c memcli -n '__memcli_at remember' -l enforce -d 'Where a trigger matches, `guard` fails.'
 complete -c memcli -n '__memcli_at remember' -l link -r -f -d 'relates_to, depends_on, ...; may be repeated.'
-complete -c memcli -n '__memcli_at remember' -l anchor -r -f -a 'FILE[:A-B ::SYMBOL' -d 'The code that it speaks of; may be repeated.'
+complete -c memcli -n '__memcli_at remember' -l anchor -r -F -d 'The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l meta -r -f -d 'Metadata; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l set -r -f -d 'Any field at all; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l id -r -f -d 'An id of your own.'

@@ -309,7 +309,7 @@ def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
     assert bash("memcli ") == list(VERBS)
     assert bash("memcli rec") == ["recall"]
     assert bash("memcli space ") == ["create", "list", "show", "policy", "delete"]
-    assert bash("memcli recall --f") == ["--format", "--fail-empty", "--freeze-clock"]
+    assert bash("memcli recall --f") == ["--format", "--fail-empty", "--from-diff", "--freeze-clock"]
     assert bash("memcli space policy main --se") == ["--set"]
     assert bash("memcli recall --format ") == ["json", "md", "prompt", "table"]
     assert bash("memcli import x --mode r") == ["replace"]
@@ -448,7 +448,7 @@ def test_fish_completes(fish: Ask) -> None:
     assert sorted(fish("memcli ")) == sorted(VERBS)
     assert fish("memcli rec") == ["recall"]
     assert sorted(fish("memcli space ")) == ["create", "delete", "list", "policy", "show"]
-    assert sorted(fish("memcli recall --f")) == ["--fail-empty", "--format", "--freeze-clock"]
+    assert sorted(fish("memcli recall --f")) == ["--fail-empty", "--format", "--freeze-clock", "--from-diff"]
     assert sorted(fish("memcli recall --format ")) == ["json", "md", "prompt", "table"]
     assert fish("memcli space show w") == ["work"]
     assert fish("memcli list --space=w") == ["--space=work"]

@@ -48,7 +48,8 @@ MUTANTS = (
     Mutant("no fsync of the folder", _ATOMIC, "    try:\n        sync_folder(folder)\n", "    try:\n        pass\n"),
     Mutant(
         "no fsync of the folder on removal", _ATOMIC,
-        "        os.unlink(path)\n        sync_folder(os.path.dirname(path))", "        os.unlink(path)",
+        '        sync_folder(os.path.dirname(path))\n    except OSError as error:\n        raise StoreError(\n            f"{path} was removed',
+        '        pass\n    except OSError as error:\n        raise StoreError(\n            f"{path} was removed',
     ),
     Mutant(
         "fsync before the last byte", _ATOMIC,

@@ -39,8 +39,7 @@ def test_says_what_is_wrong(repo: Repo, tmp_path: Path):
 @pytest.mark.parametrize("revisions", ["", "-p", "--output=x", "--all", "HEAD\n", "HEAD\0"])
 def test_a_range_is_never_an_option(repo: Repo, revisions: str):
     repo.commit()
-    for act in (CommitSource, CommitSource.since):
-        assert_fails(UsageError, "not a range", lambda a=act: a(str(repo.root), revisions))
+    assert_fails(UsageError, "not a range", lambda: CommitSource(str(repo.root), revisions))
 
 
 def test_without_git(repo: Repo, monkeypatch: pytest.MonkeyPatch):
@@ -121,7 +120,7 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo):
     Ignore(str(repo.root)).covers("a.txt")
 
     assert not trace.exists()
-    assert [candidate["metadata"]["status"] for candidate in found] == ["added"] * 3 + ["modified"] * 2
+    assert [candidate["metadata"]["status"] for candidate in found] == ["added"] * 3 + ["modified"]
     assert "-one\n+two" in found[-1]["raw"]
 
 

@@ -63,7 +63,9 @@ def command(
     ] = None,
     anchor: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE[:A-B|::SYMBOL]", help="The code that it speaks of; may be repeated."),
+        typer.Option(
+            metavar="FILE", help="The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated."
+        ),
     ] = None,
     meta: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Metadata; may be repeated.")] = None,
     set_: Annotated[
