@@ -66,7 +66,8 @@ def test_few_files_may_be_open(work: Path, files: int) -> None:
     before = space(work)
     done = memcli(work, "remember", "One more.", limits={resource.RLIMIT_NOFILE: files})
     if done.returncode:
-        assert "Traceback" not in done.stderr or "memcli/" not in done.stderr, done.stderr
+        too_few_to_start = "init_import_site" in done.stderr  # the interpreter itself, before a line of ours
+        assert too_few_to_start or "Traceback" not in done.stderr or "memcli/" not in done.stderr, done.stderr
         assert space(work) == before
     else:
         assert b"One more." in space(work)
