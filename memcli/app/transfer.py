@@ -139,10 +139,7 @@ def import_bundle(
         plan = plan_intake(space, incoming, mode, is_new)
         change = change_between(space, plan.after)
         change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
-        draft = Draft(shelf)
-        draft.take(change)
-        gone = room_for(draft, plan.created, workspace.clock(), {m.id for m in change.put})
-        return replace(change, drop=change.drop | gone)
+        return _with_room(shelf, change, plan.created, workspace.clock())
 
     if dry_run:
         snapshot = workspace.store.open(target)
@@ -155,6 +152,13 @@ def import_bundle(
         workspace.store.update(target, apply)
     done = Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
     return replace(done, **_proposed(workspace, target, incoming, dry_run)) if must_wait else done
+
+
+def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
+    """`change`, and what must go for it. Raises RefusedError when the policy of the space lets nothing go."""
+    draft = Draft(shelf)
+    draft.take(change)
+    return replace(change, drop=change.drop | room_for(draft, created, now, {m.id for m in change.put}))
 
 
 def _bring(workspace: Workspace, target: str, incoming: Space) -> None:

@@ -10,7 +10,7 @@ from memcli.app.redact import Redactor
 from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.space import Policy, Space
-from memcli.policy.strangers import tightened
+from memcli.policy.strangers import in_force
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 
 
@@ -81,7 +81,7 @@ class Workspace:
 
     def in_force(self, policy: Policy) -> Policy:
         """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
-        return policy if self.trust.is_accepted else tightened(policy)
+        return in_force(policy, self.trust.is_accepted)
 
     def check_deletion(self, space: Space, what: str, instead: str = "") -> None:
         """Raises RefusedError, as `refusal` words it, unless the policy of the space allows deletion here."""

@@ -7,6 +7,11 @@ from dataclasses import replace
 from memcli.model.space import Policy
 
 
+def in_force(policy: Policy, is_accepted: bool) -> Policy:
+    """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
+    return policy if is_accepted else tightened(policy)
+
+
 def tightened(policy: Policy) -> Policy:
     """`policy` without what would delete, write elsewhere, or redact less."""
     patterns = policy.pii_redaction.get("patterns")

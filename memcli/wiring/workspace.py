@@ -15,8 +15,8 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.space import Change, Policy
-from memcli.policy.strangers import tightened
+from memcli.model.space import Change
+from memcli.policy.strangers import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Settings, resolve
@@ -69,16 +69,8 @@ def open_workspace(
     log = cache(lambda: _audit(layout, clock, environ, command, warn))
     trash = cache(lambda: _trash(layout, clock, command, warn))
     guard = Guard(layout, lambda removed: trash().keep(removed), warn)
-    past = None
-    if (revision := options.get("rev")) is not None:
-        from memcli.store.revision import open_revision
-
-        past = open_revision(layout, revision, warn)
+    past = _past(layout, options.get("rev"), warn)
     fold = partial(_fold, trust)
-
-    def in_force(policy: Policy) -> Policy:
-        return policy if trust.is_accepted else tightened(policy)
-
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     store = past or AuditedStore(FileStore(layout, fold, guard, wait), log)
     return Workspace(
@@ -89,7 +81,9 @@ def open_workspace(
         load_audit=log,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
-        load_redactor=cache(lambda: Redactor(store, signer(layout, environ), in_force, warn)),
+        load_redactor=cache(
+            lambda: Redactor(store, signer(layout, environ), lambda p: in_force(p, trust.is_accepted), warn)
+        ),
         ranker=_ranker(warn),
         clock=clock,
         space=check_space(settings.space),
@@ -101,6 +95,15 @@ def open_workspace(
         warn=warn,
         progress=progress,
     )
+
+
+def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:
+    """The store as it was at a commit, where one is named."""
+    if revision is None:
+        return None
+    from memcli.store.revision import open_revision
+
+    return open_revision(layout, revision, warn)
 
 
 def _fold(trust: FileTrust, shelf: Shelf, request: Json) -> tuple[Change, Json]:

@@ -281,11 +281,11 @@ def test_no_repository_and_a_folder_elsewhere_are_refused(tmp_path: Path, monkey
     hook("install", code=3)
     repo = new_repo(tmp_path / "repo")
     monkeypatch.chdir(repo.root)
-    for folder in (str(tmp_path / "shared"), "/dev/null", "../shared", ""):
+    for folder in (str(tmp_path / "elsewhere"), "/dev/null", "../elsewhere", ""):
         repo.git("config", "core.hooksPath", folder)
         hook("install", code=5)
         hook("status", code=5)
-    assert not (tmp_path / "shared").exists()
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_hooks_of_the_work_tree(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
