@@ -11,8 +11,12 @@ _BODY = r"[0-9A-Za-z+/=\s\\:,.()\"'<>#|*-]*?"
 _TORN = r"(?:(?:\\r|\\n|[\s+>#|*\"',-])*[0-9A-Za-z+/=]{16,})+"
 _VALUE = r"(?:[brfu]{0,2}\\?\"((?:[^\"\\\n]|\\[^\"\n])+)|[brfu]{0,2}\\?'((?:[^'\\\n]|\\[^'\n])+)|`([^`\n]+)|([^\s\"'`,;\\]+))"
 _LOGIN = r"://[^\s/@]+@"
+# `author: ` and `authors = ` stand in every other file, and name no secret.
+_AUTH = r"auth(?:(?:[^\Wo]|o[^\Wr]|or[^\Ws]|ors\w|[.-])[\w.-]{0,40})?"
 _GIVEN = (
-    r"(?:key|token|secret|passw|pwd|_pass|passphrase|credential|auth)[\w.-]{0,40}[\\\"'`\])]{0,4}[\t ]{0,8}[:=,][^\n]{0,40}?"
+    r"(?:(?:key|token|secret|passw|pwd|_pass|passphrase|credential)[\w.-]{0,40}|"
+    + _AUTH
+    + r")[\\\"'`\])]{0,4}[\t ]{0,8}[:=,][^\n]{0,40}?"
     r"[0-9!@#$%^&*]"
 )
 _DATABASES = "postgres|mysql|mariadb|mongodb|redis|amqp|mssql|sqlserver|oracle|cockroach|clickhouse|kafka|nats|ldap|jdbc|snowflake|cassandra"

@@ -22,7 +22,7 @@ def compile_pattern(text: str, at: str) -> Any:
     if len(text) > MAX_PATTERN:
         raise UsageError(f"{at} has {len(text)} characters; at most {MAX_PATTERN} are allowed", "make it shorter")
     try:
-        return re2.compile(text, _options(_MAX_MEMORY))
+        return re2.compile(text, quiet_options(_MAX_MEMORY))
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
         raise UsageError(
@@ -30,7 +30,8 @@ def compile_pattern(text: str, at: str) -> Any:
         ) from None
 
 
-def _options(memory: int) -> Any:
+def quiet_options(memory: int) -> Any:
+    """Options of RE2: so many bytes at most, and nothing on stderr."""
     import re2
 
     options = re2.Options()
@@ -65,7 +66,7 @@ class PatternSet:
     def _compiled(self) -> Any:
         import re2
 
-        options = _options(_MAX_SET_MEMORY)
+        options = quiet_options(_MAX_SET_MEMORY)
         made = re2.Set.FullMatchSet(options) if self._whole else re2.Set.SearchSet(options)
         for number, expression in enumerate(self._expressions):
             try:

@@ -173,10 +173,11 @@ class _Walk:
             if name in made:
                 clean[name] = inner
                 continue
-            key = self._text(name, where)
+            is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{name}: {inner}")
+            key = name if is_plain else self._text(name, where)
             while key in clean:  # two secrets of a kind leave one mark, but no value may be lost
                 key += "~"
-            clean[key] = self._value(inner, name, f"{where}.{key}", depth + 1)
+            clean[key] = inner if is_plain else self._value(inner, name, f"{where}.{key}", depth + 1)
         return clean
 
     def _named(self, value: str, name: str, where: str) -> str:

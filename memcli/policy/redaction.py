@@ -7,7 +7,7 @@ nothing: marks are never part of a hit, and a text is searched again until nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from memcli.model.memory import Json
 from memcli.policy.cloud_rules import CLOUD_RULES
 from memcli.policy.context_rules import CONTEXT_RULES
 from memcli.policy.rule import EMAIL, Rule
+from memcli.policy.rule_index import RuleIndex
 from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
 
 RULES: tuple[Rule, ...] = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *CONTEXT_RULES)
@@ -27,15 +28,11 @@ MAX_PATTERNS = 100
 _MAX_MEMORY = 8 << 20
 _CONTEXT = 80
 _ROUNDS = 8
-SHORTEST = 6
-TOKEN = 20
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
 _MARKS = ("[REDACTED:", "redacted-")
 
 Sign = Callable[[bytes], str]
 """The keyed hash of a secret: 8 hex digits."""
-
-_Wanted = Mapping[str, Sequence[Rule]]
 
 
 class Hit(NamedTuple):
@@ -58,8 +55,7 @@ class Detector:
         """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does."""
         kinds = _chosen(policy.get("detectors"))
         rules = RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds]
-        self._apart = _by_keyword(rule for rule in rules if rule.is_apart)
-        self._tokens = _by_keyword(rule for rule in rules if not rule.is_apart)
+        self._index = RuleIndex.of(rules)
         self._own = tuple(
             (item["name"], _own_pattern(item["regex"], f"pii_redaction.patterns[{n}].regex"))
             for n, item in enumerate(policy.get("patterns", ()))
@@ -70,40 +66,19 @@ class Detector:
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`; cheap."""
-        named = self._named(text)
-        low = text.lower() if named else ""
-        return [rule for rule in named if not rule.probe or _probe(rule.probe).search(low)]
-
-    def _named(self, text: str) -> list[Rule]:
-        """The rules that have a keyword in `text`."""
-        tables = self._occurring(text)
-        return list({id(rule): rule for table in tables for rules in table.values() for rule in rules}.values())
-
-    def _occurring(self, text: str) -> tuple[_Wanted, _Wanted, _Wanted, _Wanted]:
-        """Of the keywords, apart and in tokens, in any case and as they stand, those that `text` has."""
-        if len(text) < SHORTEST:
-            return {}, {}, {}, {}
-        low = text.lower()
-        tokens = "\n".join([word for word in text.split() if len(word) >= TOKEN])
-        return (
-            _among(self._apart[0], low),
-            _among(self._apart[1], text),
-            _among(self._tokens[0], tokens.lower()),
-            _among(self._tokens[1], tokens),
-        )
+        return self._index.suspects(text)
 
     def narrowed(self, whole: str) -> Detector:
-        """A detector that finds in the parts of `whole` what this one would, and looks for no keyword that is not there."""
+        """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could."""
         narrow = copy(self)
         narrow._wide = self
-        any_case, as_is, *in_tokens = self._occurring(whole)
-        narrow._apart, narrow._tokens = (any_case, as_is), (in_tokens[0], in_tokens[1])
+        narrow._index = self._index.narrowed(whole)
         return narrow
 
     @property
     def has_rules(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self._own) or any((*self._apart, *self._tokens))
+        return bool(self._own) or bool(self._index)
 
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
@@ -205,25 +180,6 @@ def _compile(pattern: str) -> Any:
     options.max_mem = _MAX_MEMORY
     options.log_errors = False
     return re2.compile(pattern, options)
-
-
-@cache
-def _probe(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
-def _by_keyword(rules: Iterable[Rule]) -> tuple[_Wanted, _Wanted]:
-    """The rules by keyword: those to look for in any case, and those to look for as they stand."""
-    any_case: dict[str, list[Rule]] = {}
-    as_is: dict[str, list[Rule]] = {}
-    for rule in rules:
-        for word in rule.keywords:
-            (any_case if word == word.lower() else as_is).setdefault(word, []).append(rule)
-    return any_case, as_is
-
-
-def _among(wanted: _Wanted, text: str) -> _Wanted:
-    return {word: wanted[word] for word in wanted if word in text} if text else {}
 
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
