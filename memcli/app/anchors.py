@@ -9,7 +9,7 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import Checked
 from memcli.model.memory import Json
 from memcli.model.names import show
-from memcli.policy.anchoring import Anchor, is_inside, make, parse, state
+from memcli.policy.anchoring import Anchor, Code, is_inside, make, parse, state
 from memcli.ports import CodeReader
 
 
@@ -23,17 +23,29 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
     return {**fields, "anchors": _resolved(workspace, fields["anchors"])}
 
 
-def check(code: CodeReader, anchor: Anchor) -> Checked:
-    """What has become of an anchor."""
-    return state(anchor, text_of(code, anchor))
+class Checker:
+    """Holds anchors against the code as it is now; each file is read and cut into lines once."""
 
+    def __init__(self, reader: CodeReader) -> None:
+        self._reader = reader
+        self._files: dict[str, Code | None] = {}
 
-def text_of(code: CodeReader, anchor: Anchor) -> str | None:
-    """The file of an anchor as it is now; None when there is none that can be read."""
-    try:
-        return code.text(anchor.file)
-    except MemcliError:
-        return None
+    def check(self, anchor: Anchor) -> Checked:
+        """What has become of an anchor."""
+        return state(anchor, self._code(anchor.file))
+
+    def size(self, file: str) -> int:
+        """How many characters the file of an anchor that was checked has."""
+        code = self._files[file]
+        return len(code.text) if code else 0
+
+    def _code(self, file: str) -> Code | None:
+        if file not in self._files:
+            try:
+                self._files[file] = Code(self._reader.text(file))
+            except MemcliError:
+                self._files[file] = None
+        return self._files[file]
 
 
 def _is_open(item: Json) -> bool:

@@ -10,7 +10,7 @@ from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
 from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.shapes import MEMORY_FIELDS, OBSERVED
 from memcli.model.space import Change
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
@@ -118,6 +118,8 @@ class Desk:
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate)
         given["metadata"] = _joined(existing.metadata, given["metadata"])
+        if _is_only_elsewhere(existing, given):
+            del given["anchors"]
         if candidate.hash != existing.hash:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
@@ -156,6 +158,19 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
         active=True,
         updated_at=now,
     )
+
+
+def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
+    """Whether what was read from a file stands on other lines now, and is the same.
+
+    Recall sees where; a line more at the top of a file is no reason to write all that is below it anew.
+    """
+    if given.get("provenance", {}).get("source") != OBSERVED or not given.get("anchors"):
+        return False
+    before, now = (
+        [(a.get("file"), a.get("hash")) for a in anchors] for anchors in (existing.anchors, given["anchors"])
+    )
+    return before == now
 
 
 def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:

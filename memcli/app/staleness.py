@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from memcli.app.anchors import text_of
+from memcli.app.anchors import Checker
 from memcli.model.recall import Section
-from memcli.policy.anchoring import read, state
+from memcli.policy.anchoring import read
 from memcli.ports import CodeReader
 
 DOUBTFUL_SHARE = 0.5
@@ -34,21 +34,21 @@ def with_anchors(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> t
 
 
 def _checked(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> list[Section]:
-    readers: dict[LoadCode, CodeReader | None] = {}
+    checkers: dict[LoadCode, Checker | None] = {}
     room = _MAX_LOOKED_AT
     checked = []
     for section in sections:
         found = []
         load = code[section.space]
         for anchor in filter(None, map(read, section.memory.anchors)):
-            if load not in readers:
-                readers[load] = load()
-            reader = readers[load]
-            if reader is None or room < 0:
+            if load not in checkers:
+                reader = load()
+                checkers[load] = Checker(reader) if reader else None
+            checker = checkers[load]
+            if checker is None or room < 0:
                 break
-            text = text_of(reader, anchor)
-            found.append(state(anchor, text))
-            room -= len(text or "") + _LOOK
+            found.append(checker.check(anchor))
+            room -= checker.size(anchor.file) + _LOOK
         checked.append(_lowered(replace(section, anchors=tuple(found))) if found else section)
     return checked
 

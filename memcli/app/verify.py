@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memcli.app.anchors import check
+from memcli.app.anchors import Checker
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
@@ -67,7 +67,8 @@ def verify(
     if since is not None:
         changed = code.changed(since, sorted({anchor.file for _, _, _, anchor in anchored if is_inside(anchor.file)}))
         anchored = [one for one in anchored if one[3].file in changed]
-    return [Finding(space, memory, number, check(code, anchor)) for space, memory, number, anchor in anchored]
+    checker = Checker(code)
+    return [Finding(space, memory, number, checker.check(anchor)) for space, memory, number, anchor in anchored]
 
 
 def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:

@@ -10,6 +10,7 @@ from memcli.model.analysis import terms
 from memcli.model.chunks import CHUNK_CHARACTERS, split
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
+from memcli.model.shapes import OBSERVED
 
 
 def columns(memory: Memory) -> dict[str, Any]:
@@ -77,7 +78,12 @@ def links(memory: Memory) -> list[tuple[str, str, float]]:
 
 
 def anchors(memory: Memory) -> list[tuple[str, int, int]]:
-    """The file, the first and the last line (0, 0: all of it) of each place in the code that the memory speaks of."""
+    """The file, the first and the last line (0, 0: all of it) of each place in the code that the memory speaks of.
+
+    What was read from the code itself says nothing about a change of it that the change does not say.
+    """
+    if memory.provenance.get("source") == OBSERVED:
+        return []
     found = []
     for anchor in (given for given in memory.anchors if hasattr(given, "get")):
         lines = anchor.get("lines")

@@ -10,6 +10,7 @@ from memcli.clock import normalize_time
 from memcli.errors import UsageError
 from memcli.ingest.labels import memory_path, readable, tags_of
 from memcli.ingest.patch import Commit, FileDiff
+from memcli.model.shapes import OBSERVED
 
 MAX_TEXT = 6_000
 MAX_LINE = 400
@@ -86,7 +87,7 @@ def candidate(origin: Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]
         metadata["was"] = readable(main.was)
     if symbols:
         metadata["functions"] = symbols
-    provenance: dict[str, object] = {"source": "observed", "files": files}
+    provenance: dict[str, object] = {"source": OBSERVED, "files": files}
     fields: dict[str, object] = {
         "path": origin.path(main.file),
         "kind": "diff",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _START = re.compile(
@@ -24,6 +24,8 @@ class Definition(NamedTuple):
 
     name: str
     text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    """The first and the last line of each of its parts, counted from 1; of the rest, none."""
 
 
 def cut(file: str, text: str) -> list[Definition]:
@@ -31,20 +33,20 @@ def cut(file: str, text: str) -> list[Definition]:
     lines = text.split("\n")
     spans = _python(text, lines) if file.endswith((".py", ".pyi")) else None
     spans = list(_by_look(lines)) if spans is None else spans
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[tuple[int, int]]] = {}
     rest: list[str] = []
     at = 0
     for name, start, end in spans:
         rest += lines[at:start]
-        found.setdefault(name, []).append("\n".join(lines[start:end]).strip("\n"))
+        found.setdefault(name, []).append((start, end))
         at = end
     rest += lines[at:]
-    return [Definition("", _squeezed(rest)), *_joined(found)]
+    return [Definition("", _squeezed(rest)), *(_joined(name, spans, lines) for name, spans in found.items())]
 
 
-def _joined(found: Mapping[str, list[str]]) -> Iterator[Definition]:
-    for name, texts in found.items():
-        yield Definition(name, "\n\n".join(texts))
+def _joined(name: str, spans: Sequence[tuple[int, int]], lines: Sequence[str]) -> Definition:
+    texts = ("\n".join(lines[start:end]).strip("\n") for start, end in spans)
+    return Definition(name, "\n\n".join(texts), tuple((start + 1, end) for start, end in spans))
 
 
 def _squeezed(lines: list[str]) -> str:

@@ -15,6 +15,8 @@ from memcli.ingest.pieces import pieces
 from memcli.ingest.text import UnfitError, read_text
 from memcli.ingest.tree import Tree
 from memcli.model.names import show
+from memcli.model.shapes import OBSERVED
+from memcli.policy.anchoring import Code, is_inside, make_each
 
 
 class FileSource:
@@ -62,7 +64,7 @@ class FileSource:
                 if unfit.reason != "unreadable":
                     yield {"replaces": _places(file)}
             else:
-                yield from _candidates(file, text)
+                yield from _candidates(file, text, is_anchored=root == self._bases[0])
 
     @cached_property
     def _found(self) -> list[tuple[str, str, bool]]:
@@ -112,17 +114,18 @@ class FileSource:
         return self._ignore[root]
 
 
-def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
+def _candidates(file: str, text: str, *, is_anchored: bool) -> Iterator[Mapping[str, object]]:
     name = readable(file)
     kind = kind_of(file)
     whole, root = file_places(file)
     fields: dict[str, object] = {
         "tags": tags_of(file),
-        "provenance": {"source": "observed", "files": [name]},
+        "provenance": {"source": OBSERVED, "files": [name]},
         "replaces": _places(file),
     }
     if kind:
         fields["kind"] = kind
+    code = Code(text)
     for piece in pieces(name, kind, text):
         metadata: dict[str, object] = {"source": name}
         if piece.headings:
@@ -130,7 +133,11 @@ def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
         if piece.symbol:
             metadata["symbol"] = piece.symbol
         path = part_path(root, piece.leaf) if piece.leaf else whole
-        yield {**fields, "path": path, "raw": piece.text, "metadata": metadata}
+        candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
+        # A file that an anchor could not name is no reason to leave it out.
+        if is_anchored and is_inside(file) and (anchors := make_each(file, code, piece.spans)):
+            candidate["anchors"] = anchors
+        yield candidate
 
 
 def _places(file: str) -> list[Mapping[str, object]]:

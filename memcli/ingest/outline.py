@@ -15,21 +15,29 @@ class Part(NamedTuple):
 
     headings: tuple[str, ...]
     lines: Sequence[str]
+    start: int = 1
+    """The number of its first line, that of the heading where it has one."""
+
+    @property
+    def end(self) -> int:
+        """The number of its last line."""
+        return self.start + len(self.lines) - (0 if self.headings else 1)
 
 
 def parts(text: str) -> Iterator[Part]:
     """The sections in order; the lines before the first heading come first, under none."""
     above: list[tuple[int, str]] = []
     lines: list[str] = []
-    for line, is_fenced in fenced(text.split("\n")):
+    start = 1
+    for number, (line, is_fenced) in enumerate(fenced(text.split("\n")), 1):
         level, title = (0, "") if is_fenced else _heading(line)
         if not level:
             lines.append(line)
             continue
-        yield Part(tuple(name for _, name in above), lines)
+        yield Part(tuple(name for _, name in above), lines, start)
         above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
-        lines = []
-    yield Part(tuple(name for _, name in above), lines)
+        lines, start = [], number
+    yield Part(tuple(name for _, name in above), lines, start)
 
 
 def fenced(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:

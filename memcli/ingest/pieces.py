@@ -21,32 +21,42 @@ _PARAGRAPHS = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org")
 
 
 class Piece(NamedTuple):
-    """A part of a file. `leaf` is its path below the file's, empty for what stands outside all others."""
+    """A part of a file. `leaf` is its path below the file's, empty for what stands outside all others.
+
+    `spans` are the first and the last line of where it stands, counted from 1; none where it is gathered from all over
+    the file.
+    """
 
     leaf: str
     text: str
     headings: Sequence[str] = ()
     symbol: str = ""
+    spans: Sequence[tuple[int, int]] = ()
 
 
 def pieces(name: str, kind: str | None, text: str) -> list[Piece]:
     """The pieces of the file `name` in order, with different leaves; one piece for what is short or has no parts."""
     found = [piece for piece in _cut(name.lower(), kind, text) if piece.text.strip()]
-    return _distinct(found) if 1 < len(found) <= _MAX_PIECES else [Piece("", text)]
+    return _distinct(found) if 1 < len(found) <= _MAX_PIECES else [_whole(text)]
+
+
+def _whole(text: str) -> Piece:
+    return Piece("", text, spans=[(1, text.count("\n") + 1)])
 
 
 def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
     if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
-        return [Piece("", text)]
+        return [_whole(text)]
     if name.endswith(_MARKDOWN):
         return _sections(text)
     if kind == "code":
         return (
-            Piece(slug(part.name) and part.name, part.text, symbol=part.name) for part in definitions.cut(name, text)
+            Piece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
+            for part in definitions.cut(name, text)
         )
     if name.endswith(_PARAGRAPHS) or ("." not in name.rpartition("/")[2] and kind in ("guide", "log")):
         return _paragraphs(text)
-    return [Piece("", text)]
+    return [_whole(text)]
 
 
 def _sections(text: str) -> Iterator[Piece]:
@@ -70,7 +80,7 @@ def _of_outline(outline: Sequence[Part], title: int) -> Iterator[Piece]:
             whole, end = _written(outline[at]).strip("\n"), at + 1
         if "".join(outline[at].lines).strip() or end > at + 1:
             leaf = "/".join(slug(name, _MAX_LEAF) or "section" for name in headings[title:][-_MAX_DEPTH:])
-            yield Piece(leaf, whole, headings)
+            yield Piece(leaf, whole, headings, spans=[(outline[at].start, outline[end - 1].end)])
         at = end
 
 
@@ -81,18 +91,22 @@ def _written(part: Part) -> str:
 
 def _paragraphs(text: str) -> Iterator[Piece]:
     group: list[str] = []
+    start = 1
     for paragraph in text.split("\n\n"):
         if group and sum(map(len, group)) + len(paragraph) > WHOLE:
-            yield _group(group)
+            yield _group(group, start)
+            start += "\n\n".join(group).count("\n") + 2
             group = []
         group.append(paragraph)
-    yield _group(group)
+    yield _group(group, start)
 
 
-def _group(paragraphs: Sequence[str]) -> Piece:
+def _group(paragraphs: Sequence[str], start: int) -> Piece:
     """Named by its first words, so that what is written above it leaves it where it is."""
-    text = "\n\n".join(paragraphs).strip("\n")
-    return Piece(slug(" ".join(text[:200].split()[:6]), _MAX_LEAF) or "text", text)
+    whole = "\n\n".join(paragraphs)
+    text = whole.strip("\n")
+    leaf = slug(" ".join(text[:200].split()[:6]), _MAX_LEAF) or "text"
+    return Piece(leaf, text, spans=[(start, start + whole.count("\n"))])
 
 
 def _distinct(found: Sequence[Piece]) -> list[Piece]:

@@ -31,7 +31,9 @@ KINDS = (
 )  # fmt: skip
 RELEVANCES = ("high", "medium", "low")
 SCOPES = ("project", "global", "session")
-SOURCES = ("user_stated", "user_corrected", "observed", "inferred", "extracted", "imported")
+OBSERVED = "observed"
+"""The source of what was read from files and commits, rather than told."""
+SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
 COMPACTIONS = ("fifo", "value")
 VISIBILITIES = ("project", "private")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")

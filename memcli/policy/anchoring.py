@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from memcli.errors import NotFoundError, UsageError
@@ -66,7 +67,7 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     """
     file, symbol = given["file"], given.get("symbol") or ""
     lines = _range(given.get("lines"))
-    code = _Code(text)
+    code = Code(text)
     if symbol:
         found = _find(text, symbol, file)
         if not found:
@@ -81,12 +82,19 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
 
 
-def state(anchor: Anchor, text: str | None) -> Checked:
-    """What has become of an anchor, of whose file `text` is the content: None when there is no such file."""
+def make_each(file: str, code: Code, spans: Sequence[Lines]) -> list[dict[str, Json]]:
+    """Anchors to blocks of lines, without the empty lines around them: to the file as a whole where one is all of it."""
+    blocks = [block for span in spans if (block := code.trimmed(span)) is not None]
+    whole = code.trimmed((1, code.size))
+    found = (None if block == whole else block for block in blocks)
+    return [{"file": file, **_where(lines, ""), "hash": code.hash(lines)} for lines in found]
+
+
+def state(anchor: Anchor, code: Code | None) -> Checked:
+    """What has become of an anchor, of whose file `code` is the content: None when there is no such file."""
     file, lines, symbol, digest = anchor
-    if text is None:
+    if code is None:
         return Checked(file, lines, symbol, GONE)
-    code = _Code(text)
     if lines is None and not symbol:
         return Checked(file, None, "", FRESH if digest in ("", code.hash(None)) else STALE)
     if lines and code.holds(lines, digest) and not (symbol and code.goes_on(lines)):
@@ -102,7 +110,7 @@ def state(anchor: Anchor, text: str | None) -> Checked:
 
 def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
     """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
-    code = _Code(text)
+    code = Code(text)
     if now.state == GONE or (now.lines and now.lines[0] > code.size):
         return None
     kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
@@ -114,7 +122,7 @@ def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
     return {**({"lines": list(lines)} if lines else {}), **({"symbol": symbol} if symbol else {})}
 
 
-def _of_symbol(anchor: Anchor, code: _Code) -> Checked:
+def _of_symbol(anchor: Anchor, code: Code) -> Checked:
     file, lines, symbol, digest = anchor
     found = _find(code.text, symbol, file)
     if not found:
@@ -137,25 +145,20 @@ def _range(value: Json) -> Lines | None:
     return (value[0], value[1]) if is_pair and 1 <= value[0] <= value[1] else None
 
 
-class _Code:
-    """A text by lines, without the white space at their ends."""
+class Code:
+    """A text by lines. White space at their ends counts for nothing."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        lines = [line.rstrip().encode("utf-8", "surrogatepass") + b"\n" for line in text.split("\n")]
-        if lines[-1] == b"\n":
-            lines.pop()
-        self.size = len(lines)
-        self._bytes = b"".join(lines)
-        self._starts = [0]
-        for line in lines:
-            self._starts.append(self._starts[-1] + len(line))
+        self._lines = text.split("\n")
+        if not self._lines[-1].strip():
+            self._lines.pop()
+        self.size = len(self._lines)
 
     def hash(self, lines: Lines | None) -> str:
         """`sha256:<hex>` over these lines, or over all."""
         first, last = lines or (1, self.size)
-        block = memoryview(self._bytes)[self._starts[min(first - 1, self.size)] : self._starts[min(last, self.size)]]
-        return f"sha256:{hashlib.sha256(block).hexdigest()}"
+        return _hash(b"".join(map(_bare, self._lines[first - 1 : last])))
 
     def holds(self, lines: Lines, digest: str) -> bool:
         """Whether just these lines have the hash."""
@@ -163,25 +166,42 @@ class _Code:
 
     def goes_on(self, lines: Lines) -> bool:
         """Whether what follows these lines may belong to what they define."""
-        indent = _indent(self._line(lines[0]))
-        after = next((line for n in range(lines[1] + 1, self.size + 1) if (line := self._line(n)).strip()), b"")
+        indent = _indent(self._lines[lines[0] - 1])
+        after = next((line for line in self._lines[lines[1] :] if line.strip()), "")
         return bool(after) and _indent(after) > indent
 
     def search(self, lines: Lines, digest: str) -> Iterator[Lines]:
         """Where as many lines have the hash, nearest first."""
-        length = lines[1] - lines[0]
-        last = self.size - length
+        bare = [_bare(line) for line in self._lines]
+        data = memoryview(b"".join(bare))
+        starts = list(accumulate(map(len, bare), initial=0))
+        length = lines[1] - lines[0] + 1
         room = _MAX_SEARCHED
-        for first in sorted(range(1, last + 1), key=lambda n: (abs(n - lines[0]), n)):
-            room -= self._starts[first + length] - self._starts[first - 1]
+        for first in sorted(range(1, self.size - length + 2), key=lambda n: (abs(n - lines[0]), n)):
+            block = data[starts[first - 1] : starts[first - 1 + length]]
+            room -= len(block)
             if room < 0:
                 return
-            if self.hash((first, first + length)) == digest:
-                yield first, first + length
+            if _hash(block) == digest:
+                yield first, first + length - 1
 
-    def _line(self, number: int) -> bytes:
-        return self._bytes[self._starts[number - 1] : self._starts[number]]
+    def trimmed(self, lines: Lines) -> Lines | None:
+        """These lines without empty ones before and behind; None when there are no others."""
+        first, last = lines[0], min(lines[1], self.size)
+        while first <= last and not self._lines[first - 1].strip():
+            first += 1
+        while last >= first and not self._lines[last - 1].strip():
+            last -= 1
+        return (first, last) if first <= last else None
 
 
-def _indent(line: bytes) -> int:
-    return len(line) - len(line.lstrip(b" \t"))
+def _hash(block: bytes | memoryview) -> str:
+    return f"sha256:{hashlib.sha256(block).hexdigest()}"
+
+
+def _bare(line: str) -> bytes:
+    return line.rstrip().encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

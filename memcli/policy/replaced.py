@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from memcli.model.memory import Json, Memory
+from memcli.model.shapes import OBSERVED
 from memcli.ports import Shelf
 
 Place = Mapping[str, Json]
@@ -38,7 +39,7 @@ def _roots(path: str) -> list[str]:
 def _is_of(memory: Memory, place: Place) -> bool:
     fields = memory.metadata
     return (
-        memory.provenance.get("source") == "observed"
+        memory.provenance.get("source") == OBSERVED
         and fields.get("group") == place.get("group")
         and fields.get("source") == place.get("source", fields.get("source"))
     )

@@ -283,3 +283,39 @@ def test_recall_without_anchors_knows_nothing_of_them(tmp_path: Path) -> None:
     loaded = done.stderr.splitlines()[-1].split()
     assert "memcli.app.recall" in loaded
     assert not [name for name in loaded if "anchor" in name or name.startswith("memcli.ingest")]
+
+
+GUIDE = "# Guide\n\nAbout.\n\n## Release\n\n{}\n\n## Test\n\nRun `make test` before a push.\n"
+
+
+def test_what_was_ingested_says_when_the_file_went_on_without_it(run: Run, work: Repo) -> None:
+    text = GUIDE.format("Tag it. " * 200)
+    work.write("docs/guide.md", text)
+    assert run("ingest", "docs/guide.md").code == 0
+    assert told(run, "run make test before a push")["docs/guide.md/test"] == ["fresh"]
+    work.write("docs/guide.md", text.replace("About.", "About.\n\nMore of it."))
+    assert told(run, "run make test before a push")["docs/guide.md/test"] == ["moved"]
+    work.write("docs/guide.md", text.replace("make test", "tox"))
+    assert told(run, "run make test before a push")["docs/guide.md/test"] == ["stale"]
+    assert run("ingest", "docs/guide.md").code == 0
+    assert told(run, "run tox before a push")["docs/guide.md/test"] == ["fresh"]
+
+
+def test_what_only_moved_is_not_written_anew(run: Run, work: Repo) -> None:
+    text = GUIDE.format("Tag it. " * 200)
+    work.write("docs/guide.md", text)
+    run("ingest", "docs/guide.md")
+    before = {ref: run("get", ref, "--json").out for ref in ("docs/guide.md/release", "docs/guide.md/test")}
+    work.write("docs/guide.md", text.replace("About.", "About.\n\nMore of it."))
+    counts = json.loads(run("ingest", "docs/guide.md", "--json").out)
+    assert (counts["updated"], counts["deduplicated"]) == (1, 2)
+    assert {ref: run("get", ref, "--json").out for ref in before} == before
+
+
+def test_what_was_read_from_a_file_does_not_lead_where_that_file_changes(run: Run, work: Repo) -> None:
+    run("ingest", "src/auth.py")
+    run("remember", TEXT, "-p", "tokens", "-k", "decision", "--anchor", "src/auth.py")
+    work.write("src/auth.py", CODE.replace("return 1", "return 3"))
+    work.git("add", "-A")
+    sections = json.loads(run("recall", "--changed", "HEAD", "--json").out)["sections"]
+    assert [s["path"] for s in sections if s.get("matched_by") == "anchor"] == ["tokens"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,27 @@ def test_a_file(repo: Repo):
             "tags": ["docs", "adr", "0001-use-postgres"],
             "metadata": {"source": "docs/adr/0001-use-postgres.md"},
             "provenance": {"source": "observed", "files": ["docs/adr/0001-use-postgres.md"]},
+            "anchors": [
+                {
+                    "file": "docs/adr/0001-use-postgres.md",
+                    "hash": "sha256:" + sha256(b"# Use PostgreSQL\n\nWe decided.\n").hexdigest(),
+                }
+            ],
         }
     ]
+
+
+def test_a_part_is_anchored_where_it_stands_and_what_is_elsewhere_is_not(repo: Repo, tmp_path: Path):
+    text = f"# Guide\n\nIntroduction.\n\n## Set up\n\n{'words ' * 300}\n\n\n## Use\n\nShort.\n"
+    repo.write("docs/guide.md", text)
+    assert [fields["anchors"][0].get("lines") for fields in read(source_of(repo, "docs/guide.md"))] == [
+        [1, 3],
+        [5, 7],
+        [10, 12],
+    ]
+    (tmp_path / "elsewhere.md").write_text("# Elsewhere\n")
+    (fields,) = read(FileSource([str(tmp_path / "elsewhere.md")], str(repo.root)))
+    assert "anchors" not in fields
 
 
 def test_a_folder_sorted_without_what_is_ignored_or_noise(repo: Repo):

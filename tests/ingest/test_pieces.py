@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memcli.ingest.pieces import WHOLE, Piece, pieces
 
@@ -13,7 +15,7 @@ def leaves(name: str, kind: str | None, text: str) -> list[str]:
 
 def test_a_short_file_is_one_piece():
     text = "# A\n\n## B\n\ntext\n"
-    assert pieces("a.md", "guide", text) == [Piece("", text)]
+    assert pieces("a.md", "guide", text) == [Piece("", text, spans=[(1, 6)])]
 
 
 def test_markdown_by_heading_without_the_title_of_the_document():
@@ -88,7 +90,29 @@ def test_prose_by_groups_of_paragraphs():
 
 def test_no_file_gives_a_flood_of_pieces():
     text = "".join(f"def f{n}(): pass\n" for n in range(2_000))
-    assert pieces("a.py", "code", text) == [Piece("", text)]
+    assert pieces("a.py", "code", text) == [Piece("", text, spans=[(1, 2_001)])]
+
+
+LINES = st.lists(
+    st.sampled_from(["# A", "## B ##", " ### C", "```", "", "text " * 60, "  x", "def f():", "# why", "}"])
+)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("a.md", "guide"), ("a.py", "code"), ("a.go", "code"), ("a.txt", None)])
+@given(LINES.map(lambda lines: lines * 3))
+def test_a_piece_knows_its_lines(name: str, kind: str | None, lines: list[str]):
+    found = pieces(name, kind, "\n".join(lines))
+    covered = []
+    for piece in found:
+        blocks = ["\n".join(lines[start - 1 : end]).strip("\n") for start, end in piece.spans]
+        covered += [n for start, end in piece.spans for n in range(start, end + 1) if "".join(lines[n - 1 : n]).strip()]
+        if blocks and not piece.headings:  # headings are written anew
+            assert piece.text.strip("\n") == "\n\n".join(blocks)
+        elif blocks:
+            assert piece.text.split()[-1:] in (blocks[0].split()[-1:], [piece.headings[-1]])
+    assert len(covered) == len(set(covered))
+    if kind == "guide" or kind is None:
+        assert len(covered) == sum(1 for line in lines if line.strip())
 
 
 def test_deep_nesting_is_no_crash():

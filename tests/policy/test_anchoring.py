@@ -7,12 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.anchors import FRESH, GONE, MOVED, STALE
+from memcli.model.anchors import FRESH, GONE, MOVED, STALE, Checked
 from memcli.policy import anchoring
-from memcli.policy.anchoring import Anchor, is_inside, make, parse, read, renewed, state
+from memcli.policy.anchoring import Anchor, Code, is_inside, make, make_each, parse, read, renewed
 
 CODE = "a = 1\n\n\ndef first():\n    return 1\n\n\ndef second():\n    return 2\n"
 lines = st.lists(st.sampled_from(["a", "b", "    c", "", "}", "é\t"]), min_size=1, max_size=12)
+
+
+def state(anchor: Anchor, text: str | None) -> Checked:
+    return anchoring.state(anchor, None if text is None else Code(text))
 
 
 def anchor(text: str = CODE, **given: object) -> Anchor:
@@ -169,3 +173,12 @@ def test_every_anchor_has_a_state_and_accepting_makes_it_fresh(
         again = read(accepted)
         assert again is not None
         assert state(again, text).state == FRESH
+
+
+def test_blocks_are_anchored_without_the_empty_lines_around_them():
+    code = Code(CODE)
+    first, second = make_each("a.py", code, [(2, 7), (8, 99)])
+    assert first == make({"file": "a.py", "lines": [4, 5]}, CODE)
+    assert second == make({"file": "a.py", "lines": [8, 9]}, CODE)
+    assert make_each("a.py", code, [(1, 10)]) == [make({"file": "a.py"}, CODE)]
+    assert make_each("a.py", code, [(2, 3), (50, 60)]) == []

@@ -27,9 +27,9 @@ def command(
 ) -> None:
     """Remember files, by section and definition, or commits, by file.
 
-    A file ingested again updates its memories, and those of sections that it no longer has are deactivated. What
-    .gitignore, .secretsignore and .env* cover, and what is binary, generated or huge, is left out and counted. The same
-    again changes nothing.
+    Sections are anchored to their lines: recall tells when a file has gone on without them. A file ingested again updates
+    its memories, and those of sections that it no longer has are deactivated. What .gitignore, .secretsignore and .env*
+    cover, and what is binary, generated or huge, is left out and counted. The same again changes nothing.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
