@@ -15,7 +15,7 @@ def main() -> None:
 
     prepare_streams()
     code = None
-    if sys.argv[1:2] in (["recall"], ["remember"]):
+    if sys.argv[1:2] in (["recall"], ["remember"], ["hook"]):
         from memcli.cli.hot import run
 
         code = run(sys.argv[1:])

@@ -14,6 +14,7 @@ from memcli.app.workspace import Workspace
 from memcli.cli.output import report
 from memcli.cli.session import Session
 from memcli.errors import MemcliError, NotFoundError
+from memcli.git.hook_script import check_name
 from memcli.model.memory import Json
 from memcli.store.hook_log import HookLog
 from memcli.store.layout import Layout
@@ -28,8 +29,18 @@ _PUSH_SECONDS = 1.8
 _MAX_PAIRS = 1 << 20
 
 
-def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
-    """Does what the hook is for; whether work was given up that still runs. Raises nothing that one can run into."""
+def run_hook(session: Session, hook: str, *, arguments: Sequence[str] = (), detached: bool = False) -> int:
+    """Does what the hook is for, and ends the process when it gave work up that still runs. Returns 0: git is not to
+    suffer from what is found. Raises UsageError for a hook that memcli has none of."""
+    check_name(hook)
+    if _run(session, hook, arguments, detached=detached):
+        sys.stderr.flush()
+        os._exit(0)
+    return 0
+
+
+def _run(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
+    """Whether work was given up that still runs."""
     pairs = _pairs() if hook == "post-rewrite" else ""
     if hook == "prepare-commit-msg":
         return _within(_MESSAGE_SECONDS, lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), BACKEND))
@@ -55,10 +66,7 @@ def _follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[s
 def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
     from memcli.wiring.hooks import advise
 
-    if not arguments:
-        return {"outcome": "no message"}
-    index = os.environ.get("GIT_INDEX_FILE", "")
-    return advise(workspace, arguments[0], os.path.abspath(index) if index else "")
+    return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
 
 
 def _look_for_secrets(session: Session) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""The commands that agents call many times a minute, past Typer, which is most of what they would cost.
+"""The commands that agents and git call many times a minute, past Typer, which is most of what they would cost.
 
 The parser here takes plain command lines only and leaves everything else to Typer: options that it does not know,
 values that do not fit, anything that asks for help. What both understand means the same; a test compares them.
@@ -17,22 +17,29 @@ _RENAMED = {"id": "identifier", "set": "set_", "object": "object_", "format": "f
 _COMMON = {
     "space": "str | None", "root": "str | None", "json": "bool", "quiet": "bool", "freeze_clock": "str | None",
 }  # fmt: skip
-_POSITIONAL = {"recall": "topic", "remember": "text"}
+_POSITIONAL = {"recall": "topic", "remember": "text", "hook run": "hook"}
 _READ: Mapping[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "list[str]": str}
 
 
 def run(args: Sequence[str]) -> int | None:
     """Runs `args` and returns the exit code; None when the command line is not for this parser."""
-    function = _load(args[0])
-    values = parse(args[1:], function.__annotations__, _POSITIONAL[args[0]])
-    if values is None:
+    command, words, rest = args[0], list(args[1:]), None
+    if command == "hook":  # `hook run HOOK -- ARGUMENT...`, as the installed hooks call it
+        if words[:1] != ["run"] or "--" not in words:
+            return None
+        at = words.index("--")
+        command, words, rest = "hook run", words[1:at], words[at + 1 :]
+    function = _load(command)
+    values = parse(words, function.__annotations__, _POSITIONAL[command])
+    if values is None or (rest is not None and "hook" not in values):
         return None
+    if rest is not None:
+        values["arguments"] = rest
     common = {name: values.pop(name, False if kind == "bool" else None) for name, kind in _COMMON.items()}
 
     def work() -> int:
-        with Session(args[0], **common) as session:
-            code: int = function(session, **values)
-            return code
+        with Session(command, **common) as session:
+            return function(session, **values)
 
     return guarded(work, json=bool(common["json"]))
 
@@ -42,7 +49,7 @@ def parse(args: Sequence[str], annotations: Mapping[str, str], positional: str) 
 
     `annotations` are those of the function that will be called: they say which options there are.
     """
-    types = {**_COMMON, **{n: t for n, t in annotations.items() if n not in ("session", "return")}}
+    types = {**_COMMON, **{n: t for n, t in annotations.items() if n not in ("session", "arguments", "return")}}
     values: dict[str, Any] = {}
     rest = list(args)
     while rest:
@@ -86,6 +93,10 @@ def _load(verb: str) -> Callable[..., int]:
         from memcli.cli.recalling import recall
 
         return recall
+    if verb == "hook run":
+        from memcli.cli.hooking import run_hook
+
+        return run_hook
     from memcli.cli.remembering import store_memory
 
     return store_memory

@@ -11,6 +11,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
+from memcli.errors import UsageError
+
 KEPT = ".memcli-saved"
 """What is put behind the name of a hook that was there before."""
 DEFAULT = ("post-commit", "post-merge", "post-checkout", "post-rewrite", "prepare-commit-msg")
@@ -42,10 +44,14 @@ for folder in rebase-merge rebase-apply; do
   [ ! -d "${GIT_DIR:-.git}/$folder" ] || exit $code  # post-rewrite comes when it is over
 done
 """
-# What the background inherits it would hold open: a lock of who called git, or the pipe that somebody reads.
+# What the background inherits it would hold open: a lock of who called git, or the pipe that somebody reads. Redirected
+# for one call, a shell keeps a copy of what was there until that call is over; so the subshell gives it up for good.
 _BEHIND = """\
 if [ -n "${{MEMCLI_HOOK_FOREGROUND-}}" ]; then {into}run {hook} -- "$@" {stdin}> /dev/null
-else ({into}run --detached {hook} -- "$@" {stdin}> /dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &)
+else (
+  exec {stdin}> /dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+  {into}run --detached {hook} -- "$@" &
+)
 fi
 """
 _PAIRS = "printf '%s\\n' \"$pairs\" | "
@@ -57,6 +63,12 @@ _ONLY: Mapping[str, str] = {
     '[ "${GIT_EDITOR-}" != : ] || exit $code\n',
     "pre-push": "[ $code = 0 ] || exit $code\n",
 }
+
+
+def check_name(hook: str) -> None:
+    """Raises UsageError for a hook that there is none for."""
+    if hook not in NAMES:
+        raise UsageError(f"no hook {hook!r}", f"there are {', '.join(NAMES)}")
 
 
 def script(hook: str, program: Sequence[str], *, keeps_name: bool = False) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memcli.errors import ProviderError
 from memcli.git.repository import Repository
@@ -20,15 +20,18 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
 
     Raises OSError, ProviderError.
     """
+    if not lines:
+        return False
     with open(path, "rb") as file:
         text = file.read(_MAX_BYTES)
     cut = _CUT.search(text)
-    cleanup = _setting(repository, "commit.cleanup")
+    settings = _settings(repository)
+    cleanup = settings.get("commit.cleanup", "")
     is_stripped = cleanup in ("", "default", "strip") and not _KEPT_COMMENTS.search(text)
     # Below the line that says so all is cut; above it, only what is marked.
     at = cut.start() if cut and is_stripped else len(text)
-    mark = _mark(repository, text[:at])
-    if not lines or not mark or not (is_stripped or (cleanup == "scissors" and cut)):
+    mark = _mark(settings, text[:at])
+    if not mark or not (is_stripped or (cleanup == "scissors" and cut)):
         return False
     added = "".join(f"{mark} memcli: {line}\n" for line in lines).encode("utf-8", "replace")
     gap = b"" if text[:at].endswith(b"\n") else b"\n"
@@ -36,12 +39,12 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
     return True
 
 
-def _mark(repository: Repository, text: bytes) -> str:
+def _mark(settings: Mapping[str, str], text: bytes) -> str:
     """What begins a comment; empty where the last line, which git wrote, does not begin with it.
 
     What git was told on its command line is not known here: another mark, or that it is to write no comments.
     """
-    mark = _setting(repository, "core.commentString") or _setting(repository, "core.commentChar") or "#"
+    mark = settings.get("core.commentstring") or settings.get("core.commentchar") or "#"
     last = text.rstrip().rpartition(b"\n")[2]
     if mark == "auto":
         mark = last[:1].decode("ascii", "replace")
@@ -49,11 +52,14 @@ def _mark(repository: Repository, text: bytes) -> str:
     return mark if last.startswith(mark.encode()) else ""
 
 
-def _setting(repository: Repository, key: str) -> str:
+def _settings(repository: Repository) -> dict[str, str]:
+    """What is configured of messages; names in lower case, as git prints them."""
     try:
-        return repository.run("config", "--get", key).removesuffix("\n")
+        listed = repository.run("config", "-z", "--get-regexp", r"^(commit\.cleanup|core\.comment(char|string))$")
     except ProviderError:  # git fails when there is no such key
-        return ""
+        return {}
+    pairs = (entry.partition("\n") for entry in listed.split("\0") if entry)
+    return {name: value for name, _, value in pairs}
 
 
 def _replace(path: str, data: bytes) -> None:

@@ -43,19 +43,16 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     return told
 
 
-def advise(workspace: Workspace, message: str, index: str) -> dict[str, Json]:
+def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
-    from memcli.app.consult import consult, topic_of
+    from memcli.app.consult import consult
     from memcli.git.message import comment
-    from memcli.git.staged import staged_files, staged_lines
-    from memcli.ingest.labels import readable
+    from memcli.ingest.diff import read_diff, staged_diff
     from memcli.render.clean import clean_line
-    from memcli.store.layout import FOLDER
 
-    repository = Repository(find_repository(os.getcwd()).root, index)
-    files = [readable(file) for file in staged_files(repository) if FOLDER not in file.split("/")]
-    topic = topic_of(files, staged_lines(repository)) if files else ""
-    lines = [_cut(clean_line(line)) for line in consult(workspace, topic, _MAX_LINES)]
+    repository = find_repository(os.getcwd())
+    edits = read_diff(staged_diff(repository), "the change")
+    lines = [_cut(clean_line(line)) for line in consult(workspace, edits, _MAX_LINES)] if edits else []
     return {"outcome": "advised" if comment(repository, message, lines) else "nothing to say", "lines": len(lines)}
 
 

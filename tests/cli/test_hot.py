@@ -54,6 +54,9 @@ PLAIN = [
     ["remember", "x", "--importance", "7"],
     ["remember", "x", "--id", "a b"],
     ["remember", ""],
+    ["hook", "run", "post-commit", "--"],
+    ["hook", "run", "-q", "prepare-commit-msg", "--", "gone", "template"],
+    ["hook", "run", "no-such-hook", "--"],
 ]
 
 
@@ -79,6 +82,8 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
         ["recall", "x", "--limit", "three"], ["recall", "x", "--limit"], ["recall", "x", "--json=1"],
         ["recall", "x", "--", "-y"], ["recall", "x", "-qs", "main"], ["recall", "x", "--limit", "1", "--limit", "2"],
         ["recall", "x", "--include_raw"], ["recall", "--topic", "x"], ["recall", "x", "--since", "-3"],
+        ["hook", "install"], ["hook", "run", "post-commit"], ["hook", "run", "--"], ["hook", "run", "--help", "--"],
+        ["hook", "run", "--arguments", "x", "post-commit", "--"], ["hook", "run", "x", "y", "--"],
         ["remember", "--text", "x"], ["remember", "x", "--commit", "--pin"],
     ],
     ids=" ".join,

@@ -8,12 +8,13 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from memcli.cli.main import main
-from memcli.git.hook_script import DEFAULT, KEPT, NAMES
+from memcli.git.hook_script import DEFAULT, KEPT, NAMES, script
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo
 
@@ -107,10 +108,28 @@ def test_a_commit_is_remembered(place: Repo) -> None:
     assert [entry["outcome"] for entry in log(place)] == ["ingested", "ingested"]
 
 
-def test_the_background_does_the_same(place: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads git's output to its end does not wait for the hook, so the hook is waited for here."""
-    import time
+@pytest.mark.parametrize("name", ["post-commit", "post-merge", "post-checkout", "post-rewrite"])
+def test_who_reads_what_git_prints_does_not_wait(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in for memcli ends only once the hook's output has come to its end."""
+    monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND")
+    told, done, stand_in, installed = (tmp_path / part for part in ("told", "done", "memcli", name))
+    stand_in.write_text(f'#!/bin/sh\nuntil [ -e "{told}" ]; do sleep 0.05; done\ncat > "{done}"\n')
+    installed.write_bytes(script(name, [str(stand_in)]))
+    for file in (stand_in, installed):
+        file.chmod(0o755)
+    ran = subprocess.run(
+        [str(installed), "a", "b", "1"], input=b"old new\n", capture_output=True, cwd=tmp_path, timeout=60, check=True
+    )
+    assert (ran.stdout, ran.stderr) == (b"", b"")
+    told.touch()
+    for _ in range(3000):
+        if done.exists() and (name != "post-rewrite" or done.read_bytes()):
+            break
+        time.sleep(0.01)
+    assert done.read_bytes() == (b"old new\n" if name == "post-rewrite" else b"")
 
+
+def test_the_background_does_the_same(place: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND")
     hook("install")
     made = change(place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
@@ -11,8 +10,8 @@ import typer
 
 from memcli.cli.options import group, verb
 from memcli.cli.session import Session
-from memcli.errors import RefusedError, UsageError
-from memcli.git.hook_script import DEFAULT, NAMES
+from memcli.errors import RefusedError
+from memcli.git.hook_script import DEFAULT, NAMES, check_name
 
 app = group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
 Names = Annotated[list[str] | None, typer.Argument(metavar="[HOOK...]", help=f"Of {', '.join(NAMES)}.")]
@@ -92,15 +91,13 @@ def run(
     """
     from memcli.cli.hooking import run_hook
 
-    _check([hook])
-    if run_hook(session, hook, arguments or (), detached=detached):
-        sys.stderr.flush()
-        os._exit(0)  # work was given up; it ends with us
+    run_hook(session, hook, arguments=arguments or (), detached=detached)
 
 
 def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
     """What `act` did to each hook. One that is refused is told of, and does not keep the others from being done."""
-    _check(names)
+    for name in names:
+        check_name(name)
     done: dict[str, str] = {}
     for name in dict.fromkeys(names):
         try:
@@ -117,9 +114,3 @@ def _tell(session: Session, folder: str, done: dict[str, str]) -> None:
     session.output.confirm(data, text or f"no hooks of memcli in {folder}")
     if "refused" in done.values():
         raise typer.Exit(RefusedError.exit_code)
-
-
-def _check(names: Sequence[str]) -> None:
-    for name in names:
-        if name not in NAMES:
-            raise UsageError(f"no hook {name!r}", f"there are {', '.join(NAMES)}")
