@@ -307,15 +307,15 @@ def differences(tree: str) -> list[str]:
     ]
 
 
-def memories(store: str) -> dict[str, str]:
-    """The texts of the active memories of files, by path."""
+def memories(store: str) -> dict[str, object]:
+    """The texts of the active memories of files, and the hashes of their anchors, by path."""
     try:
         with open(os.path.join(store, "spaces", "main.json"), encoding="utf-8") as file:
             objects = json.load(file)["objects"]
     except FileNotFoundError:
         return {}
     return {
-        m["path"]: m["raw"]
+        m["path"]: (m["raw"], [(anchor["file"], anchor["hash"]) for anchor in m.get("anchors", [])])
         for m in objects
         if m.get("active", True) and m["kind"] != "diff" and "commit" not in m.get("provenance", {})
     }

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from memcli.model.analysis import STOP_WORDS
-from memcli.model.edits import FileEdit
+from memcli.model.edits import FileEdit, Line
 
 _MAX_FILES = 6
 _MAX_SYMBOLS = 8
-_MAX_WORDS = 12
-_REACH = 200_000  # characters of changed lines that are looked at
+_MAX_WORDS = 20
+_REACH = 100_000  # characters of changed lines that are looked at on each side
 _WORD = re.compile(r"[^\W\d]\w{2,39}")
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 _KEYWORDS = frozenset(
@@ -24,14 +25,14 @@ _KEYWORDS = frozenset(
     with yield assert args kwargs list dict set tuple len object
     """.split()
 )
+_PASSED_OVER = _KEYWORDS | STOP_WORDS
 
 
 def topic_of(edits: Sequence[FileEdit]) -> str:
     """What to ask a space before this change: a bounded line of words, the same for the same change; empty for none."""
     names = [name for edit in edits[:_MAX_FILES] for name in _file_words(edit.file)]
     symbols = [symbol for edit in edits for symbol in edit.symbols]
-    counts = Counter(_words(edits))
-    salient = sorted(counts, key=lambda word: -counts[word])  # of equals the first
+    salient = _salient([edit.added for edit in edits], [edit.removed for edit in edits])
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
     return " ".join(dict.fromkeys(_lowered(word) for word in chosen))
 
@@ -41,15 +42,21 @@ def _file_words(file: str) -> list[str]:
     return [_SUFFIX.sub("", part) for part in file.split("/")[-2:]]
 
 
-def _words(edits: Iterable[FileEdit]) -> Iterator[str]:
+def _salient(added: Iterable[Sequence[Line]], removed: Iterable[Sequence[Line]]) -> list[str]:
+    """The words of changed lines: first those that came or went rather than only moved, then the most frequent, of
+    equals the first."""
+    came, went = Counter(_words(added)), Counter(_words(removed))
+    return sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
+
+
+def _words(sides: Iterable[Sequence[Line]]) -> Iterator[str]:
     left = _REACH
-    for edit in edits:
-        for _, line in (*edit.added, *edit.removed):
-            text = line[:left]
-            left -= len(text)
-            yield from (word for word in _WORD.findall(text) if word.lower() not in _KEYWORDS | STOP_WORDS)
-            if left <= 0:
-                return
+    for _, line in chain.from_iterable(sides):
+        text = line[:left]
+        left -= len(text)
+        yield from (word for word in _WORD.findall(text) if word.lower() not in _PASSED_OVER)
+        if left <= 0:
+            return
 
 
 def _lowered(word: str) -> str:
