@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
+from memcli.git.objects import Objects
 from memcli.model.names import show
 
 _BLOCK = 1 << 17
@@ -95,8 +96,7 @@ class Repository:
             raise self._failure(complaint)
         if not self.head():
             raise NotFoundError(f"no commits yet in {show(self.root)}", "make a commit first")
-        lacks = "this is a shallow clone, `git fetch --unshallow` gets the rest" if self.shallow() else ""
-        raise NotFoundError(f"git knows no commit {show(revision)}", lacks or "`git log` shows what there is")
+        raise NotFoundError(f"git knows no commit {show(revision)}", self._lacks() or "`git log` shows what there is")
 
     def at_commit(self) -> Repository:
         """The same, with the index of the commit that is being made, when a hook of it runs this.
@@ -149,36 +149,15 @@ class Repository:
 
     def _failure(self, complaint: str) -> MemcliError:
         error = _explain(complaint, self.root)
-        if isinstance(error, NotFoundError) and _is_about_revision(complaint) and not self.head():
+        if not isinstance(error, NotFoundError) or not _is_about_revision(complaint):
+            return error
+        if not self.head():
             return NotFoundError(f"no commits yet in {show(self.root)}", "make a commit first, or ingest files")
-        return error
+        return NotFoundError(error.message, self._lacks() or error.hint)
 
-
-class Objects:
-    """The objects of a repository, read one by one."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin
-        assert process.stdout
-        self._asked, self._told = process.stdin, process.stdout
-
-    def read(self, name: str) -> bytes | None:
-        """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
-        if "\n" in name:
-            raise ProviderError("git cannot be asked for a path with a line break in it", "rename the folder")
-        try:
-            self._asked.write(os.fsencode(name) + b"\n")
-            self._asked.flush()
-            facts = self._told.readline()
-            if facts.endswith(b" missing\n"):
-                return None
-            size = int(facts.rsplit(b" ", 1)[-1])
-            data = self._told.read(size + 1)
-        except (OSError, ValueError):
-            size, data = 0, b""
-        if len(data) != size + 1:
-            raise ProviderError("git ended while its objects were read", "run `git fsck`")
-        return data[:-1]
+    def _lacks(self) -> str:
+        """What to do where a commit may be missing because the clone is shallow."""
+        return "this is a shallow clone, `git fetch --unshallow` gets the rest" if self.shallow() else ""
 
 
 def find_repository(start: str) -> Repository:

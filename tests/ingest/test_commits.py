@@ -164,6 +164,9 @@ def test_a_shallow_clone_does_not_take_its_end_for_a_beginning(repo: Repo, tmp_p
     clone = Repo(tmp_path / "clone")
     assert {f["metadata"]["subject"] for f in read(clone)} == {"change 3"}
     assert skipped(clone) == {"shallow": 1}
+    with pytest.raises(NotFoundError) as error:
+        list(CommitSource(str(clone.root), "HEAD~3..").candidates())
+    assert "--unshallow" in error.value.hint
 
 
 def test_hostile_names(repo: Repo):
