@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.errors import NotFoundError
 from memcli.ingest.change import MAX_TEXT
 from memcli.ingest.commits import CommitSource
 from memcli.model.names import check_path, check_tag
