@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -28,10 +28,16 @@ class _Keywords:
         for rules in self._rules.values():
             yield from rules
 
-    def within(self, text: str) -> _Keywords:
-        """Those whose keyword `text` has."""
-        found = self._literals.within(text)
-        return _Keywords({word: rules for word, rules in self._rules.items() if word in found}) if found else _NONE
+    def within(self, text: str, tokens: Callable[[], str]) -> _Keywords:
+        """Those whose keyword `text` has: in one of its `tokens`, but for rules whose keyword may stand apart."""
+        if not self._rules or not (found := self._literals.within(text)):
+            return _NONE
+        left = {}
+        for word, rules in self._rules.items():
+            if word in found:
+                kept = [rule for rule in rules if rule.is_apart or word in tokens()]
+                left.update({word: kept} if kept else {})
+        return _Keywords(left) if left else _NONE
 
     def only(self, rules: Sequence[Rule]) -> _Keywords:
         """Those of `rules` alone."""
@@ -46,25 +52,22 @@ _NONE = _Keywords({})
 
 
 class RuleIndex(NamedTuple):
-    """Keywords to look for anywhere, in any case and as they stand, and those to look for in tokens alone."""
+    """Keywords to look for in any case, and those to look for as they stand."""
 
-    apart: _Keywords
-    apart_as_is: _Keywords
-    tokens: _Keywords
-    tokens_as_is: _Keywords
+    any_case: _Keywords
+    as_is: _Keywords
 
     @staticmethod
     def of(rules: Iterable[Rule]) -> RuleIndex:
         """The index of these rules."""
-        tables: tuple[dict[str, list[Rule]], ...] = ({}, {}, {}, {})
+        tables: tuple[dict[str, list[Rule]], ...] = ({}, {})
         for rule in rules:
             for word in rule.keywords:
-                table = tables[(not rule.is_apart) * 2 + (word != word.lower())]
-                table.setdefault(word, []).append(rule)
+                tables[word != word.lower()].setdefault(word, []).append(rule)
         return RuleIndex(*map(_Keywords, tables))
 
     def __bool__(self) -> bool:
-        return any(map(bool, self[:]))
+        return bool(self.any_case) or bool(self.as_is)
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`, each once."""
@@ -86,18 +89,15 @@ class RuleIndex(NamedTuple):
         """What is left by the keywords that are in `text`."""
         if len(text) < SHORTEST:
             return _NOTHING
-        tokens = ""
-        if self.tokens or self.tokens_as_is:
-            tokens = "\n".join([word for word in text.split() if len(word) >= TOKEN])
-        return RuleIndex(
-            self.apart.within(text.lower()) if self.apart else _NONE,
-            self.apart_as_is.within(text) if self.apart_as_is else _NONE,
-            self.tokens.within(tokens.lower()) if tokens else _NONE,
-            self.tokens_as_is.within(tokens) if tokens else _NONE,
-        )
+
+        @cache
+        def tokens() -> str:
+            return "\n".join([word for word in text.split() if len(word) >= TOKEN])
+
+        return RuleIndex(self.any_case.within(text.lower(), lambda: tokens().lower()), self.as_is.within(text, tokens))
 
 
-_NOTHING = RuleIndex(_NONE, _NONE, _NONE, _NONE)
+_NOTHING = RuleIndex(_NONE, _NONE)
 
 
 @cache
