@@ -169,10 +169,13 @@ _memcli_table() {
     arguments='spaces'
     ;;
   'index')
-    commands='rebuild status'
+    commands='rebuild embed status'
     options='--help -h'
     ;;
   'index rebuild')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'index embed')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'index status')

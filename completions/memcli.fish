@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index status' 'stats' 'schema' 'completions' 'merge-driver'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -497,6 +497,7 @@ complete -c memcli -n '__memcli_at space delete' -l freeze-clock -r -f -d 'Take 
 complete -c memcli -n '__memcli_at space delete' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at space delete' -f -a '(__memcli_values spaces)'
 complete -c memcli -n '__memcli_at index' -a rebuild -d 'Make the index of the space anew.'
+complete -c memcli -n '__memcli_at index' -a embed -d 'Make the vectors that are missing.'
 complete -c memcli -n '__memcli_at index' -a status -d 'Say what the cache holds of the space.'
 complete -c memcli -n '__memcli_at index' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at index rebuild' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
@@ -505,6 +506,12 @@ complete -c memcli -n '__memcli_at index rebuild' -l json -d 'The answer as JSON
 complete -c memcli -n '__memcli_at index rebuild' -l quiet -s q -d 'Say nothing but answers and errors.'
 complete -c memcli -n '__memcli_at index rebuild' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
 complete -c memcli -n '__memcli_at index rebuild' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at index embed' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
+complete -c memcli -n '__memcli_at index embed' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
+complete -c memcli -n '__memcli_at index embed' -l json -d 'The answer as JSON on standard output.'
+complete -c memcli -n '__memcli_at index embed' -l quiet -s q -d 'Say nothing but answers and errors.'
+complete -c memcli -n '__memcli_at index embed' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
+complete -c memcli -n '__memcli_at index embed' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at index status' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
 complete -c memcli -n '__memcli_at index status' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
 complete -c memcli -n '__memcli_at index status' -l json -d 'The answer as JSON on standard output.'

@@ -207,8 +207,12 @@ class SpaceView(Protocol):
     def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
         """For each text the cosine of every row with it, by its best chunk.
 
-        None when there is no embedder, it fails, or it takes longer than `within` seconds.
+        None when there is no embedder, it fails, too many vectors are still to be made, or it takes longer than
+        `within` seconds.
         """
+
+    def embed(self) -> bool:
+        """Makes all vectors that are missing, however long that takes; whether they are there now."""
 
     def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
         """The pieces of these rows, and of their context snapshots, with their cosine to `text`, nearest first.

@@ -7,10 +7,10 @@ from memcli.app.workspace import Workspace
 from memcli.model.memory import Json
 
 
-def embed_space(workspace: Workspace) -> None:
-    """Makes the vectors that are missing."""
+def embed_space(workspace: Workspace) -> bool:
+    """Makes the vectors that are missing; whether all are there now."""
     with opened(workspace) as (_, view):
-        view.dense([workspace.space])
+        return view.embed()
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:

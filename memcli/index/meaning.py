@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
+from memcli.errors import ProviderError
 from memcli.index.documents import chunk_texts, window_text
 from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
@@ -21,7 +22,10 @@ from memcli.ports import Embedder, Progress, Snapshot
 WINDOW_SHARE = 0.5
 """What a memory together with the one before it counts, beside the memory alone."""
 
+_T = TypeVar("_T")
 _EMBED_BATCH = 64
+_AT_ONCE = 512
+"""How many vectors a question waits for, about ten seconds: with more to be made it had better be answered by words."""
 _PIECES = "SELECT row, key FROM chunk ORDER BY row, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
 
@@ -44,18 +48,23 @@ class Meaning:
         self._progress = progress
         self._plan: tuple[array[int], array[int], array[int], array[int]] | None = None
 
-    def cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        """For each text the cosine of every row with it. Raises ProviderError."""
-        with self._vectors.lock:  # a search that missed its deadline may still be at work
-            return self._safely(texts)
+    def complete(self) -> None:
+        """Makes all vectors that are missing. Raises ProviderError."""
+        with self._vectors.lock:
+            self._safely(lambda: self._prepare(None))
 
-    def _safely(self, texts: Sequence[str]) -> list[dict[int, float]]:
+    def cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
+        """For each text the cosine of every row with it. Raises ProviderError, also when too many vectors are missing."""
+        with self._vectors.lock:  # a search that missed its deadline may still be at work
+            return self._safely(lambda: self._cosines(texts))
+
+    def _safely(self, work: Callable[[], _T]) -> _T:
         try:
-            return self._cosines(texts)
+            return work()
         except (VectorsLostError, sqlite3.Error):  # the cache was deleted or damaged while this process works with it
             self._vectors.go_on_in_memory()
             self._plan = None
-            return self._cosines(texts)
+            return work()
 
     def passages(self, text: str, memory: Memory) -> list[tuple[float, str]]:
         """The pieces of a memory that is embedded, with their cosines, nearest first."""
@@ -67,9 +76,12 @@ class Meaning:
         return sorted(zip(scores, pieces, strict=True), key=lambda found: (-round(found[0], 6), found[1]))
 
     def _cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        if self._plan is None:
-            self._plan = self._load_plan() or self._make_plan()
+        self._prepare(_AT_ONCE)
         return [self._nearness(question) for question in self._questions(texts)]
+
+    def _prepare(self, most: int | None) -> None:
+        if self._plan is None:
+            self._plan = self._load_plan() or self._make_plan(most)
 
     def _nearness(self, question: bytes) -> dict[int, float]:
         assert self._plan is not None
@@ -106,14 +118,19 @@ class Meaning:
         parts = [numbers[start:end] for start, end in pairwise(ends)]
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _make_plan(self) -> tuple[array[int], array[int], array[int], array[int]]:
-        """Where the vector of every piece is, those that were missing made first; kept for the next process."""
+    def _make_plan(self, most: int | None) -> tuple[array[int], array[int], array[int], array[int]]:
+        """Where the vector of every piece is, those that were missing made first, `most` of them at most; kept for the
+        next process."""
         pieces = self._db.execute(_PIECES).fetchall()
         windows = self._db.execute(_WINDOWS).fetchall()
         keys = list(dict.fromkeys(key for _, key in (*pieces, *windows)))
         slots = self._vectors.slots(keys)
         missing = frozenset(keys) - slots.keys()
         if missing:
+            if most is not None and len(missing) > most:
+                raise ProviderError(
+                    f"{len(missing):,} of {len(keys):,} vectors are not made yet (`memcli index embed` makes them)"
+                )
             self._embed(missing)
             slots = self._vectors.slots(keys)
         plan = tuple(

@@ -125,6 +125,16 @@ class IndexedSpace:
             self._warn(f"{error.message}; answering by words alone")
             return None
 
+    def embed(self) -> bool:
+        try:
+            meaning = self._meaning()
+            if meaning is not None:
+                meaning.complete()
+        except ProviderError as error:
+            self._warn(error.message)
+            return False
+        return meaning is not None
+
     def _dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
         meaning = self._meaning()
         return None if meaning is None else meaning.cosines(texts)

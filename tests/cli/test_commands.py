@@ -291,6 +291,28 @@ def test_quiet_says_nothing(run: Run) -> None:
     assert run("recall", "quiet", "-q").out
 
 
+def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    for n, animal in enumerate(("zebra", "okapi", "tapir")):
+        remember(run, f"The {animal} lives in the zoo.", "--path", f"zoo/{n}")
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.index.meaning._AT_ONCE", 2)
+        by_words = run("recall", "okapi", "--json")
+        assert json.loads(by_words.out)["degraded"]
+        assert json.loads(by_words.out)["sections"][0]["path"] == "zoo/1"
+        told = "memcli: 3 of 3 vectors are not made yet (`memcli index embed` makes them); answering by words alone\n"
+        assert by_words.err == told
+        assert json.loads(run("index", "status", "--json").out)["vectors"] == 0
+        assert run("index", "embed").out == "3 vectors of space main\n"
+        by_both = run("recall", "okapi", "--json")
+        assert "degraded" not in json.loads(by_both.out)
+        assert by_both.err == ""
+        remember(run, "The gnu lives in the zoo.", "--path", "zoo/3")
+        assert "degraded" not in json.loads(run("recall", "gnu", "--json").out)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    assert (run("index", "embed").code, run("index", "embed").out) == (7, "")
+
+
 def test_doctor_stats_schema_index(run: Run, tmp_path: Path) -> None:
     remember(run, "We chose PostgreSQL.", "--path", "db")
     assert run("doctor").code == 0

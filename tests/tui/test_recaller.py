@@ -24,7 +24,7 @@ def test_a_question_is_given_up_and_the_next_one_answered(tmp_path: Path) -> Non
     workspace = open_workspace({"root": str(tmp_path)}, environ, warn=voice.warn, progress=voice.progress)
     memories = [
         Memory(id=f"mem_{n}", path=f"a/{n}", kind="fact", raw=f"This is number {n}.", created_at=T, updated_at=T)
-        for n in range(600)
+        for n in range(500)
     ]
     rewrite(workspace.store, lambda space: space.put(memories, T))
     recaller = Recaller(voice)
@@ -44,7 +44,7 @@ def test_a_question_is_given_up_and_the_next_one_answered(tmp_path: Path) -> Non
     asyncio.run(scene())
     recaller.close()
     assert heard[0].startswith("embedding ")
-    assert heard[0].endswith("of 600 for the first question")
+    assert heard[0].endswith("of 500 for the first question")
 
 
 def test_progress_raises_once_it_is_to_stop() -> None:

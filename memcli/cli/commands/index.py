@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memcli.cli.options import group, verb
 from memcli.cli.session import Session
+from memcli.errors import ProviderError
 
 app = group("index", "Show or rebuild the cache. It can be deleted at any time.")
 
@@ -18,6 +19,25 @@ def rebuild(session: Session) -> None:
     workspace.index.rebuild(workspace.space)
     data = index_status(workspace)
     session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
+
+
+@app.command()
+@verb
+def embed(session: Session) -> None:
+    """Make the vectors that are missing.
+
+    A recall makes up to 512 by itself; with more it answers by words alone, at once. `watch --embed` makes them as it
+    goes.
+
+    Example: memcli ingest --git HEAD && memcli index embed
+    """
+    from memcli.app.embed import embed_space, index_status
+
+    workspace = session.open()
+    if not embed_space(workspace):
+        raise ProviderError("no vectors were made", "MEMCLI_EMBEDDER=onnx chooses the model that is built in")
+    data = index_status(workspace)
+    session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
 
 
 @app.command()
