@@ -12,6 +12,7 @@ from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import MEMORY_FIELDS, OBSERVED
 from memcli.model.space import Change
+from memcli.policy.anchoring import is_same_block
 from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, find
 from memcli.policy.pinning import is_auto_pinned
@@ -21,6 +22,8 @@ from memcli.policy.screening import UNTRUSTED, is_marked, screened
 from memcli.ports import Shelf
 
 _KEPT = ("id", "created_at", "updated_at", "version")
+_OF_THE_PIECE = ("headings", "symbol")
+"""What is told of a part of a file, and holds no longer where the file is cut otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,8 @@ class Desk:
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate)
-        given["metadata"] = _joined(existing.metadata, given["metadata"])
+        before = {k: v for k, v in existing.metadata.items() if k not in _OF_THE_PIECE or not _is_observed(given)}
+        given["metadata"] = _joined(before, given["metadata"])
         if _is_only_elsewhere(existing, given):
             del given["anchors"]
         if candidate.hash != existing.hash:
@@ -165,12 +169,14 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
 
     Recall sees where; a line more at the top of a file is no reason to write all that is below it anew.
     """
-    if given.get("provenance", {}).get("source") != OBSERVED or not given.get("anchors"):
+    anchors = given.get("anchors", ())
+    if not _is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
         return False
-    before, now = (
-        [(a.get("file"), a.get("hash")) for a in anchors] for anchors in (existing.anchors, given["anchors"])
-    )
-    return before == now
+    return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
+
+
+def _is_observed(given: Mapping[str, Any]) -> bool:
+    return bool(given.get("provenance", {}).get("source") == OBSERVED)
 
 
 def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:

@@ -71,12 +71,12 @@ def check_name(hook: str) -> None:
         raise UsageError(f"no hook {hook!r}", f"there are {', '.join(NAMES)}")
 
 
-def script(hook: str, program: Sequence[str], *, keeps_name: bool = False) -> bytes:
+def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:
     """The hook, which calls memcli by the words of `program`.
 
-    With `keeps_name` what was there before is read by a shell under the hook's own name, as one wants that looks at it.
+    With a `shell` what was there before is read by it under the hook's own name: see `shell_of`.
     """
-    return _signed(_body(hook, program, keeps_name))
+    return _signed(_body(hook, program, shell))
 
 
 def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
@@ -87,24 +87,37 @@ def state(hook: str, data: bytes | None, program: Sequence[str]) -> str:
         return "foreign"
     if _digest(data[mark.end() :]) != mark[1]:
         return "edited"
-    return "installed" if data in (script(hook, program), script(hook, program, keeps_name=True)) else "outdated"
+    named = _NAMED_CALL.search(data)
+    shell = named[1].decode() if named else ""
+    return "installed" if data == script(hook, program, shell=shell) else "outdated"
 
 
-def wants_own_name(data: bytes) -> bool:
-    """Whether a hook is a shell script that finds out by its own name which hook it is, as husky's do."""
-    first = data.partition(b"\n")[0]
-    return bool(re.match(rb"#! ?/\S*(/env )?\S*\b(sh|dash|bash)\b", first)) and bool(_LOOKS_AT_NAME.search(data))
+def shell_of(data: bytes) -> str:
+    """The shell, with its options, that must read a hook under the hook's own name, because the hook finds out by it
+    which one it is, as husky's do; empty for any other hook."""
+    found = _SHELL.match(data)
+    return found[1].decode() if found and _LOOKS_AT_NAME.search(data) else ""
 
 
+def is_lost_without_its_name(data: bytes) -> bool:
+    """Whether a hook in another language than that of a shell looks at its own name, which it will not have."""
+    return data.startswith(b"#!") and not _SHELL.match(data) and bool(_LOOKS_AT_ARGV.search(data))
+
+
+_SHELL = re.compile(rb"#! ?(?:/[\w./+-]*/)?(?:env +(?:-S +)?)?((?:sh|dash|bash|ash|ksh|zsh)(?: +-[a-z]+)*)[ \t\r]*\n")
 _LOOKS_AT_NAME = re.compile(
     rb"basename[^\n]{0,9}\$\{?0|\$\{0##\*/\}|\. +\"(\$\{0%/\*\}|\$\(dirname[^\n]{0,9}\$0\"?\))/h\""
 )
+_LOOKS_AT_ARGV = re.compile(rb"argv\[[01]\]|\bargv0\b|__file__|__FILE__|__filename|\$0\b|\$PROGRAM_NAME")
 
 
-def _body(hook: str, program: Sequence[str], keeps_name: bool) -> str:
+_NAMED_CALL = re.compile(rb"^(?:  |.*\| )(\w+(?: -[a-z]+)*) -c 'kept=", re.MULTILINE)
+
+
+def _body(hook: str, program: Sequence[str], shell: str) -> str:
     call = '"$kept" "$@"'
-    if keeps_name:
-        call = """sh -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
+    if shell:
+        call = f"""{shell} -c 'kept=$1; shift; . "$kept"' "$0" "$kept" "$@\""""
     takes_pairs = hook == "post-rewrite"
     kept = _KEPT_FIRST.format(
         hook=hook,

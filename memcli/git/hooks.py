@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
-from memcli.git.hook_script import KEPT, script, state, wants_own_name
+from memcli.git.hook_script import KEPT, is_lost_without_its_name, script, shell_of, state
 from memcli.git.program import this_program
 from memcli.git.repository import Repository, common_dir
 from memcli.model.names import show
@@ -61,7 +61,12 @@ class Hooks:
                 f"{name}: one hook is kept already, and another has come: {show(kept)}", "move one of the two away"
             )
         owner = found if now == "foreign" else before
-        data = script(name, this_program(), keeps_name=owner is not None and wants_own_name(owner))
+        if owner is not None and is_lost_without_its_name(owner):
+            raise RefusedError(
+                f"{name}: the hook that is there looks at its own name: {show(path)}",
+                f"let it call `memcli hook run {name} -- ARGUMENTS`",
+            )
+        data = script(name, this_program(), shell=shell_of(owner or b""))
         _attempt(f"install the hook {name}", lambda: _put(path, data, kept if now == "foreign" else None))
         return "updated" if now == "outdated" else "installed"
 

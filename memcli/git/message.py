@@ -12,7 +12,9 @@ from memcli.git.repository import Repository
 _MAX_BYTES = 1 << 24
 _CUT = re.compile(rb"^.{0,9} -{24} >8 -{24}$", re.MULTILINE)
 _AUTO_MARKS = "#;@!$%^&|:"
-_KEPT_COMMENTS = re.compile(rb"will be kept; you may remove them")
+# git says so in the user's language, and --cleanup on its command line is not seen otherwise: what is not understood is
+# left alone.
+_STRIPS_COMMENTS = re.compile(rb"will be ignored")
 
 
 def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
@@ -27,7 +29,7 @@ def comment(repository: Repository, path: str, lines: Sequence[str]) -> bool:
     cut = _CUT.search(text)
     settings = _settings(repository)
     cleanup = settings.get("commit.cleanup", "")
-    is_stripped = cleanup in ("", "default", "strip") and not _KEPT_COMMENTS.search(text)
+    is_stripped = cleanup in ("", "default", "strip") and _STRIPS_COMMENTS.search(text) is not None
     # Below the line that says so all is cut; above it, only what is marked.
     at = cut.start() if cut and is_stripped else len(text)
     mark = _mark(settings, text[:at])

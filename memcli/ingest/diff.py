@@ -20,7 +20,7 @@ _OPTIONS = (
     "--cached", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
     "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 )  # fmt: skip
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(rb"@@ -\d{1,10}(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
 _START = re.compile(rb"@@ -(\d+)")
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _PREFIX = re.compile(r"[abciow12]/")
@@ -53,13 +53,17 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
 
 
 def _bounded(repository: Repository, *options: str) -> bytes:
-    blocks, size = [], 0
-    for block in repository.stream("diff", *options, "--"):
-        blocks.append(block)
-        size += len(block)
-        if size > MAX_BYTES:
-            raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "look at less at once, with --diff FILE")
-    return b"".join(blocks)
+    # As text, whatever the attributes say: else a line in a .gitattributes would keep a file from being looked at.
+    for as_text in (["--text"], []):
+        blocks, size = [], 0
+        for block in repository.stream("diff", *as_text, *options, "--"):
+            blocks.append(block)
+            size += len(block)
+            if size > MAX_BYTES:
+                break
+        else:
+            return b"".join(blocks)
+    raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "look at less at once, with --diff FILE")
 
 
 @dataclass(slots=True)
@@ -86,6 +90,8 @@ def _sections(lines: Sequence[bytes]) -> Iterator[_Section]:
         if section and hunk:
             at = _take_hunk(section, lines, at, hunk)
             continue
+        if section and section.head and line.startswith(b"@@ "):
+            raise _malformed(at)
         if section and not section.hunks:
             section.head.append(line.removesuffix(b"\r"))
         at += 1
@@ -101,7 +107,8 @@ def _begins_plain(lines: Sequence[bytes], at: int, section: _Section | None) -> 
 
 
 def _take_hunk(section: _Section, lines: Sequence[bytes], at: int, hunk: re.Match[bytes]) -> int:
-    """Reads one hunk, as many lines as its head says; returns where it ends."""
+    """Reads one hunk, as many lines as its head says; returns where it ends. Raises UsageError for one that has fewer, or
+    more: what stands in it would not be looked at."""
     before = _START.match(lines[at])
     old, new = int(before[1]) if before else 0, int(hunk[2])
     old_end, new_end = old + int(hunk[1] or 1), new + int(hunk[3] or 1)
@@ -120,8 +127,22 @@ def _take_hunk(section: _Section, lines: Sequence[bytes], at: int, hunk: re.Matc
         elif sign != b"\\":
             break
         at += 1
+    if old < old_end or new < new_end or _goes_on(lines[at : at + 1]):
+        raise _malformed(start)
     section.hunks += lines[start:at]
     return at
+
+
+def _malformed(at: int) -> UsageError:
+    return UsageError(
+        f"the hunk at line {at + 1} of the diff has other lines than its head says",
+        "give what `git diff` prints, without colours or --word-diff, and whole",
+    )
+
+
+def _goes_on(after: Sequence[bytes]) -> bool:
+    """Whether the line behind a hunk looks like one more of it. Mails end with `-- `, and a file begins with `--- `."""
+    return any(line.startswith((b"+", b"-")) and not line.startswith((b"--- ", b"-- ", b"+++ ")) for line in after)
 
 
 def _edit(section: _Section) -> FileEdit:

@@ -135,8 +135,8 @@ def _candidates(file: str, text: str, *, is_anchored: bool) -> Iterator[Mapping[
         path = part_path(root, piece.leaf) if piece.leaf else whole
         candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
         # A file that an anchor could not name is no reason to leave it out.
-        if is_anchored and is_inside(file) and (anchors := make_each(file, code, piece.spans)):
-            candidate["anchors"] = anchors
+        if is_anchored and is_inside(file):
+            candidate["anchors"] = make_each(file, code, piece.spans)
         yield candidate
 
 

@@ -19,6 +19,8 @@ MAX_FILE = 1_000
 """The longest path of a file, in characters."""
 _MAX_SEARCHED = 32 << 20
 """How many bytes are hashed at most to find where a block of lines went."""
+_NEAR = 100_000
+"""How many lines are hashed at most to find a block again: even long ones stay below what is searched."""
 _LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z", re.DOTALL)
 _OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
 
@@ -88,6 +90,17 @@ def make_each(file: str, code: Code, spans: Sequence[Lines]) -> list[dict[str, J
     whole = code.trimmed((1, code.size))
     found = (None if block == whole else block for block in blocks)
     return [{"file": file, **_where(lines, ""), "hash": code.hash(lines)} for lines in found]
+
+
+def is_same_block(stored: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
+    """Whether a new anchor names the same block of the same file as one that is stored, near enough to it for `state`
+    to find it from there."""
+    before, now = read(stored), read(made)
+    if not before or not now or (before.file, before.hash, before.symbol) != (now.file, now.hash, now.symbol):
+        return False
+    if before.lines is None or now.lines is None:
+        return before.lines == now.lines
+    return abs(now.lines[0] - before.lines[0]) * (now.lines[1] - now.lines[0] + 1) <= _NEAR
 
 
 def state(anchor: Anchor, code: Code | None) -> Checked:

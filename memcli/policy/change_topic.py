@@ -54,6 +54,8 @@ def _words(sides: Iterable[Sequence[Line]]) -> Iterator[str]:
     for _, line in chain.from_iterable(sides):
         text = line[:left]
         left -= len(text)
+        if "\ufffd" in text:  # binary
+            continue
         yield from (word for word in _WORD.findall(text) if word.lower() not in _PASSED_OVER)
         if left <= 0:
             return

@@ -495,3 +495,23 @@ def test_it_says_what_it_did_when_asked(place: Repo) -> None:
     hook("install")
     done = attempt(place, "commit", "--allow-empty", "-qm", "x", MEMCLI_HOOK_VERBOSE="1")
     assert done.stderr.startswith("memcli: post-commit: outcome ingested, range ")
+
+
+@pytest.mark.parametrize("first", ["#!/bin/bash", "#!/usr/bin/env bash", "#!/bin/sh -e", "#!/usr/bin/env -S bash -eu"])
+def test_a_hook_that_looks_at_its_name_is_read_by_its_own_shell(place: Repo, first: str) -> None:
+    bash_only = "set -o pipefail; names=(a b)\n" if "bash" in first else 'case "$-" in *e*) ;; *) exit 3 ;; esac\n'
+    kept = put(place, "prepare-commit-msg", f'{first}\n{bash_only}echo "$(basename "$0")" > told\n')
+    hook("install")
+    change(place)
+    assert (place.root / "told").read_text() == "prepare-commit-msg\n"
+    hook("uninstall")
+    assert kept.read_text().startswith(first)
+
+
+def test_a_hook_that_would_miss_its_name_is_left_alone(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "#!/usr/bin/env python3\nimport sys\nsys.exit(not sys.argv[0].endswith('post-checkout'))\n"
+    kept = put(place, "post-checkout", text)
+    hook("install", code=5)
+    assert kept.read_text() == text
+    assert states(capsys)["post-commit"] == "installed"
+    place.git("checkout", "-qb", "other")

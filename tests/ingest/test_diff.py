@@ -58,7 +58,7 @@ def test_what_happens_to_files(repo: Repo) -> None:
     assert set(found) == {"new name.txt", "gone", "bin", "empty file", "mode"}
     assert found["new name.txt"].was == "old name.txt"
     assert found["gone"].is_deleted
-    assert not found["bin"].added
+    assert found["bin"].added  # nor does a NUL hide what is in a file
     assert found["new name.txt"].touches("old name.txt")
 
 
