@@ -93,6 +93,19 @@ def retire(workspace: Workspace, files: Collection[str]) -> int:
     return _deactivate(workspace, lambda memory: _is_of(memory, gone))
 
 
+def retire_missing(workspace: Workspace, is_missing: Callable[[str], bool]) -> int:
+    """Deactivates the memories of files that are missing, by their names. Returns how many."""
+
+    def is_meant(memory: Memory) -> bool:
+        name = memory.metadata.get("source")
+        # Of a name that was redacted nobody knows whether it is there.
+        return (
+            isinstance(name, str) and "REDACTED" not in name and _is_of(memory, frozenset([name])) and is_missing(name)
+        )
+
+    return _deactivate(workspace, is_meant)
+
+
 def retire_commits(workspace: Workspace, commits: Collection[str]) -> int:
     """Deactivates what was ingested of commits that a rebase or an amend has replaced. Returns how many."""
     gone = frozenset(commits)

@@ -64,6 +64,9 @@ def _moved(memory: Memory, old: Place, new: Place, now: str) -> Memory:
     return replace(
         memory,
         path=new.path,
+        summary_micro=memory.summary_micro.replace(old.name, new.name),
+        summary_short=memory.summary_short.replace(old.name, new.name),
+        summary_long=memory.summary_long.replace(old.name, new.name),
         metadata={**memory.metadata, "source": new.name},
         provenance=provenance,
         anchors=tuple(_anchor(anchor, old.name, new.name) for anchor in memory.anchors),

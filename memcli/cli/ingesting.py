@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from memcli.app.ingest import Ingested, ingest
+from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.workspace import Workspace
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.session import Session
@@ -47,6 +47,8 @@ def source_of(
 
 def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> None:
     """Ingests, and tells what became of it. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    from memcli.ingest.files import FileSource
+
     bar = ProgressBar("ingesting", session.output.quiet)
     counted = source if bar.is_shown and isinstance(source, _Counted) else None
     total = counted.total() if counted else 0
@@ -54,6 +56,8 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
         done = ingest(
             workspace, source, dry_run, propose, lambda: bar(counted.done() - 1, total) if counted else None
         )  # the last one that was begun may have more to come
+        if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
+            done.retired += retire_missing(workspace, source.misses)
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))

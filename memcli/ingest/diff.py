@@ -108,7 +108,7 @@ def _begins_plain(lines: Sequence[bytes], at: int, section: _Section | None) -> 
 
 def _take_hunk(section: _Section, lines: Sequence[bytes], at: int, hunk: re.Match[bytes]) -> int:
     """Reads one hunk, as many lines as its head says; returns where it ends. Raises UsageError for one that has fewer, or
-    more: what stands in it would not be looked at."""
+    more, or none that changes: what stands in it would not be looked at."""
     before = _START.match(lines[at])
     old, new = int(before[1]) if before else 0, int(hunk[2])
     old_end, new_end = old + int(hunk[1] or 1), new + int(hunk[3] or 1)
@@ -127,7 +127,8 @@ def _take_hunk(section: _Section, lines: Sequence[bytes], at: int, hunk: re.Matc
         elif sign != b"\\":
             break
         at += 1
-    if old < old_end or new < new_end or _goes_on(lines[at : at + 1]):
+    is_change = any(line[:1] in (b"+", b"-") for line in lines[start + 1 : at])
+    if old < old_end or new < new_end or not is_change or _goes_on(lines[at : at + 1]):
         raise _malformed(start)
     section.hunks += lines[start:at]
     return at

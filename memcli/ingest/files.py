@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, UsageError
 from memcli.ingest.ignore import Ignore
 from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
 from memcli.ingest.noise import is_generated
@@ -22,23 +22,23 @@ from memcli.policy.anchoring import Code, is_inside, make_each
 class FileSource:
     """Files and folders, as a user or a watcher names them; `base` is the work tree that their paths are told from.
 
-    A relative path counts from the current directory. One outside `base` is known by its name alone. With
-    `may_be_gone` a path that no longer exists is counted instead of refused. `skipped` counts what gave no
-    candidate, by reason: ignored, link, special, huge, binary, encoding, empty, vanished, unreadable, repository, and
-    for what was found rather than named also lock, vendored, generated.
+    A relative path counts from the current directory. With `may_be_gone` a path that no longer exists is counted
+    instead of refused. `skipped` counts what gave no candidate, by reason: ignored, link, special, huge, binary,
+    encoding, empty, vanished, unreadable, repository, and for what was found rather than named also lock, vendored,
+    generated. Raises NotFoundError, and UsageError for what lies outside of the work tree.
     """
 
     def __init__(self, paths: Sequence[str], base: str, *, may_be_gone: bool = False) -> None:
-        self._bases = (os.path.realpath(base), os.path.abspath(base))
-        self._paths = [os.path.abspath(path) for path in paths]
+        self._root = os.path.realpath(base)
+        self._given = os.path.abspath(base)
         # Who knows that a file may be gone has found it, not named it.
         self._are_named = not may_be_gone
-        self._ignore: dict[str, Ignore] = {}
         self.skipped: Counter[str] = Counter()
         self._done = 0
-        for given, path in zip(paths, self._paths, strict=True):
+        for path in paths:
             if not may_be_gone and not os.path.lexists(path):
-                raise NotFoundError(f"no such file: {show(given)}", "name a file or a folder that exists")
+                raise NotFoundError(f"no such file: {show(path)}", "name a file or a folder that exists")
+        self._places = [self._place(path) for path in paths]
 
     def total(self) -> int:
         """How many files there are to read."""
@@ -53,10 +53,10 @@ class FileSource:
 
         They replace what else is remembered of the file; where nothing can be read of it any more, all of it.
         """
-        for root, file, is_named in self._found:
+        for file, is_named in self._found.items():
             self._done += 1
             try:
-                text = read_text(os.path.join(root, file))
+                text = read_text(os.path.join(self._root, file))
                 if not is_named and is_generated(text):
                     raise UnfitError("generated")
             except UnfitError as unfit:
@@ -64,57 +64,73 @@ class FileSource:
                 if unfit.reason != "unreadable":
                     yield {"replaces": _places(file)}
             else:
-                yield from _candidates(file, text, is_anchored=root == self._bases[0])
+                yield from _candidates(file, text)
+
+    @property
+    def may_miss_files(self) -> bool:
+        """Whether a folder was named, or what is no file any more, so that files may be remembered that are gone."""
+        return any(not os.path.isfile(place) or os.path.islink(place) for place in map(self._full, self._places))
+
+    def misses(self, name: str) -> bool:
+        """Whether a file, by the name that its memories know, belongs to what was named, and is there no more."""
+        is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in map(readable, self._places))
+        place = self._full(name)
+        return is_covered and name not in self._names and (os.path.islink(place) or not os.path.isfile(place))
 
     @cached_property
-    def _found(self) -> list[tuple[str, str, bool]]:
-        found: dict[tuple[str, str], bool] = {}
-        for root, file, is_named in self._files():
-            found.setdefault((root, file), is_named)
-        return [(root, file, is_named) for (root, file), is_named in found.items()]
+    def _names(self) -> frozenset[str]:
+        return frozenset(map(readable, self._found))
 
-    def _files(self) -> Iterator[tuple[str, str, bool]]:
-        """The root that each file is told from, the file, and whether it was named rather than found."""
-        for path in self._paths:
-            root, file = self._place(path)
-            place = os.path.join(root, file) if file else root
+    @cached_property
+    def _found(self) -> dict[str, bool]:
+        """The files, and whether each was named rather than found."""
+        found: dict[str, bool] = {}
+        for file, is_named in self._files():
+            found.setdefault(file, is_named)
+        return found
+
+    def _files(self) -> Iterator[tuple[str, bool]]:
+        for file in self._places:
+            place = self._full(file)
             # A link below the root would lead out of it: a clone may have one from `docs` to anywhere.
             if os.path.realpath(place) != place:
                 self.skipped["link"] += 1
             elif os.path.isdir(place):
-                yield from self._folder(root, file)
-            elif self._rules(root).covers(file):
+                yield from ((found, False) for found in self._in_folder(file))
+            elif self._rules.covers(file):
                 self.skipped["ignored"] += 1
             else:
-                yield root, file, self._are_named
+                yield file, self._are_named
 
-    def _folder(self, root: str, folder: str) -> Iterator[tuple[str, str, bool]]:
-        rules = self._rules(root)
-        if folder and rules.covers(folder, is_folder=True):
+    def _in_folder(self, folder: str) -> Iterator[str]:
+        if folder and self._rules.covers(folder, is_folder=True):
             self.skipped["ignored"] += 1
             return
-        tree = Tree(root, rules, self.skipped)
-        for file, _ in tree.files(folder):
-            yield root, file, False
+        tree = Tree(self._root, self._rules, self.skipped)
+        yield from (file for file, _ in tree.files(folder))
 
-    def _place(self, path: str) -> tuple[str, str]:
-        """The root that the path is told from and the rest. The way to the root itself may lead over links."""
-        for base in self._bases:
+    def _full(self, file: str) -> str:
+        return os.path.join(self._root, file) if file else self._root
+
+    def _place(self, given: str) -> str:
+        """The path from the root. The way to the root itself may lead over links."""
+        path = os.path.abspath(given)
+        for base in (self._root, self._given):
             if path == base:
-                return self._bases[0], ""
+                return ""
             inside = path.removeprefix(base.rstrip(os.sep) + os.sep)
             if inside != path:
-                return self._bases[0], inside.replace(os.sep, "/")
-        parent, name = os.path.split(path)
-        return os.path.realpath(parent), name
+                return inside.replace(os.sep, "/")
+        raise UsageError(
+            f"{show(given)} lies outside of {show(self._given)}", "`memcli remember --file` stores the text of a file"
+        )
 
-    def _rules(self, root: str) -> Ignore:
-        if root not in self._ignore:
-            self._ignore[root] = Ignore(root)
-        return self._ignore[root]
+    @cached_property
+    def _rules(self) -> Ignore:
+        return Ignore(self._root)
 
 
-def _candidates(file: str, text: str, *, is_anchored: bool) -> Iterator[Mapping[str, object]]:
+def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
     name = readable(file)
     kind = kind_of(file)
     whole, root = file_places(file)
@@ -135,7 +151,7 @@ def _candidates(file: str, text: str, *, is_anchored: bool) -> Iterator[Mapping[
         path = part_path(root, piece.leaf) if piece.leaf else whole
         candidate = {**fields, "path": path, "raw": piece.text, "metadata": metadata}
         # A file that an anchor could not name is no reason to leave it out.
-        if is_anchored and is_inside(file):
+        if is_inside(file):
             candidate["anchors"] = make_each(file, code, piece.spans)
         yield candidate
 

@@ -28,6 +28,9 @@ _DEFINITION = re.compile(
     rb"[ \t]+(?:\([^)\n]{0,80}\)[ \t]*)?([A-Za-z_$][\w$]{0,79})",
     re.MULTILINE,
 )
+_HEADING = re.compile(rb"(?:^[-+ ]|\A)[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})", re.MULTILINE)
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_HOLDER = re.compile(rb"(?:[a-z(){}]+[ \t]+){0,5}(?:class|struct|enum|trait|interface|impl|module|object|protocol)\b")
 _CHANGED = re.compile(rb"\n[-+]")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
@@ -85,11 +88,13 @@ class FileDiff:
         changed lines define."""
         names: dict[str, None] = {}
         reach = self.hunks[:_SYMBOL_REACH]
+        definition = _HEADING if self.file.lower().endswith(_MARKDOWN) else _DEFINITION
         for match in _CONTEXT.finditer(reach):
-            if context := match[1].strip():
-                defined = _DEFINITION.match(context)
+            context = match[1].strip()
+            if context and not _is_left_behind(reach, match.end(), context, definition):
+                defined = definition.match(context)
                 names[_text(defined[1] if defined else context[:80])] = None
-        found = list(_DEFINITION.finditer(reach))
+        found = list(definition.finditer(reach))
         for match, end in zip(found, [*(later.start() for later in found[1:]), len(reach)], strict=False):
             # One on a line that stays is touched when a line below it changes, before the next.
             stays = match[0].startswith(b" ")
@@ -116,6 +121,17 @@ class FileDiff:
             kept.append(text)
         total = self.hunks.count(b"\n") + 1 - self.hunks.count(b"\n\\ ")
         return kept, max(0, total - len(kept))
+
+
+def _is_left_behind(hunks: bytes, start: int, context: bytes, definition: re.Pattern[bytes]) -> bool:
+    """Whether what git says the hunk at `start` stands in has ended before its first change, where another definition
+    begins; one that is indented may stand in it."""
+    end = hunks.find(b"\n@@ ", start)
+    end = len(hunks) if end < 0 else end
+    first, change = definition.search(hunks, start, end), _CHANGED.search(hunks, start, end)
+    if not first or not change or first.start() > change.start() + 1:
+        return False
+    return first[0][1:2] not in b" \t" or not _HOLDER.match(context)
 
 
 def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDiff]]]:

@@ -70,6 +70,8 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     file, symbol = given["file"], given.get("symbol") or ""
     lines = _range(given.get("lines"))
     code = Code(text)
+    if "symbol" in given and not symbol:
+        raise UsageError(f"no symbol is named behind {show(file)}::", "write FILE::NAME, or FILE for all of it")
     if symbol:
         found = _find(text, symbol, file)
         if not found:
@@ -78,7 +80,9 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
             )
         lines = found[0]
     elif given.get("lines") is not None and lines is None:
-        raise UsageError(f"not a range of lines: {show(str(given['lines']))}", "write FILE:10-42, counted from 1")
+        told = given["lines"]
+        told = "-".join(map(str, told)) if isinstance(told, list | tuple) else told
+        raise UsageError(f"not a range of lines: {show(str(told))}", "write FILE:10-42, counted from 1")
     elif lines and lines[1] > code.size:
         raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name lines that are there")
     return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}

@@ -29,8 +29,10 @@ class Finding(Protocol):
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    """`file:line: kind id path: text`, one line each."""
-    return "\n".join(clean_line(f"{f.file}:{f.line}: {_message(f)}") for f in findings)
+    """`file:line: [enforced] kind id path: text`, one line each."""
+    return "\n".join(
+        clean_line(f"{f.file}:{f.line}: {'enforced ' if f.is_enforced else ''}{_message(f)}") for f in findings
+    )
 
 
 def as_github(findings: Sequence[Finding]) -> str:

@@ -72,7 +72,7 @@ def test_a_change_is_told_alike_however_it_comes(project: Path, run: Run) -> Non
     assert (quiet.code, quiet.out) == (0, "")
     write(project, "src/other.py", "y = time.time()\neval(1)\n")
     git(project, "commit", "-qam", "two")
-    assert run("guard", "--changed", "HEAD~1").out.startswith("src/other.py:2: negative ")
+    assert run("guard", "--changed", "HEAD~1").out.startswith("src/other.py:2: enforced negative ")
 
 
 def test_a_subfolder_is_no_other_place(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,4 +157,4 @@ def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> No
     command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-m", "two", *way]
     done = subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "src/other.py:1: negative " in done.stdout + done.stderr
+    assert "src/other.py:1: enforced negative " in done.stdout + done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -255,3 +256,48 @@ def test_watch_catches_up(run: Run, repository: Path) -> None:
     assert "created" in result.out
     assert "b.md" in paths(run)
     assert run("watch", "--once").out == ""
+
+
+def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path) -> None:
+    for name in ("docs/a.md", "docs/b.md", "docs/c.md", "src/x.py"):
+        (repository / name).parent.mkdir(exist_ok=True)
+        (repository / name).write_text(f"Text of {name}.\n")
+    run("ingest", "docs", "src")
+    run("remember", "Somebody's own.", "--path", "docs/a.md/own")
+    (repository / "docs/a.md").unlink()
+    (repository / "docs/b.md").unlink()
+    (repository / "docs/b.md").symlink_to("/etc/hostname")
+    (repository / "src/x.py").unlink()
+    assert json.loads(run("ingest", "docs", "--dry-run", "--json").out)["retired"] == 0
+    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 2
+    paths = [m["path"] for m in json.loads(run("list", "--json").out)]
+    assert [p for p in paths if p.startswith(("docs", "src"))] == ["docs/a.md/own", "docs/c.md", "src/x.py"]
+    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 0
+
+
+def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run, repository: Path) -> None:
+    long = "def big():\n" + "    x = 'some text'\n" * 80
+    texts = ["LIMIT = 3\n\ndef retry():\n    return LIMIT\n", f"LIMIT = 3\n\n{long}", "turtle = 2\n"]
+    for text in texts:
+        (repository / "m.py").write_text(text)
+        run("ingest", "m.py")
+        grown = run("get", "m.py", "--json").out
+        assert run("verify").code == 0
+        assert {
+            a["state"]
+            for a in json.loads(run("recall", "limit turtle", "--kind", "code", "--json").out)["sections"][0].get(
+                "anchors", []
+            )
+        } <= {"fresh"}
+        shutil.rmtree(repository / ".memory")
+        run("ingest", "m.py")
+        fresh = json.loads(run("get", "m.py", "--json").out)
+        kept = json.loads(grown)
+        assert (kept["raw"], kept.get("anchors"), kept["metadata"]) == (
+            fresh["raw"],
+            fresh.get("anchors"),
+            fresh["metadata"],
+        )
+        shutil.rmtree(repository / ".memory")
+        (repository / "m.py").write_text(texts[0])
+        run("ingest", "m.py")

@@ -161,3 +161,50 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo) -> None:
     staged_diff(repository)
     changed_diff(repository, "HEAD")
     assert not (repo.root / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "hunk",
+    ["@@ -1,2 +1,3 @@\n a\n-b\n", "@@ -1 +1 @@\n-a\n+b\n+eval(c)\n", "@@ -1,2 +1,2 @@\n a\n x = [-float(1)-]{+eval(2)+}\n b\n",
+     "@@ -1,2 +1,3 @@\nx = {+eval(1)+}\n", "@@ -1 +%s @@\n+eval(1)\n" % ("9" * 5000), "@@ what @@\n+eval(1)\n"],
+)  # fmt: skip
+def test_a_hunk_that_is_not_what_its_head_says_is_refused(hunk: str):
+    with pytest.raises(UsageError, match="hunk at line"):
+        read_diff(f"diff --git a/x b/x\n--- a/x\n+++ b/x\n{hunk}".encode(), "it")
+
+
+def test_neither_an_attribute_nor_a_nul_hides_a_line(repo: Repo):
+    repo.commit("one", {"a.py": "x = 1\n"})
+    repo.write(".gitattributes", "*.py -diff\n")
+    repo.write("a.py", "x = 1\neval(2)\n")
+    repo.write("b.py", b"x\0\neval(3)\n")
+    repo.git("add", "-A")
+    added = {
+        edit.file: [line for _, line in edit.added] for edit in read_diff(staged_diff(Repository(str(repo.root))), "it")
+    }
+    assert "eval(2)" in added["a.py"]
+    assert "eval(3)" in added["b.py"]
+
+
+def symbols(file: str, hunk: str) -> tuple[str, ...]:
+    lines = hunk.split("\n")[1:]
+    old, new = (sum(line[:1] != other for line in lines) for other in "+-")
+    head, _, context = hunk.split("\n", maxsplit=1)[0].partition("@@ ")
+    diff = f"--- a/{file}\n+++ b/{file}\n@@ -9,{old} +9,{new} @@ {context}\n" + "\n".join(lines) + "\n"
+    (edit,) = read_diff(f"diff --git a/{file} b/{file}\n{diff}".encode(), head)
+    return edit.symbols
+
+
+@pytest.mark.parametrize(
+    ("file", "hunk", "wanted"),
+    [
+        ("a.py", "@@ def total(self):\n     return 1\n \n def tax(x):\n-    return 5\n+    return 6", ("tax",)),
+        ("a.py", "@@ def total(self):\n     a = 1\n-    b = 2\n+    b = 3\n \n def tax(x):\n     pass", ("total",)),
+        ("a.py", "@@ def total(self):\n     a = 1\n \n+def tax(x):\n+    pass", ("tax",)),
+        ("a.py", "@@ class Cart:\n     x = 1\n \n+    def add(self):\n+        pass", ("Cart", "add")),
+        ("a.md", "@@ ## Install\n text\n \n ## Deploy\n \n x\n+## Rollback\n+\n+Run y.", ("Rollback",)),
+        ("a.md", "@@ ## Install\n text\n-old\n+new", ("Install",)),
+    ],
+)  # fmt: skip
+def test_what_has_ended_before_the_change_is_not_touched(file: str, hunk: str, wanted: tuple[str, ...]):
+    assert symbols(file, hunk) == wanted

@@ -24,7 +24,7 @@ def command(
     """Hold a change against the memories that say what not to do.
 
     Each negative, constraint or procedure with a trigger that matches an added line is printed as
-    `file:line: kind id path: text`. Exits with 5 when one of them was stored with --enforce.
+    `file:line: kind id path: text`. Exits with 5 when one of them was stored with --enforce, which its line says.
 
     A trigger is a pattern (RE2), symbol:NAME, or a glob of files, path:src/**/*.py; where a memory has
     globs and others, the others count in these files alone.

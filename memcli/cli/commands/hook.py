@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from memcli.cli.options import group, verb
 from memcli.cli.session import Session
 from memcli.errors import RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
+
+if TYPE_CHECKING:
+    from memcli.git.hooks import Hook
 
 app = group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
 Names = Annotated[list[str] | None, typer.Argument(metavar="[HOOK...]", help=f"Of {', '.join(NAMES)}.")]
@@ -70,9 +73,15 @@ def status(session: Session) -> None:
 
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]
-    rows = [[hook.name, hook.state, "calls the one that was there before" if hook.keeps else ""] for hook in found]
+    rows = [[hook.name, hook.state, _remark(hook)] for hook in found]
     data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found]}
     session.output.answer(data, f"{hooks.folder}\n{grid(['hook', 'state', ''], rows)}")
+
+
+def _remark(hook: Hook) -> str:
+    if not hook.keeps:
+        return ""
+    return "has come over memcli's: install again" if hook.state == "foreign" else "calls the one that was there before"
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,8 @@ import typer
 
 from memcli.cli.options import verb
 from memcli.cli.session import Session
-from memcli.errors import CorruptError
+from memcli.errors import CorruptError, NotFoundError
+from memcli.model.names import show
 
 if TYPE_CHECKING:
     from memcli.app.verify import Finding
@@ -49,10 +51,13 @@ def command(
     places = [code.name(path) for path in paths or ()]
 
     def is_named(file: str) -> bool:
-        return not places or any(place in ("", file) or file.startswith(f"{place}/") for place in places)
+        return not places or any(_is_in(file, place) for place in places)
 
     spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
     findings = verify(workspace, code, [space for space in spaces if space], is_named, changed)
+    for place, path in zip(places, paths or (), strict=True):
+        if not os.path.lexists(path) and not any(_is_in(finding.checked.file, place) for finding in findings):
+            raise NotFoundError(f"no such file, and no anchor in it: {show(path)}", "name a file or a folder")
     accepted = accept(workspace, code, findings) if reanchor else []
     left = [finding for finding in findings if finding not in accepted]
     failures = [finding for finding in left if finding.is_failure]
@@ -66,6 +71,10 @@ def command(
     if failures:
         session.output.note(_MEND)
         raise typer.Exit(CorruptError.exit_code)
+
+
+def _is_in(file: str, place: str) -> bool:
+    return place in ("", file) or file.startswith(f"{place}/")
 
 
 def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequence[Finding], space: str) -> str:
