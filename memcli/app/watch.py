@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from memcli.app.embed import embed_space, index_status
-from memcli.app.ingest import Ingested, ingest, retire
+from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError
@@ -30,7 +30,7 @@ class Changes(Protocol):
     @property
     def moved(self) -> tuple[tuple[str, str], ...]: ...
     @property
-    def is_other_commit(self) -> bool: ...
+    def left(self) -> str: ...
     @property
     def is_idle(self) -> bool: ...
 
@@ -50,7 +50,7 @@ class Watch:
     """A watch that is ready to run.
 
     `name_of` and `path_of` give the name and the path that a memory knows a file by. `recheck` has all files told
-    again; `is_there` says whether there still is the same store; `wait` waits for some seconds, and says whether to stop. `log`
+    again; `lost_commits` names those that led to a commit which was left, and that no branch leads to any more; `is_there` says whether there still is the same store; `wait` waits for some seconds, and says whether to stop. `log`
     is told what happened. With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors
     are made when there is time. It ends early, and `is_gone` is true, when the store is not there any more.
     """
@@ -60,6 +60,7 @@ class Watch:
     batches: Iterator[Changes]
     file_source: Callable[[Sequence[str]], Source]
     commit_source: Callable[[str], Source]
+    lost_commits: Callable[[str], Collection[str]]
     name_of: Callable[[str], str]
     path_of: Callable[[str], str]
     progress: Progress
@@ -147,7 +148,7 @@ class Watch:
 
     def _store(self, changes: Changes) -> Ingested:
         self.progress.doubt(changes)
-        version = self._version() if changes.is_other_commit else ""
+        version = self._version() if changes.left else ""
         done = Ingested()
         if changes.moved:
             moves = [(self._place(old), self._place(new)) for old, new in changes.moved]
@@ -162,7 +163,9 @@ class Watch:
             done.retired += retire(self.workspace, gone)
         if changes.commits:
             done.merge(self._commits(changes.commits))
-        if changes.is_other_commit and self._left not in ("", version):
+        if changes.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+            done.retired += retire_commits(self.workspace, self.lost_commits(changes.left))
+        if changes.left and self._left not in ("", version):
             self.recheck()  # the space came along with the commit, and may know less than was told
         self._left = self._seen = self._version()
         return done

@@ -69,13 +69,19 @@ class CachedIndex:
         """The index of the snapshot, brought up to date, and where it is kept."""
         path = self._path(snapshot.space)
         try:
-            os.makedirs(self._folder, exist_ok=True)
+            self._make(self._folder)
             if self._live != self._folder and not os.path.exists(path):
                 copy(os.path.join(self._live, os.path.basename(path)), path)
             return self._synchronized(path, snapshot), path
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
+
+    def _make(self, folder: str) -> None:
+        os.stat(
+            os.path.dirname(os.path.normpath(self._live))
+        )  # a store that was moved away meanwhile must not come back as an empty one
+        os.makedirs(folder, exist_ok=True)
 
     def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
         connection = connect(path, self._warn)
@@ -108,7 +114,7 @@ class CachedIndex:
         if self._vectors is None:
             model, dimensions = self._embedder.model, self._embedder.dimensions
             try:
-                os.makedirs(self._live, exist_ok=True)
+                self._make(self._live)
                 self._vectors = VectorFile(self._live, model, dimensions)
             except (sqlite3.Error, OSError) as error:
                 self._warn(f"vectors cannot be kept ({_reason(error)}); this command works without the cache")

@@ -39,7 +39,7 @@ class Changes:
     """What is new, relative to the work tree and sorted: files to read again, files gone, a range of commits to ingest.
 
     `moved` are pairs of where a file was and where it is; it is neither gone nor, when it is read again, new.
-    `is_other_commit`: the work tree is at another commit than before. `is_idle`: nothing is new, and there is time for
+    `left`: the commit that the work tree was at before; empty when it is still there. `is_idle`: nothing is new, and there is time for
     something else. Names that are no UTF-8 have surrogates.
     """
 
@@ -47,7 +47,7 @@ class Changes:
     removed: tuple[str, ...] = ()
     commits: str | None = None
     moved: tuple[tuple[str, str], ...] = ()
-    is_other_commit: bool = False
+    left: str = ""
     is_idle: bool = False
 
 
@@ -192,7 +192,7 @@ class Watcher:
                 removed,
                 commits if is_last else None,
                 moved if number == 1 else (),
-                is_other_commit=is_last and bool(before) and head != before,
+                left=before if is_last and before and head != before else "",
             )
             if changes != Changes():
                 yield changes

@@ -10,6 +10,7 @@ from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.git.repository import Repository, find_repository
+from memcli.git.rewritten import gone, lost
 from memcli.model.memory import Json
 from memcli.store.hook_log import HookLog
 
@@ -33,9 +34,9 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
     told = _ingest(workspace, repository, hook, start, head)
     if hook == "post-rewrite":
-        from memcli.git.rewritten import gone
-
         told["retired"] = retire_commits(workspace, gone(repository, pairs))
+    elif seen:  # a reset, which calls no hook, may have left it behind
+        told["retired"] = retire_commits(workspace, lost(repository, seen))
     log.see(git_dir, head)
     if told.get("created") or told.get("updated") or told.get("retired"):
         with opened(workspace):  # so that the next recall need not bring the index up to date

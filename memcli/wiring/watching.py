@@ -54,6 +54,8 @@ def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watc
     To be run within `only_watch`.
     """
     from memcli.app.watch import Watch
+    from memcli.git.repository import Repository
+    from memcli.git.rewritten import lost
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
     from memcli.ingest.labels import memory_path, readable
@@ -90,6 +92,7 @@ def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watc
         batches=watcher.batches(),
         file_source=lambda files: FileSource([os.path.join(base, f) for f in files], base, may_be_gone=True),
         commit_source=lambda revisions: CommitSource(base, revisions),
+        lost_commits=lambda commit: lost(Repository(base), commit),
         name_of=readable,
         path_of=memory_path,
         progress=_Progress(states, watcher),

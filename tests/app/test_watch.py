@@ -31,6 +31,7 @@ class Desk:
     entries: list[Mapping[str, Json]] = field(default_factory=list)
     is_there: bool = True
     stops_after: int = 100
+    lost: Sequence[str] = ()
 
     def doubt(self, changes: Changes) -> None:
         self.told.append(f"doubt {' '.join(changes.files + changes.removed)}")
@@ -53,7 +54,7 @@ class Desk:
     def watch(self, batches: Iterable[Changes], **options: Any) -> Watch:
         edges: dict[str, Any] = {
             "work_tree": "/tree", "batches": iter(batches), "file_source": self.files,
-            "commit_source": self.no_commits, "name_of": str, "path_of": str, "progress": self,
+            "commit_source": self.no_commits, "lost_commits": lambda commit: self.lost, "name_of": str, "path_of": str, "progress": self,
             "recheck": lambda: self.told.append("recheck"), "is_there": lambda: self.is_there, "wait": self.wait, "log": self.entries.append,
         }  # fmt: skip
         warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
@@ -163,7 +164,7 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Desk, monkeypa
 
 
 def test_a_space_that_came_with_another_commit_is_checked(desk: Desk, workspace: Workspace):
-    other = Changes(commits=None, is_other_commit=True)
+    other = Changes(commits=None, left="1" * 40)
 
     def batches() -> Iterator[Changes]:
         yield from (Changes(("a.md",)), IDLE, IDLE, other)

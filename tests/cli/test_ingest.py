@@ -258,6 +258,33 @@ def test_watch_catches_up(run: Run, repository: Path) -> None:
     assert run("watch", "--once").out == ""
 
 
+def test_watch_forgets_commits_that_nothing_leads_to_any_more(run: Run, repository: Path) -> None:
+    (repository / ".git" / "info").mkdir(exist_ok=True)
+    (repository / ".git" / "info" / "exclude").write_text(".memory/\n")
+    commit(repository, "a.md", "A.", "Begin")
+    run("watch", "--once")
+    commit(repository, "b.md", "B.", "Wrong mesage")
+    run("watch", "--once")
+    git(repository, "commit", "-q", "--amend", "-m", "Right message")
+    run("watch", "--once")
+    git(repository, "checkout", "-q", "-b", "side")
+    commit(repository, "c.md", "C.", "On the side")
+    run("watch", "--once")
+    git(repository, "checkout", "-q", "-")
+    run("watch", "--once")
+
+    def subjects() -> set[str]:
+        return {m["metadata"]["subject"] for m in json.loads(run("list", "--kind", "diff", "--json").out)}
+
+    assert subjects() == {"Right message", "On the side"}
+    commit(repository, "d.md", "D.", "A mistake")
+    run("watch", "--once")
+    assert "A mistake" in subjects()
+    git(repository, "reset", "-q", "--hard", "HEAD~1")
+    run("watch", "--once")
+    assert subjects() == {"Right message", "On the side"}
+
+
 def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path) -> None:
     for name in ("docs/a.md", "docs/b.md", "docs/c.md", "src/x.py"):
         (repository / name).parent.mkdir(exist_ok=True)

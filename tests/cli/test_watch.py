@@ -129,7 +129,7 @@ def test_a_store_that_goes_away_and_comes_back(run: Run, tree: Path, begin: Begi
     (tree / ".memory").rename(away)
     (tree / "b.md").write_text("B is new.")
     time.sleep(0.1)
-    assert not (tree / ".memory").exists()
+    assert not (tree / ".memory").exists(), [str(p) for p in (tree / ".memory").rglob("*")]
     away.rename(tree / ".memory")
     until(lambda: "b.md" in paths(run))
     assert process.poll() is None

@@ -123,7 +123,7 @@ def test_once_catches_up_from_a_state(repo: Repo):
     os.utime(repo.root / "d" / "c.txt", (1, 1))
     saved = WatchState.from_json(state.to_json())
     told, state = once(repo.root, saved)
-    assert told == Changes(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}", is_other_commit=True)
+    assert told == Changes(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}", left=first)
     assert once(repo.root, state)[0] is None
 
 
@@ -146,17 +146,17 @@ def test_a_checkout_of_an_older_commit_brings_no_commits(repo: Repo):
     _, state = once(repo.root, None)
     repo.git("checkout", "-q", first)
     told, state = once(repo.root, state)
-    assert told == Changes(("a.txt",), is_other_commit=True)
+    assert told == Changes(("a.txt",), left=second)
     repo.git("checkout", "-q", "main")
     told, _ = once(repo.root, state)
-    assert told == Changes(("a.txt",), commits=f"{first}..{second}", is_other_commit=True)
+    assert told == Changes(("a.txt",), commits=f"{first}..{second}", left=first)
 
 
 def test_a_commit_that_is_gone(repo: Repo):
     repo.commit("one", {"a.txt": "1"})
     warnings: list[str] = []
     told, state = once(repo.root, WatchState("1" * 40), warn=warnings.append)
-    assert told == Changes(("a.txt",), is_other_commit=True)
+    assert told == Changes(("a.txt",), left="1" * 40)
     assert state.head == repo.git("rev-parse", "HEAD")
     assert "1111111111 is gone" in warnings[0]
 
