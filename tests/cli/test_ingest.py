@@ -274,7 +274,7 @@ def test_watch_forgets_commits_that_nothing_leads_to_any_more(run: Run, reposito
     run("watch", "--once")
 
     def subjects() -> set[str]:
-        return {m["metadata"]["subject"] for m in json.loads(run("list", "--kind", "diff", "--json").out)}
+        return {m["summary_micro"].split(" (")[0] for m in json.loads(run("list", "--kind", "diff", "--json").out)}
 
     assert subjects() == {"Right message", "On the side"}
     commit(repository, "d.md", "D.", "A mistake")
