@@ -306,6 +306,9 @@ class CodeReader(Protocol):
     def commits(self, files: Sequence[str]) -> Mapping[str, str]:
         """The current commit, for each of the files that is just as it is there."""
 
+    def renamed(self, files: Mapping[str, str]) -> Mapping[str, str]:
+        """Where files are now that were renamed since a commit (empty: since the last one), as far as git knows."""
+
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
 

@@ -34,6 +34,10 @@ class Checker:
         """What has become of an anchor."""
         return state(anchor, self._code(anchor.file))
 
+    def is_missing(self, file: str) -> bool:
+        """Whether the file of an anchor that was checked is not there, or cannot be read."""
+        return self._files[file] is None
+
     def size(self, file: str) -> int:
         """How many characters the file of an anchor that was checked has."""
         code = self._files[file]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memcli.app.anchors import Checker
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.anchors import GONE, Checked
+from memcli.model.anchors import GONE, MOVED, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
 from memcli.policy.anchoring import Anchor, is_inside, read, renewed
@@ -27,6 +27,12 @@ class Finding:
     memory: Memory
     number: int
     checked: Checked
+
+    @property
+    def commit(self) -> str:
+        """The commit that the anchor was made at; empty when its file was in none as it was."""
+        commit = self.memory.anchors[self.number].get("commit")
+        return commit if isinstance(commit, str) else ""
 
     @property
     def is_failure(self) -> bool:
@@ -61,14 +67,17 @@ def verify(
 ) -> list[Finding]:
     """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
 
-    In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
+    What git knows to be renamed is checked where it is now. In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
     """
     anchored = [one for space in spaces for one in _in_space(workspace, space) if is_named(one[3].file)]
     if since is not None:
         changed = code.changed(since, sorted({anchor.file for _, _, _, anchor in anchored if is_inside(anchor.file)}))
         anchored = [one for one in anchored if one[3].file in changed]
     checker = Checker(code)
-    return [Finding(space, memory, number, checker.check(anchor)) for space, memory, number, anchor in anchored]
+    findings = [Finding(space, memory, number, checker.check(anchor)) for space, memory, number, anchor in anchored]
+    lost = [f for f in findings if f.checked.state == GONE and checker.is_missing(f.checked.file)]
+    names = code.renamed({f.checked.file: f.commit for f in lost}) if lost else {}
+    return [_followed(finding, checker, names) for finding in findings]
 
 
 def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
@@ -90,6 +99,15 @@ def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]
         done = _write(workspace, space, {f.memory.id: f.memory for f in here}, fresh)
         accepted += [finding for finding in here if finding.memory.id in done]
     return accepted
+
+
+def _followed(finding: Finding, checker: Checker, names: Mapping[str, str]) -> Finding:
+    """The finding; for a file that was renamed, what has become of the anchor there."""
+    anchor = read(finding.memory.anchors[finding.number])
+    if finding.checked.state != GONE or anchor is None or anchor.file not in names:
+        return finding
+    there = checker.check(anchor._replace(file=names[anchor.file]))
+    return replace(finding, checked=replace(there, state=MOVED) if there.is_fresh else there)
 
 
 def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor]]:

@@ -8,6 +8,10 @@ from collections.abc import Mapping
 
 from memcli.git.repository import Repository
 
+_RENAMES = (
+    "--cached", "--name-status", "-z", "--find-renames=50%", "-l1000", "--diff-filter=R", "--no-relative",
+    "--no-ext-diff", "--no-textconv", "--no-color",
+)  # fmt: skip
 _DIGESTS = {40: "sha1", 64: "sha256"}
 
 
@@ -19,6 +23,14 @@ def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | Non
     commit, *blobs = Repository(root).identify([f"{revision}^{{commit}}", *(f"{revision}:{f}" for f in contents)])
     pairs = zip(contents.items(), blobs, strict=True)
     return commit, frozenset(file for (file, data), blob in pairs if _is_blob(data, blob))
+
+
+def renamed_files(root: str, revision: str) -> dict[str, str]:
+    """The new names, by the old ones, of files that were renamed between a commit and the index. Raises MemcliError."""
+    repository = Repository(root)
+    told = repository.run("diff", *_RENAMES, repository.resolve(revision), "--").split("\0")
+    # Of each a letter with a share, the old name, the new one.
+    return dict(zip(told[1::3], told[2::3], strict=False))
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from memcli.errors import MemcliError, NotFoundError, UsageError
@@ -63,6 +63,17 @@ class WorkTree:
             commit, same = unchanged_files(self._root, "HEAD", {file: self._now(file) for file in files})
             return {file: commit for file in files if commit and file in same}
         return {}
+
+    def renamed(self, files: Mapping[str, str]) -> dict[str, str]:
+        """Where files are now that were renamed since a commit (empty: since the last one), as far as git knows."""
+        from memcli.git.work_tree import renamed_files
+
+        found: dict[str, str] = {}
+        for commit in sorted({*files.values()}):
+            with suppress(MemcliError):
+                names = renamed_files(self._root, commit or "HEAD")
+                found |= {old: new for old, new in names.items() if files.get(old) == commit and is_inside(new)}
+        return found
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""

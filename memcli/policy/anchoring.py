@@ -132,7 +132,7 @@ def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Js
         return None
     kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
     lines = (now.lines[0], min(now.lines[1], code.size)) if now.lines else None
-    return {**kept, **_where(lines, now.symbol), "hash": code.hash(lines)}
+    return {**kept, "file": now.file, **_where(lines, now.symbol), "hash": code.hash(lines)}
 
 
 def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:

@@ -143,3 +143,37 @@ def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     run("remember", TEXT, "--scope", "global")
     result = run("verify", "--root", str(tmp_path / "mine"))
     assert (result.code, "belongs to no work tree" in result.err) == (2, True)
+
+
+def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
+    known.git("mv", "src/auth.py", "src/session.py")
+    assert run("verify").code == 0
+    assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "moved"}
+    known.commit("move")
+    known.write("src/session.py", CODE.replace("return 1", "return 7"))
+    assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "stale"}
+    known.write("src/session.py", CODE)
+    assert run("verify", "--reanchor").code == 0
+    assert run("verify").out == "3 anchors: 3 fresh\n"
+    assert [a["file"] for ref in ("rule", "note") for a in anchors(run, ref)] == [
+        "src/session.py",
+        "src/session.py",
+        "src/other.py",
+    ]
+    known.git("rm", "-q", "src/session.py")
+    assert states(run) == {"note src/session.py": "gone", "rule src/session.py": "gone"}
+
+
+def test_a_path_that_is_neither_there_nor_anchored_to(run: Run, known: Repo) -> None:
+    result = run("verify", "srcc")
+    assert (result.code, result.out) == (3, "")
+    assert "srcc" in result.err
+    (known.root / "src" / "other.py").unlink()
+    assert run("verify", "src/other.py").out.endswith("1 anchor: 1 gone\n")
+
+
+@pytest.mark.parametrize(("anchor", "told"), [("src/auth.py::", "no symbol"), ("src/auth.py:9-3", "'9-3'")])
+def test_an_anchor_that_names_no_place(run: Run, work: Repo, anchor: str, told: str) -> None:
+    result = run("remember", TEXT, "--anchor", anchor)
+    assert result.code == 2
+    assert told in result.err
