@@ -109,7 +109,18 @@ def find_hooks(start: str) -> Hooks:
             f"the hooks of this repository lie outside of it, where others use them too: {show(folder)}",
             "give it its own: `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from yours",
         )
-    return Hooks(os.path.normpath(folder), not _is_inside(folder, shared) and not _is_ignored(here, folder))
+    return Hooks(
+        os.path.normpath(folder), not _is_inside(folder, shared) and not is_ignored(here, folder, "post-commit")
+    )
+
+
+def is_ignored(repository: Repository, folder: str, file: str) -> bool:
+    """Whether git would leave out a file of this name in the folder."""
+    try:
+        repository.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), file))
+    except MemcliError:
+        return False
+    return True
 
 
 def _configured(repository: Repository) -> str | None:
@@ -120,14 +131,6 @@ def _configured(repository: Repository) -> str | None:
         return None
     values = [value for scope, value in zip(told[::2], told[1::2], strict=False) if scope != "command"]
     return values[-1] if values else None
-
-
-def _is_ignored(repository: Repository, folder: str) -> bool:
-    try:
-        repository.run("check-ignore", "-q", "--", os.path.join(os.path.realpath(folder), "post-commit"))
-    except MemcliError:
-        return False
-    return True
 
 
 def _is_inside(path: str, folder: str) -> bool:

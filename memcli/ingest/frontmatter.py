@@ -43,6 +43,12 @@ def split(text: str) -> tuple[dict[str, Value] | None, str]:
         return None, text
 
 
+def frame_lines(text: str) -> int:
+    """How many lines at the head of `text` are front matter, whether they are understood or not."""
+    match = _FRAME.match(text)
+    return text.count("\n", 0, match.end()) if match else 0
+
+
 def texts(value: Value) -> list[str]:
     """The texts in a list, or in one line with commas, or with spaces and `#` as tags may be written."""
     if isinstance(value, str):

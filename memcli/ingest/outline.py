@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from memcli.ingest.frontmatter import frame_lines
+
 _LEVELS = 6
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 
@@ -29,8 +31,9 @@ def parts(text: str) -> Iterator[Part]:
     above: list[tuple[int, str]] = []
     lines: list[str] = []
     start = 1
+    head = frame_lines(text)
     for number, (line, is_fenced) in enumerate(fenced(text.split("\n")), 1):
-        level, title = (0, "") if is_fenced else _heading(line)
+        level, title = (0, "") if is_fenced or number <= head else _heading(line)
         if not level:
             lines.append(line)
             continue

@@ -13,8 +13,12 @@ def glob_expression(glob: str, at: str) -> str:
     """The expression that whole paths match which `glob` covers; a folder covers all that is below it.
 
     One without a slash inside is looked for in every folder, others from the root. Raises UsageError naming the
-    field `at` for a bracket that stays open.
+    field `at` for a bracket that stays open, and for what other globs have and these do not.
     """
+    if glob.startswith("!") or re.search(r"(?<!\\)\{[^{}]*,[^{}]*\}", glob):
+        raise UsageError(
+            f"{at} is no path glob: {glob[:80]!a}", "there are no {a,b} and no !: give a trigger for each, or a `re:`"
+        )
     text = glob.removeprefix("./").rstrip("/")
     anywhere = "/" not in text
     pieces, end = [], 0

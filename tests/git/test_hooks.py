@@ -515,3 +515,11 @@ def test_a_hook_that_would_miss_its_name_is_left_alone(place: Repo, capsys: pyte
     assert kept.read_text() == text
     assert states(capsys)["post-commit"] == "installed"
     place.git("checkout", "-qb", "other")
+
+
+def test_a_store_that_git_sees_is_told_of(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hook", "install"]) == 0
+    assert "leaves it changed" not in capsys.readouterr().err
+    place.write(".gitignore", "")
+    assert main(["hook", "install"]) == 0
+    assert "leaves it changed" in capsys.readouterr().err

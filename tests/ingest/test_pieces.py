@@ -32,6 +32,11 @@ def test_headings_that_are_equal_odd_or_fenced():
     assert leaves("a.md", "guide", text) == ["a", "a-2", "section", "a-3"]
 
 
+def test_a_comment_in_front_matter_is_no_heading():
+    text = f"---\n# comment\ntitle: A\n---\n\n{LONG}\n\n## B\n\n``` not `fence` ```\n\n{LONG}\n\n## C\n\n{LONG}\n"
+    assert leaves("a.md", "guide", text) == ["", "b", "c"]
+
+
 def test_a_changelog_by_version():
     text = "# Changelog\n" + "".join(f"\n## [1.{n}.0]\n\n### Added\n\n- {LONG[:500]}\n" for n in range(4))
     assert leaves("CHANGELOG.md", "log", text) == ["1-0-0", "1-1-0", "1-2-0", "1-3-0"]

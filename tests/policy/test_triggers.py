@@ -58,6 +58,12 @@ def test_a_symbol_is_a_whole_word() -> None:
     assert matched(edit("a", *lines), ["symbol:Token.refresh"]) == [(0, 1), (0, 2)]
 
 
+@pytest.mark.parametrize("glob", ["**/*.{js,ts}", "!src/**"])
+def test_what_would_never_match_is_refused(glob: str) -> None:
+    with pytest.raises(UsageError, match="no path glob"):
+        check_triggers([f"path:{glob}"])
+
+
 def test_globs_bind_the_other_triggers_of_a_memory() -> None:
     both = ["path:src", "eval", "exec"]
     assert matched(edit("src/a.py", "fine", "eval exec"), both) == [(0, 2)]

@@ -34,13 +34,20 @@ def install(session: Session, names: Names = None) -> None:
 
     Example: memcli hook install && memcli hook status
     """
-    from memcli.git.hooks import find_hooks
+    from memcli.git.hooks import find_hooks, is_ignored
+    from memcli.git.repository import Repository
     from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
     done = _each(session, names or DEFAULT, hooks.install)
-    if locate(session.options, os.environ) is None:
+    store = locate(session.options, os.environ)
+    if store is None:
         session.output.note("there is no store here yet: the hooks do nothing until you run `memcli init`")
+    elif not is_ignored(Repository(os.getcwd()), os.path.join(store, "spaces"), "main.json"):
+        session.output.note(
+            "git does not ignore the store, so every commit leaves it changed: commit that with the next one, or stash it "
+            "before a checkout or a rebase; or put .memory/ into .gitignore"
+        )
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} lies in the work tree: git shows the hooks as changes, do not commit them")
     _tell(session, hooks.folder, done)
