@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from memcli.cli.session import Session
 from memcli.cli.text import read_text
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, StoreError, UsageError
-from memcli.model.memory import Json
+from memcli.model.memory import TRIGGERED_KINDS, Json
 
 _TEXT_LIMIT = 64 << 20
 
@@ -79,14 +79,28 @@ def store_memory(
         return _batch(session, batch, given, keep_going, semantic, _Route(propose, yes))
     given = _whole(object_, text, file) | given
     workspace = session.open(create=True, semantic=semantic, store=_store(given))
-    outcome = _Route(propose, yes).store(workspace, [prepare(workspace, given)], supersedes)[0]
+    candidate = prepare(workspace, given)
+    outcome = _Route(propose, yes).store(workspace, [candidate], supersedes)[0]
     if embed:
         _embed(workspace, outcome.id)
     room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
     session.output.confirm(outcome.to_json(), text)
     _tell_untrusted(session, [outcome])
+    if outcome.status == "created":
+        _tell_idle(session, {**candidate.derived, **candidate.given})
     return 0
+
+
+def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
+    """Says so when nobody will ever look at a trigger, or at --enforce."""
+    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
+    if is_enforced and not fields.get("triggers"):
+        session.output.note("--enforce does nothing without a --trigger")
+    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
+        session.output.note(
+            f"triggers of kind {kind} are looked at by nobody: give --kind {' or '.join(TRIGGERED_KINDS)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,3 +158,20 @@ def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> No
     done = subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "src/other.py:1: enforced negative " in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--kind", "fact", "--trigger", "eval"), "looked at by nobody"),
+        (("--kind", "negative", "--enforce"), "does nothing without a --trigger"),
+        (("--kind", "negative", "--trigger", "eval"), ""),
+        (("--kind", "fact", "--trigger", "eval", "--enforce"), ""),
+        (("--kind", "fact"), ""),
+    ],
+)
+def test_a_trigger_that_nobody_looks_at_is_told_of(run: Run, options: tuple[str, ...], told: str) -> None:
+    run("init", "-q")
+    result = run("remember", "Never call eval on input.", *options)
+    assert result.code == 0
+    assert told in result.err if told else result.err == ""
