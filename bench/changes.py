@@ -77,6 +77,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     start = 1
     for hunk in document["text"].split("\n@@")[1:]:
         head, *body = hunk.split("\n")
+        if not any(line[:1] in ("+", "-") for line in body):  # the task has cut it
+            continue
         old, new = (sum(line[:1] != other for line in body) for other in "+-")
         yield f"@@ -{start},{old} +{start},{new} @@ {head.strip()}"
         yield from (line or " " for line in body)
