@@ -160,7 +160,9 @@ class Watch:
             # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
             gone |= {self.name_of(file) for file in changes.files} - source.names
         if gone:
-            done.retired += retire(self.workspace, gone)
+            retired = retire(self.workspace, gone)
+            done.retired += retired
+            done.paths += [f"{name} (gone)" for name in sorted(gone)] if retired else []
         if changes.commits:
             done.merge(self._commits(changes.commits))
         if changes.left:  # by an amend or a rebase, perhaps, which leave nothing of it
