@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from memcli.policy.patterns import PatternSet, quiet_options
@@ -105,6 +105,11 @@ def _in_ascii(text: str) -> str:
     r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
     if text.isascii() and not any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
         return text
+    return _translated(text)
+
+
+@lru_cache(8)  # one pattern after the other is tried on the same text
+def _translated(text: str) -> str:
     return text.translate(_STAND_INS)
 
 
