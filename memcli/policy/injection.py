@@ -6,7 +6,6 @@ A warning, not a boundary: it finds the known forms. What keeps recalled text fr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, INVISIBLE, SMUGGLED, is_plain
@@ -46,57 +45,35 @@ def find_reasons(text: str) -> frozenset[str]:
     if len(words) > _MANY and list(map(len, words)).count(1) * 2 > len(words):
         low = _compiled(r"(?<=\b\w) (?=\w\b)").sub("", text.lower()).replace("  ", " ")  # s p e l l e d  o u t
         words = _words(low)
-    literals = _literals().within(low)
+    heads = {word[:_HEAD] for word in set(words)}
+    has_any = _literals().any_of(low)
     texts = _Texts(low)
-    heads: frozenset[str] = frozenset()
-    for rule, starts, signs in _possible(literals):
-        if rule.reason in found or (starts.isdisjoint(heads := heads or _heads(words)) and signs.isdisjoint(literals)):
+    for rule, starts, signs, needs in _table():
+        if rule.reason in found or (starts.isdisjoint(heads) and not (signs and has_any(signs))):
             continue
-        if _applies(rule, texts):
+        if all(has_any(group) for group in needs) and _applies(rule, texts):
             found.add(rule.reason)
-    if INSTRUCTIONS not in found and _is_foreign_order(low, literals):
+    if INSTRUCTIONS not in found and _is_foreign_order(low, heads):
         found.add(INSTRUCTIONS)
     return frozenset(found)
 
 
-def _heads(words: Sequence[str]) -> frozenset[str]:
-    """What the words begin with."""
-    return frozenset([word[:_HEAD] for word in set(words)])
-
-
-def _possible(literals: frozenset[str]) -> Iterator[tuple[Rule, frozenset[str], frozenset[str]]]:
-    """The rules of which every group has one of the literals, each with what its first words begin with, and with those
-    that begin with a sign."""
-    bits, table = _table()
-    marks = 0
-    for literal in literals:
-        marks |= bits.get(literal, 0)
-    return ((rule, heads, signs) for rule, heads, signs, needed in table if marks & needed == needed)
-
-
 @cache
-def _table() -> tuple[dict[str, int], list[tuple[Rule, frozenset[str], frozenset[str], int]]]:
-    """For each literal a number with the bits of the groups that it is in, and for each rule one with those of its own."""
-    bits: dict[str, int] = {}
+def _table() -> list[tuple[Rule, frozenset[str], frozenset[str], list[frozenset[str]]]]:
+    """Each rule with what its first words begin with, with those that begin with a sign, and with what it needs, the
+    shortest group first: it is the quickest to be missing."""
     table = []
-    bit = 1
     for rule in RULES:
         words = rule.needs[0]
-        heads = _heads([_words(word)[0] for word in words if word[0].isalpha()])
+        heads = frozenset(_words(word)[0][:_HEAD] for word in words if word[0].isalpha())
         signs = frozenset(word for word in words if not word[0].isalpha())
-        needed = 0
-        for group in rule.needs:
-            bits.update((word, bits.get(word, 0) | bit) for word in group)
-            needed |= bit
-            bit <<= 1
-        table.append((rule, heads, signs, needed))
-    return bits, table
+        table.append((rule, heads, signs, [frozenset(group) for group in sorted(rule.needs, key=len)]))
+    return table
 
 
 @cache
 def _literals() -> Literals:
-    bits, _ = _table()
-    return Literals([*bits, *(word for near in _languages() for word in near.groups[0])])
+    return Literals(word for rule in RULES for group in rule.needs for word in group)
 
 
 def _words(text: str) -> list[str]:
@@ -184,20 +161,35 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     return any(word in around for word in DISCUSSED)
 
 
-def _is_foreign_order(low: str, literals: frozenset[str]) -> bool:
+def _is_foreign_order(low: str, heads: set[str]) -> bool:
     """Whether `low` says in another language than English that what was ordered before no longer holds."""
-    return any(not literals.isdisjoint(near.groups[0]) and _is_near(near, low) for near in _languages())
+    foreign = not low.isascii() and _has_other_scripts(low)
+    if not foreign and _foreign_heads().isdisjoint(heads):
+        return False
+    for near, starts in _languages():
+        if (not starts.isdisjoint(heads) if starts else foreign) and _is_near(near, low):
+            return True
+    return False
 
 
 @cache
-def _languages() -> list[Near]:
-    """Each language, in the form that the text is brought into."""
+def _languages() -> list[tuple[Near, frozenset[str]]]:
+    """Each language with what its verbs begin with; nothing for those in other scripts than Latin."""
     import unicodedata
 
-    return [
-        Near(tuple(tuple(unicodedata.normalize("NFKC", word) for word in group) for group in near.groups), near.within)
-        for near in LANGUAGES
-    ]
+    table = []
+    for near in LANGUAGES:
+        groups = tuple(tuple(unicodedata.normalize("NFKC", word) for word in group) for group in near.groups)
+        is_latin = groups[0][0] < "\u0370"
+        heads = frozenset(word.split()[0][:_HEAD] for word in groups[0]) if is_latin else frozenset()
+        table.append((Near(groups, near.within), heads))
+    return table
+
+
+@cache
+def _foreign_heads() -> frozenset[str]:
+    """What the verbs of any language in Latin script begin with."""
+    return frozenset(head for _, starts in _languages() for head in starts)
 
 
 def _is_near(near: Near, low: str) -> bool:

@@ -7,14 +7,14 @@ What is found is the same with it and without.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
 from memcli.policy.patterns import PatternSet, quiet_options
 
 _FEW = 12
-_PLENTY = 32_768
+_PLENTY = 131_072
 """Characters: to look at more than these without RE2 takes longer than to load it and compile what is needed."""
 _MAX_MEMORY = 8 << 20
 
@@ -42,13 +42,24 @@ class Literals:
 
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
-        literals = self._literals
-        if len(literals) > _FEW and _METER.is_plenty(text):
-            try:
-                return frozenset([literals[n] for n in self._set.matching(text)])
-            except UnicodeEncodeError:  # half of a surrogate pair
-                pass
-        return frozenset([literal for literal in literals if literal in text])
+        found = self._at_once(text)
+        return frozenset([literal for literal in self._literals if literal in text]) if found is None else found
+
+    def any_of(self, text: str) -> Callable[[Collection[str]], bool]:
+        """Says of a group of them whether one occurs in `text`. Without RE2 it looks for those alone that it is asked for."""
+        found = self._at_once(text)
+        if found is None:
+            return lambda group: any(literal in text for literal in group)
+        return lambda group: not found.isdisjoint(group)
+
+    def _at_once(self, text: str) -> frozenset[str] | None:
+        """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
+        if len(self._literals) <= _FEW or not _METER.is_plenty(text):
+            return None
+        try:
+            return frozenset([self._literals[n] for n in self._set.matching(text)])
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return None
 
     @cached_property
     def _set(self) -> PatternSet:

@@ -33,7 +33,10 @@ def re2_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("re2_from_the_start")
 @given(st.lists(st.sampled_from(LITERALS) | ODD, max_size=40).map("".join))
 def test_literals_are_those_that_occur(text: str) -> None:
-    assert Literals(LITERALS).within(text) == {word for word in LITERALS if word in text}
+    found = {word for word in LITERALS if word in text}
+    assert Literals(LITERALS).within(text) == found
+    has_any = Literals(LITERALS).any_of(text)
+    assert {word for word in LITERALS if has_any([word])} == found
 
 
 @pytest.mark.usefixtures("re2_from_the_start")
