@@ -16,6 +16,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.policy.cloud_rules import CLOUD_RULES
 from memcli.policy.context_rules import CONTEXT_RULES
+from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
 from memcli.policy.rule_index import RuleIndex
 from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
@@ -176,10 +177,7 @@ def _own_pattern(regex: str, where: str) -> Any:
 def _compile(pattern: str) -> Any:
     import re2
 
-    options = re2.Options()
-    options.max_mem = _MAX_MEMORY
-    options.log_errors = False
-    return re2.compile(pattern, options)
+    return re2.compile(pattern, quiet_options(_MAX_MEMORY))
 
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
