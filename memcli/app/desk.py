@@ -120,7 +120,8 @@ class Desk:
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate)
-        before = {k: v for k, v in existing.metadata.items() if k not in _OF_THE_PIECE or not _is_observed(given)}
+        outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()
+        before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
         given["metadata"] = _joined(before, given["metadata"])
         if _is_only_elsewhere(existing, given):
             del given["anchors"]

@@ -12,6 +12,7 @@ from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
+from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
 from memcli.policy.replaced import Place
 from memcli.ports import Shelf, Source
@@ -94,10 +95,10 @@ def retire(workspace: Workspace, files: Collection[str]) -> int:
 
 
 def retire_missing(workspace: Workspace, is_missing: Callable[[str], bool]) -> int:
-    """Deactivates the memories of files that are missing, by their names. Returns how many."""
+    """Deactivates what was read from files that are missing, by their names. Returns how many."""
 
     def is_meant(memory: Memory) -> bool:
-        name = memory.metadata.get("source")
+        name = memory.metadata.get("source") if memory.provenance.get("source") == OBSERVED else None
         # Of a name that was redacted nobody knows whether it is there.
         return (
             isinstance(name, str) and "REDACTED" not in name and _is_of(memory, frozenset([name])) and is_missing(name)

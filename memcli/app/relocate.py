@@ -64,15 +64,21 @@ def _moved(memory: Memory, old: Place, new: Place, now: str) -> Memory:
     return replace(
         memory,
         path=new.path,
-        summary_micro=memory.summary_micro.replace(old.name, new.name),
-        summary_short=memory.summary_short.replace(old.name, new.name),
-        summary_long=memory.summary_long.replace(old.name, new.name),
+        summary_micro=_said(memory.summary_micro, old.name, new.name),
+        summary_short=_said(memory.summary_short, old.name, new.name),
+        summary_long=_said(memory.summary_long, old.name, new.name),
         metadata={**memory.metadata, "source": new.name},
         provenance=provenance,
         anchors=tuple(_anchor(anchor, old.name, new.name) for anchor in memory.anchors),
         updated_at=now,
         version=memory.version + 1,
     )
+
+
+def _said(summary: str, old: str, new: str) -> str:
+    """The summary with the new name where it begins with the old one; elsewhere it may be any word."""
+    rest = summary.removeprefix(f"{old}: ")
+    return summary if rest == summary else f"{new}: {rest}"
 
 
 def _anchor(anchor: Mapping[str, Json], old: str, new: str) -> Mapping[str, Json]:

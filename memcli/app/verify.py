@@ -29,6 +29,12 @@ class Finding:
     checked: Checked
 
     @property
+    def file(self) -> str:
+        """The file that the anchor names; `checked` may have found it under another name."""
+        anchor = read(self.memory.anchors[self.number])
+        return anchor.file if anchor else ""
+
+    @property
     def commit(self) -> str:
         """The commit that the anchor was made at; empty when its file was in none as it was."""
         commit = self.memory.anchors[self.number].get("commit")

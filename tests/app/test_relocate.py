@@ -76,3 +76,10 @@ def test_a_secret_in_a_name_is_not_stored(workspace: Workspace):
     (after,) = memories(workspace).values()
     assert secret not in str(after)
     assert after.active
+
+
+def test_a_summary_that_begins_with_the_name_begins_with_the_new_one(workspace: Workspace):
+    store(workspace, "a", source="a", summary_micro="a: Defines a cat.", summary_short="Feeds a cat.")
+    relocate(workspace, [(place("a"), place("b"))])
+    moved = memories(workspace)["b"]
+    assert (moved.summary_micro, moved.summary_short) == ("b: Defines a cat.", "Feeds a cat.")

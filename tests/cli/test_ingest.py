@@ -290,7 +290,7 @@ def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path
         (repository / name).parent.mkdir(exist_ok=True)
         (repository / name).write_text(f"Text of {name}.\n")
     run("ingest", "docs", "src")
-    run("remember", "Somebody's own.", "--path", "docs/a.md/own")
+    run("remember", "Somebody's own.", "--path", "docs/a.md/own", "--meta", "source=docs/other.md")
     (repository / "docs/a.md").unlink()
     (repository / "docs/b.md").unlink()
     (repository / "docs/b.md").symlink_to("/etc/hostname")

@@ -149,7 +149,12 @@ def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:
     known.git("mv", "src/auth.py", "src/session.py")
     assert run("verify").code == 0
     assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "moved"}
+    assert run("verify", "src/auth.py").out.endswith("2 anchors: 2 moved\n")  # by the name that the anchors know
     known.commit("move")
+    (known.root / "src" / "other.py").unlink()
+    known.commit("remove")
+    assert run("verify", "src/other.py", "--changed", "HEAD").code == 0
+    known.write("src/other.py", "a = 1\n")
     known.write("src/session.py", CODE.replace("return 1", "return 7"))
     assert states(run) == {"note src/session.py": "moved", "rule src/session.py": "stale"}
     known.write("src/session.py", CODE)

@@ -56,7 +56,8 @@ def command(
     spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
     findings = verify(workspace, code, [space for space in spaces if space], is_named, changed)
     for place, path in zip(places, paths or (), strict=True):
-        if not os.path.lexists(path) and not any(_is_in(finding.checked.file, place) for finding in findings):
+        is_known = os.path.lexists(path) or any(_is_in(finding.file, place) for finding in findings)
+        if not is_known and changed is None:  # else it may be anchored to, and not have changed
             raise NotFoundError(f"no such file, and no anchor in it: {show(path)}", "name a file or a folder")
     accepted = accept(workspace, code, findings) if reanchor else []
     left = [finding for finding in findings if finding not in accepted]
