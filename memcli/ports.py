@@ -64,8 +64,8 @@ class Shelf(Protocol):
     def at(self, path: str) -> Memory | None:
         """The memory at this path."""
 
-    def hashed(self, digest: str) -> Memory | None:
-        """The first memory, in the order of the file, whose text has this hash."""
+    def find_by_hash(self, digest: str) -> list[Memory]:
+        """The memories whose text has this hash, in the order of the file."""
 
     def begins(self, text: str) -> list[str]:
         """The ids that begin with `text`, sorted."""

@@ -15,7 +15,7 @@ from memcli.codec.intake import MAX_OBJECTS
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import UsageError
-from memcli.model.ids import memory_id, short_digest
+from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
 from memcli.ports import Source
 
@@ -50,7 +50,7 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     """
     done = Adopted(workspace.space, dry_run=dry_run)
     shelf = _shelf(workspace)
-    candidates = list(_prepared(workspace, source, _Places(workspace.space, shelf), done.skipped))
+    candidates = list(_prepared(workspace, source, _Places(shelf), done.skipped))
     _, outcomes = fold(shelf, request_of(workspace, candidates))
     statuses = Counter(outcome["status"] for outcome in outcomes)
     if not dry_run:
@@ -67,21 +67,14 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
 
 
 class _Places:
-    """Where each memory goes, and which id it has there. One that is there and came from elsewhere is not touched."""
+    """Where each memory goes. One that is there and came from elsewhere is not touched."""
 
-    def __init__(self, space: str, shelf: SpliceShelf) -> None:
-        self._space = space
+    def __init__(self, shelf: SpliceShelf) -> None:
         self._shelf = shelf
 
     def path(self, fields: Mapping[str, Any]) -> str:
         """The path for what a source would put at `fields["path"]`."""
         return self._free(fields["path"], fields["metadata"]["source"])
-
-    def id(self, path: str, source: str) -> str:
-        """The id of what a source has put, or will put, at `path`."""
-        path = self._free(path, source)
-        there = self._shelf.at(path)
-        return there.id if there else memory_id(self._space, path)
 
     def _free(self, path: str, source: str) -> str:
         return path if _is_of(self._shelf.at(path), source) else f"{path[:200]}~{short_digest(source, 8)}"
@@ -106,23 +99,21 @@ def _prepared(workspace: Workspace, source: Source, places: _Places, skipped: Co
             skipped["unfit"] += 1  # too long, say: the rest is worth having
     for fields in candidates:
         if candidate := fit.get(str(fields["path"])):
-            yield replace(candidate, given={**candidate.given, **_linked(fields, places, fit)})
+            yield replace(candidate, given={**candidate.given, **_linked(fields, fit)})
 
 
-def _linked(fields: Mapping[str, Any], places: _Places, fit: Mapping[str, Candidate]) -> dict[str, Json]:
-    """The links, with ids in the place of paths; those to what was not fit are left out."""
-    ids = {path: places.id(path, fit[path].given["metadata"]["source"]) for path in _targets(fields) if path in fit}
+def _linked(fields: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
+    """The links, to where the memories that they lead to go; those to what was not fit are left out."""
     linked: dict[str, Json] = {}
-    if links := [{**link, "to": ids[link["to"]]} for link in fields.get("links", ()) if link["to"] in ids]:
+    if links := [_relinked(link, fit) for link in fields.get("links", ()) if link["to"] in fit]:
         linked["links"] = tuple(links)
-    if (successor := fields.get("superseded_by")) in ids:
-        linked["superseded_by"] = ids[successor]
+    if (successor := fields.get("superseded_by")) in fit:
+        linked["superseded_by"] = fit[str(successor)].given["path"]
     return linked
 
 
-def _targets(fields: Mapping[str, Any]) -> list[str]:
-    successor = fields.get("superseded_by")
-    return [*(link["to"] for link in fields.get("links", ())), *([successor] if successor else [])]
+def _relinked(link: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str, Json]:
+    return {**link, "to": fit[link["to"]].given["path"]}
 
 
 def _shelf(workspace: Workspace) -> SpliceShelf:

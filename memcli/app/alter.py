@@ -15,7 +15,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
-from memcli.policy.draft import find
+from memcli.policy.draft import check_references, find
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.policy.triggers import check_triggers
@@ -37,7 +37,7 @@ def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, S
         found = {memory.id: memory for memory in (find(shelf, ref) for ref in refs)}
         for name, memory in found.items():
             changed = change(memory, shelf)
-            after[name] = memory if changed == memory else replace(changed, updated_at=now)
+            after[name] = memory if changed == memory else _edition(memory, changed, now)
         return Change(tuple(m for name, m in after.items() if m is not found[name]), now=now)
 
     workspace.store.update(workspace.space, apply)
@@ -89,32 +89,37 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Me
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
-        return edited if edited == memory else replace(edited, version=memory.version + 1)
+        if edited.links != memory.links or edited.superseded_by != memory.superseded_by:
+            check_references(shelf, edited)
+        return edited
 
     return alter(workspace, [ref], change)[0], redacted.kinds
 
 
-def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False, purge: bool = False) -> list[Memory]:
-    """Deactivates memories, or with `purge` deletes them for good.
+def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
+    """Deactivates memories; with `recursive` each of `refs` may be a path, and all below it is meant too.
 
-    With `recursive` each of `refs` may be a path, and all below it is meant too.
-    Raises NotFoundError; RefusedError when the policy allows no deletion.
+    Raises NotFoundError.
     """
     now = workspace.clock()
     gone: list[Memory] = []
 
     def apply(shelf: Shelf) -> Change:
-        gone[:] = _named(shelf, refs, recursive)
-        if not purge:
-            return Change(tuple(replace(m, active=False, updated_at=now) for m in gone if m.active), now=now)
-        workspace.check_deletion(shelf.header, "--purge deletes", "`memcli forget` without --purge, or ")
-        return Change(drop=frozenset(m.id for m in gone), now=now)
+        gone[:] = named(shelf, refs, recursive)
+        return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
 
     workspace.store.update(workspace.space, apply)
     return gone
 
 
-def _named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
+def _edition(before: Memory, after: Memory, now: str) -> Memory:
+    """`after` as the next version of `before`; a new date alone makes no version."""
+    is_edited = replace(after, updated_at=before.updated_at) != before
+    return replace(after, updated_at=now, version=before.version + is_edited)
+
+
+def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
+    """The memories that `refs` name, each once; with `recursive` also those below a path. Raises NotFoundError."""
     found: dict[str, Memory] = {}
     for ref in refs:
         below = shelf.under(ref.rstrip("/")) if recursive and ref.strip("/") else []

@@ -8,6 +8,7 @@ from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.errors import RefusedError
+from memcli.model.references import removal
 from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Space, Touched
 from memcli.policy.retention import RetentionPlan, is_past_grace, plan_retention
@@ -52,7 +53,7 @@ def collect(
         if refusal is not None:
             raise refusal
         copies[:] = _copies(workspace, space)
-        return Change(drop=frozenset(r.memory.id for r in plan.removals), now=now)
+        return removal(space.objects, {r.memory.id for r in plan.removals}, now)
 
     receipt = workspace.store.update(workspace.space, apply)
     emptied: list[Run] = []

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
 from memcli.model.ids import memory_id, short_digest
-from memcli.model.memory import Json, Memory
-from memcli.model.shapes import MEMORY_FIELDS, OBSERVED
+from memcli.model.memory import Json, Memory, holds
+from memcli.model.references import SUPERSEDES, removal, without_dangling
+from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
 from memcli.model.space import Change
 from memcli.policy.anchoring import is_same_block
 from memcli.policy.compaction import room_for
-from memcli.policy.draft import Draft, find
+from memcli.policy.draft import Draft, check_references, find
 from memcli.policy.pinning import is_auto_pinned
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.replaced import Place, outdated
@@ -22,6 +24,10 @@ from memcli.policy.screening import UNTRUSTED, is_marked, screened
 from memcli.ports import Shelf
 
 _KEPT = ("id", "created_at", "updated_at", "version")
+_HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
+"""The fields of a memory that was told again after its time, and holds from now on."""
+_ROOM = 200
+"""Characters of a path that are kept where a digest is added to it."""
 _OF_THE_PIECE = ("headings", "symbol")
 """What is told of a part of a file, and holds no longer where the file is cut otherwise."""
 
@@ -51,49 +57,104 @@ class Desk:
         self._space = shelf.header.name
         self._now = now
         self.changed: dict[str, Memory] = {}
+        self._linked: dict[str, None] = {}
 
     def take(self, candidate: Candidate) -> dict[str, Json]:
         """Puts one candidate among the memories; returns its outcome."""
+        candidate = replace(candidate, given=self._resolved(candidate.given))
         existing = self._existing(candidate)
         if existing is None:
-            return self._put(self._create(candidate), "created")
-        if "path" not in candidate.given and "id" not in candidate.given:
-            return self._put(_confirmed(existing, candidate, self._now), "deduplicated")
-        updated = self._merged(existing, candidate)
-        if updated == existing:
-            return _outcome("deduplicated", existing)
-        return self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
+            outcome = self._put(self._create(candidate), "created")
+        elif not _has_place(candidate):
+            outcome = self._put(_confirmed(existing, candidate, self._now), "deduplicated")
+        elif (updated := self._merged(existing, candidate)) == existing:
+            outcome = _outcome("deduplicated", existing)
+        else:
+            outcome = self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
+        if candidate.given.get("links") or candidate.given.get("superseded_by"):
+            self._linked[str(outcome["id"])] = None
+        return outcome
 
-    def supersede(self, ref: str, by: str) -> None:
-        """Marks the memory that `ref` names as superseded by the one of id `by`, and links the two."""
-        old, new = find(self._draft, ref), find(self._draft, by)
-        if old.id == by:
-            raise UsageError(f"memory {by} cannot supersede itself", "give the new text a path of its own")
-        link = {"to": old.id, "relation": "supersedes", "weight": 1.0, "created_at": self._now}
-        if not any(known["to"] == old.id and known["relation"] == "supersedes" for known in new.links):
-            self._keep(replace(new, links=(*new.links, link)))
-        self._keep(replace(old, superseded_by=by, updated_at=self._now, version=old.version + 1))
+    def supersede(self, ref: str, candidate: Candidate) -> dict[str, Json]:
+        """Puts the candidate in the place of the memory that `ref` names; returns its outcome.
+
+        It takes over path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
+        """
+        old = find(self._draft, ref)
+        if candidate.hash == old.hash or candidate.given.get("id") == old.id:
+            raise UsageError(
+                f"memory {old.id} cannot supersede itself", "give a new text, without the id of the old one"
+            )
+        if not _has_place(candidate) and (same := self._existing(candidate)) is not None:
+            candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
+        inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
+        candidate = replace(candidate, given={**inherited, **candidate.given})
+        until = min(old.valid_until or self._now, self._now)
+        old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
+        if candidate.given["path"] == old.path:
+            old = replace(old, path=self._free_path(f"{old.path[:_ROOM]}-superseded", old.hash, old.id))
+        self._keep(old)
+        outcome = self.take(candidate)
+        new = find(self._draft, str(outcome["id"]))
+        link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
+        self._keep(replace(new, links=_union(new.links, [link], _link_key)))
+        self._keep(replace(old, superseded_by=new.id))
+        return outcome
+
+    def resolve_links(self, drop: bool = False) -> None:
+        """Checks the other end of every link that was given, now that all candidates are there.
+
+        Raises NotFoundError, unless links to what is not there are to be dropped; UsageError for a link to itself.
+        """
+        for name in self._linked:
+            memory = find(self._draft, name)
+            given = _fields(memory)
+            resolved = _memory({**given, **self._resolved(given)})
+            if drop:
+                named = {*(link["to"] for link in resolved.links), resolved.superseded_by} - {None, name}
+                resolved = without_dangling(resolved, {to for to in named if self._draft.get(to)}.__contains__)
+            check_references(self._draft, resolved)
+            if resolved != memory:
+                self._keep(resolved)
 
     def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
         """Deactivates what stands at `places` and was not `told` again."""
         return [self._put(memory, "retired") for memory in outdated(self._draft, places, told, self._now)]
 
     def make_room(self) -> frozenset[str]:
-        """What must go, because the space would hold more than it may. Raises RefusedError."""
-        return room_for(self._draft, self._draft.grown, self._now, self.changed)
+        """Finds what must go, because the space would hold more than it may. Raises RefusedError."""
+        gone = room_for(self._draft, self._draft.grown, self._now, self.changed)
+        if gone:
+            for memory in removal(self._draft.load().objects, gone, self._now).put:
+                self._keep(memory)
+        return gone
+
+    def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""
+        resolved = dict(given)
+        if given.get("links"):
+            dated = ({"created_at": self._now, **link, "to": self._target(link["to"])} for link in given["links"])
+            resolved["links"] = _union((), dated, _link_key)
+        if given.get("superseded_by"):
+            resolved["superseded_by"] = self._target(given["superseded_by"])
+        return resolved
+
+    def _target(self, ref: str) -> str:
+        found = self._draft.get(ref) or self._draft.at(ref)
+        return found.id if found is not None else ref
 
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given
         if "id" in given:
             return self._draft.get(given["id"])
         if "path" in given:
-            known = self._draft.at(given["path"]) or self._draft.get(memory_id(self._space, given["path"]))
-            return None if known and _is_of_another_file(known, given) else known
-        return self._draft.hashed(candidate.hash)
+            return self._draft.at(given["path"])
+        holding = [memory for memory in self._draft.find_by_hash(candidate.hash) if holds(memory, self._now)]
+        return min(holding, key=lambda memory: not memory.active, default=None)
 
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
-        path = self._free_path(fields["path"], candidate)
+        path = self._free_path(fields["path"], candidate.hash, fields.get("id", ""))
         name = fields.get("id") or self._free_id(path)
         fields.setdefault("created_at", self._now)
         fields.setdefault("updated_at", self._now)
@@ -102,24 +163,22 @@ class Desk:
             return memory
         return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self._draft.header.policy))
 
-    def _free_path(self, path: str, candidate: Candidate) -> str:
-        """`path`, or, where another memory has it, `path` with a digest that makes it this one's own."""
-        other = self._draft.at(path)
-        if other is None or other.id == candidate.given.get("id"):
-            return path
-        return f"{path[:200]}-{short_digest(candidate.given.get('id') or candidate.hash, 8)}"
+    def _free_path(self, path: str, seed: str, own: str) -> str:
+        """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
+        marks = (short_digest(f"{own or seed}{n or ''}", 8) for n in count())
+        candidates = chain([path], (f"{path[:_ROOM]}-{mark}" for mark in marks))
+        return next(free for free in candidates if (other := self._draft.at(free)) is None or other.id == own)
 
     def _free_id(self, path: str) -> str:
-        """The id of a memory at `path`; another one when it went on to another path with its file."""
-        while self._draft.get(name := memory_id(self._space, path)) is not None:
-            path += "~"
-        return name
+        """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before."""
+        names = (memory_id(self._space, path, number) for number in count(1))
+        return next(name for name in names if self._draft.get(name) is None)
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
         if "path" in given and given["path"] != existing.path:
-            given["path"] = self._free_path(given["path"], candidate)
+            given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
         outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()
         before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
         given["metadata"] = _joined(before, given["metadata"])
@@ -129,7 +188,12 @@ class Desk:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
-        return _memory({**_fields(existing), **given, "active": given.get("active", True)})
+        if "links" in given:  # a link that is told again keeps its date
+            known = {_link_key(link): link for link in existing.links}
+            given["links"] = [known.get(_link_key(link), link) for link in given["links"]]
+        is_told = given.get("provenance", {}).get("source") not in READ_SOURCES
+        revived = {"active": True, **(_HELD if is_told and not holds(existing, self._now) else {})}
+        return _memory({**_fields(existing), **revived, **given})
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
         self._keep(memory)
@@ -140,15 +204,6 @@ class Desk:
         self._draft.take(Change((memory,)))
 
 
-def _is_of_another_file(memory: Memory, given: Mapping[str, Any]) -> bool:
-    """Whether `memory` once was where `given` is to be, and has gone elsewhere with its file."""
-    return (
-        memory.path != given["path"]
-        and memory.active
-        and (memory.metadata.get("source") != given["metadata"].get("source"))
-    )
-
-
 def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
     """`existing`, told once more: stronger, with the tags and links that came along."""
     given = candidate.given
@@ -156,7 +211,7 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
         existing,
         strength=existing.strength + 1,
         tags=_union(existing.tags, given.get("tags", ())),
-        links=_union(existing.links, given.get("links", ())),
+        links=_union(existing.links, given.get("links", ()), _link_key),
         anchors=given.get("anchors") or existing.anchors,
         metadata=with_flags(existing.metadata, given["metadata"].get(FLAGS, ())),
         pinned=given.get("pinned", existing.pinned),
@@ -174,6 +229,10 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
     if not _is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
         return False
     return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
+
+
+def _has_place(candidate: Candidate) -> bool:
+    return "path" in candidate.given or "id" in candidate.given
 
 
 def _is_observed(given: Mapping[str, Any]) -> bool:
@@ -198,10 +257,18 @@ def _fields(memory: Memory) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in (*MEMORY_FIELDS, "extra")}
 
 
-def _union(first: Iterable[Any], second: Iterable[Any]) -> tuple[Any, ...]:
-    merged = list(first)
-    merged.extend(item for item in second if item not in merged)
-    return tuple(merged)
+def _union(
+    first: Iterable[Any], second: Iterable[Any], key: Callable[[Any], Hashable] = lambda item: item
+) -> tuple[Any, ...]:
+    """The items of both, of those that have one key the first."""
+    merged: dict[Hashable, Any] = {}
+    for item in (*first, *second):
+        merged.setdefault(key(item), item)
+    return tuple(merged.values())
+
+
+def _link_key(link: Mapping[str, Json]) -> Hashable:
+    return link["to"], link["relation"]
 
 
 def _outcome(status: str, memory: Memory) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from memcli.app.alter import edit as edit_memory
 from memcli.app.desk import Candidate
-from memcli.app.remember import Outcome, remember
+from memcli.app.remember import DROP, KEEP, Outcome, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.memory import Json, Memory
@@ -53,7 +53,7 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
-    proposed = iter(remember(_desk(workspace), new))
+    proposed = iter(remember(_desk(workspace), new, links=KEEP))
     return [
         replace(next(proposed), status="proposed")
         if same is None
@@ -82,10 +82,12 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
     """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again."""
-    outcomes = []
-    for memory in memories:
-        candidate, supersedes = _candidate(memory)
-        outcomes += remember(workspace, [candidate], supersedes)
+    proposals = [_candidate(memory) for memory in memories]
+    plain = [candidate for candidate, supersedes in proposals if supersedes is None]
+    outcomes = remember(workspace, plain, links=DROP)
+    for candidate, supersedes in proposals:
+        if supersedes is not None:
+            outcomes += remember(workspace, [candidate], supersedes, links=DROP)
     with workspace.behind_the_write():
         _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
     return outcomes

@@ -40,7 +40,7 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
             rest = memory.path.removeprefix(old.path)
             is_apart = rest == memory.path or (rest and not rest.startswith("/"))
             if is_apart or shelf.at(new.path + rest) is not None:
-                changed.append(replace(memory, active=False, updated_at=now))
+                changed.append(replace(memory, active=False, updated_at=now, version=memory.version + 1))
             else:
                 changed.append(_moved(memory, old, replace(new, path=new.path + rest), now))
         count = len(changed)

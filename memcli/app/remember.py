@@ -24,6 +24,9 @@ from memcli.ports import Shelf
 MAX_TEXT_BYTES = 1 << 20
 """The largest text of one memory: what is longer is a document, and belongs into several."""
 
+CHECK, DROP, KEEP = "check", "drop", "keep"
+"""What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""
+
 _HINTS = ("path_hint", "project")
 _WHEN_THERE = ("untrusted", "compacted")
 
@@ -58,17 +61,19 @@ def remember(
     *,
     may_wait: bool = False,
     places: Sequence[Place] = (),
+    links: str = CHECK,
 ) -> list[Outcome]:
     """Stores the candidates in one write; one outcome each, in order, and then one for each that was retired.
 
     `supersedes` names a memory that the last candidate takes the place of. What stands at `places` and is none of the
-    candidates is deactivated. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
+    candidates is deactivated. `links` is CHECK, DROP or KEEP. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
     space wants a review (see `app/inbox.py`).
     Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
     if not candidates and not places:
         return []
-    request = {**request_of(workspace, candidates, supersedes), "may_wait": may_wait, "places": list(places)}
+    asked = request_of(workspace, candidates, supersedes)
+    request = {**asked, "may_wait": may_wait, "places": list(places), "links": links}
     answer, receipt = workspace.store.submit(workspace.space, request)
     if not answer:
         return []
@@ -83,6 +88,7 @@ def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes
         "now": workspace.clock(),
         "candidates": [candidate.to_json() for candidate in candidates],
         "supersedes": supersedes,
+        "links": CHECK,
     }
 
 
@@ -94,9 +100,13 @@ def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change,
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), []
     desk = Desk(shelf, request["now"])
-    outcomes = [desk.take(Candidate(**candidate)) for candidate in request["candidates"]]
-    if request["supersedes"]:
-        desk.supersede(request["supersedes"], outcomes[-1]["id"])
+    candidates = [Candidate(**candidate) for candidate in request["candidates"]]
+    last = [candidates.pop()] if request["supersedes"] else []
+    outcomes = [desk.take(candidate) for candidate in candidates]
+    outcomes += [desk.supersede(request["supersedes"], candidate) for candidate in last]
+    links = request.get("links", CHECK)
+    if links != KEEP:
+        desk.resolve_links(drop=links == DROP)
     outcomes += desk.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
     gone = desk.make_room() if may_compact else frozenset[str]()
     return Change(tuple(desk.changed.values()), gone, request["now"]), outcomes

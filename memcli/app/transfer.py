@@ -21,6 +21,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.compaction import room_for
@@ -158,7 +159,12 @@ def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
     """`change`, and what must go for it. Raises RefusedError when the policy of the space lets nothing go."""
     draft = Draft(shelf)
     draft.take(change)
-    return replace(change, drop=change.drop | room_for(draft, created, now, {m.id for m in change.put}))
+    gone = room_for(draft, created, now, {m.id for m in change.put})
+    if not gone:
+        return change
+    released = removal(draft.load().objects, gone, now)
+    put = {memory.id: memory for memory in (*change.put, *released.put)}
+    return replace(change, put=tuple(put.values()), drop=change.drop | gone)
 
 
 def _bring(workspace: Workspace, target: str, incoming: Space) -> None:

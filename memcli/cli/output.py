@@ -89,6 +89,15 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def ask(question: str) -> bool:
+    """Whether a person at the terminal says yes; False where there is none to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{clean_line(question)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def report(error: MemcliError, json: bool) -> None:
     """The one line that an error is; with `json` also as JSON on standard output."""
     hint = f" ({error.hint})" if error.hint else ""

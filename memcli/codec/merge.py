@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError
-from memcli.model.ids import short_digest
+from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
+from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 
 _PATH_BEFORE_DIGEST = 200  # as much of a path as leaves room for what tells two apart
@@ -45,6 +47,7 @@ def merge(base: Space, ours: Space, theirs: Space) -> Merged:
 
     Raises CorruptError when a side has two memories of one id, of which a merge would lose one.
     """
+    ours, theirs = _told_apart(base, ours, theirs)
     before, left, right = (_by_id(space) for space in (base, ours, theirs))
     header, fields = _header(base, ours, theirs)
     conflicts = [Conflict("", "", name) for name in fields]
@@ -55,8 +58,38 @@ def merge(base: Space, ours: Space, theirs: Space) -> Merged:
             objects[name] = memory
             conflicts += [Conflict(name, memory.path, field) for field in fields]
     moved = _make_paths_unique(objects, before, left, right)
-    ordered = tuple(sorted(objects.values(), key=lambda m: m.order))
+    known = before.keys() | left.keys() | right.keys()
+    gone = known - objects.keys()  # what led nowhere before is no doing of the merge
+    sound = (without_dangling(memory, lambda name: name not in gone) for memory in objects.values())
+    ordered = tuple(sorted(sound, key=lambda m: m.order))
     return Merged(replace(header, objects=ordered), tuple(conflicts), moved)
+
+
+def _told_apart(base: Space, ours: Space, theirs: Space) -> tuple[Space, Space]:
+    """Both sides with an id of its own for each memory; two that each side added may have come to one id.
+
+    The one that the id was made for, by its path, keeps it; else the one of the smaller bytes.
+    """
+    before, left, right = ({m.id: m for m in space.objects} for space in (base, ours, theirs))
+    taken = {*before, *left, *right}
+    ids: tuple[dict[str, str], dict[str, str]] = ({}, {})
+    for name in sorted((left.keys() & right.keys()) - before.keys()):
+        if is_same_memory(left[name], right[name]):
+            continue
+        sides = (left[name], right[name])
+        side = max(
+            (0, 1), key=lambda n: (memory_id(ours.name, sides[n].path) != name, encode(memory_to_json(sides[n])))
+        )
+        names = (memory_id(ours.name, sides[side].path, number) for number in count(1))
+        ids[side][name] = next(free for free in names if free not in taken)
+        taken.add(ids[side][name])
+    return _reidentified(ours, ids[0]), _reidentified(theirs, ids[1])
+
+
+def _reidentified(space: Space, ids: Mapping[str, str]) -> Space:
+    if not ids:
+        return space
+    return replace(space, objects=tuple(sorted((renamed(m, ids) for m in space.objects), key=lambda m: m.order)))
 
 
 def _by_id(space: Space) -> dict[str, Memory]:

@@ -15,6 +15,7 @@ from memcli.errors import CorruptError, MemcliError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path
+from memcli.model.references import without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
 
@@ -199,12 +200,10 @@ def _mended(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> 
     if gone:
         told = f"it links to {', '.join(gone)}, which is not there"
         found.append(Finding(where, "link", told, memory.id, "take the link out"))
-        memory = replace(memory, links=tuple(link for link in memory.links if link["to"] in ids))
     if memory.superseded_by and memory.superseded_by not in ids:
         told = f"it is superseded by {memory.superseded_by}, which is not there"
         found.append(Finding(where, "link", told, memory.id, "let it count again"))
-        memory = replace(memory, superseded_by=None)
-    return memory
+    return without_dangling(memory, ids.__contains__)
 
 
 def _untidy(data: bytes, space: Space, where: str) -> Finding:

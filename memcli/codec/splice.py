@@ -7,7 +7,7 @@ and memories can be exchanged as ranges of bytes. The result is, byte for byte, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memcli.codec.canonical import decode, encode
@@ -58,10 +58,10 @@ class SpliceShelf:
         return None if place is None else self._memory(place)
 
     def at(self, path: str) -> Memory | None:
-        return self._first(_PATH, path, lambda memory: memory.path == path)
+        return next((memory for memory in self._having(_PATH, path) if memory.path == path), None)
 
-    def hashed(self, digest: str) -> Memory | None:
-        return self._first(_HASH, digest, lambda memory: memory.hash == digest)
+    def find_by_hash(self, digest: str) -> list[Memory]:
+        return [memory for memory in self._having(_HASH, digest) if memory.hash == digest]
 
     def begins(self, text: str) -> list[str]:
         ids = [str(decode(value, self._where)) for value, _ in self._values(_ID)]
@@ -155,12 +155,9 @@ class SpliceShelf:
         found = self._search(_ID, encode(name))
         return self._around(found[0]) if found else None
 
-    def _first(self, key: bytes, text: str, is_it: Callable[[Memory], bool]) -> Memory | None:
-        for at in self._search(key, encode(text)):
-            memory = self._memory(self._around(at))
-            if is_it(memory):
-                return memory
-        return None
+    def _having(self, key: bytes, text: str) -> Iterator[Memory]:
+        """The memories in which `key` has the value `text`, at any depth that is indented as the field is."""
+        return (self._memory(self._around(at)) for at in self._search(key, encode(text)))
 
     def _search(self, key: bytes, value: bytes) -> list[int]:
         """Where `key` has `value`; by a table once that is cheaper."""

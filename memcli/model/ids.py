@@ -6,9 +6,14 @@ import base64
 import hashlib
 
 
-def memory_id(space: str, path: str) -> str:
-    """The id of the memory at `path`: `mem_` and 60 bits of SHA-256 over space and path, in base 32."""
-    digest = hashlib.sha256(f"{space}\0{path}".encode()).digest()
+def memory_id(space: str, path: str, number: int = 1) -> str:
+    """The id of a memory made at `path`: `mem_` and 60 bits of SHA-256 over space and path, in base 32.
+
+    From 2 on, `number` is part of the digest: it tells apart memories that were made at one path, of which the
+    earlier ones have moved.
+    """
+    name = f"{space}\0{path}" if number == 1 else f"{space}\0{path}\0{number}"
+    digest = hashlib.sha256(name.encode()).digest()
     return "mem_" + base64.b32encode(digest[:8]).decode("ascii").lower()[:12]
 
 

@@ -84,6 +84,11 @@ class Memory:
         return default_importance(self.kind) if self.importance is None else self.importance
 
 
+def holds(memory: Memory, at: str) -> bool:
+    """Whether the memory is neither superseded nor past its time at `at`."""
+    return memory.superseded_by is None and (memory.valid_until is None or at < memory.valid_until)
+
+
 def default_importance(kind: str) -> float:
     """The importance, 0..1, of a memory of this kind that names none."""
     return _IMPORTANCE.get(kind, _DEFAULT_IMPORTANCE)

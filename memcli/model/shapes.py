@@ -33,6 +33,8 @@ RELEVANCES = ("high", "medium", "low")
 SCOPES = ("project", "global", "session")
 OBSERVED = "observed"
 """The source of what was read from files and commits, rather than told."""
+READ_SOURCES = (OBSERVED, "imported")
+"""The sources of what is read again and again: that it is still there says nothing new."""
 SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
 COMPACTIONS = ("fifo", "value")
 VISIBILITIES = ("project", "private")

@@ -33,17 +33,13 @@ def surplus(
 def room_for(shelf: Shelf, added: int, now: str, spared: Collection[str]) -> frozenset[str]:
     """The ids that must go from `shelf`, to which `added` memories have been added, so that it holds what it may.
 
-    What was just written is `spared`. Raises RefusedError when the policy allows no deletion, or too few may go.
+    What was just written is `spared`. Setting `max_objects` is consent to compaction. Raises RefusedError when
+    too few may go.
     """
     policy, name = shelf.header.policy, shelf.header.name
     if added <= 0 or policy.max_objects is None or shelf.size <= policy.max_objects:
         return frozenset()
     full = f"space {name!r} may hold {_count(policy.max_objects)} (policy.max_objects)"
-    if not policy.allow_delete:
-        raise RefusedError(
-            f"{full}, and policy.allow_delete is false: nothing was stored",
-            f"`memcli space policy {name} --set allow_delete=true` lets the least valuable go, or raise max_objects",
-        )
     excess = shelf.size - policy.max_objects
     gone = surplus(shelf.load().objects, excess, policy.compaction, now, spared)
     if len(gone) < excess:

@@ -27,6 +27,28 @@ def find(shelf: Shelf, ref: str) -> Memory:
     return found
 
 
+def check_references(shelf: Shelf, memory: Memory) -> None:
+    """Raises NotFoundError when the memory refers to one that is not there, UsageError when it refers to itself."""
+    successor = [memory.superseded_by] if memory.superseded_by is not None else []
+    for name in [*(link["to"] for link in memory.links), *successor]:
+        if name == memory.id:
+            raise UsageError(f"memory {name} cannot be linked to itself", "link it to another memory")
+        if shelf.get(name) is None:
+            raise NotFoundError(
+                f"no memory {name!r} in space {shelf.header.name!r} to link to", "`memcli list` shows what there is"
+            )
+    seen = {memory.id}
+    for name in successor:
+        following: str | None = name
+        while following is not None and (other := shelf.get(following)) is not None:
+            if following in seen:
+                raise UsageError(
+                    f"memory {memory.id} would supersede itself", "supersede the last of the chain instead"
+                )
+            seen.add(following)
+            following = other.superseded_by
+
+
 class Draft:
     """A shelf with changes laid over it. It is a shelf itself, so that drafts can be tried and thrown away."""
 
@@ -36,7 +58,7 @@ class Draft:
         self._drop: set[str] = set()
         self._gone: dict[str, Memory] = {}
         self._paths: dict[str, str] = {}
-        self._hashes: dict[str, str] = {}
+        self._hashes: dict[str, dict[str, None]] = {}
         self._header: Space | None = None
         self.grown = 0  # how many more memories there are than in the base
 
@@ -56,12 +78,10 @@ class Draft:
             return self._put[self._paths[path]]
         return self._standing(self._base.at(path))
 
-    def hashed(self, digest: str) -> Memory | None:
-        memory = self._base.hashed(digest)
-        if memory is not None and memory.id in self._put and self._put[memory.id].hash == digest:
-            return self._put[memory.id]
-        standing = self._standing(memory)
-        return standing or (self._put[self._hashes[digest]] if digest in self._hashes else None)
+    def find_by_hash(self, digest: str) -> list[Memory]:
+        kept = [memory for memory in self._base.find_by_hash(digest) if self._standing(memory)]
+        put = [self._put[name] for name in self._hashes.get(digest, ())]
+        return sorted([*kept, *put], key=lambda memory: memory.order) if put else kept
 
     def begins(self, text: str) -> list[str]:
         kept = {name for name in self._base.begins(text) if name not in self._drop}
@@ -104,8 +124,7 @@ class Draft:
         self._gone.pop(memory.id, None)
         self._put[memory.id] = memory
         self._paths[memory.path] = memory.id
-        if memory.hash:
-            self._hashes.setdefault(memory.hash, memory.id)
+        self._hashes.setdefault(memory.hash, {})[memory.id] = None
         return before, memory
 
     def _take_out(self, name: str) -> tuple[Memory | None, None]:
@@ -121,8 +140,8 @@ class Draft:
         old = self._put.pop(name, None)
         if old is not None and self._paths.get(old.path) == name:
             del self._paths[old.path]
-        if old is not None and self._hashes.get(old.hash) == name:
-            del self._hashes[old.hash]
+        if old is not None:
+            del self._hashes[old.hash][name]
 
     def _standing(self, memory: Memory | None) -> Memory | None:
         """`memory` of the base, when no change took it away or replaced it."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import count
 
 from memcli.errors import RefusedError
-from memcli.model.ids import short_digest
+from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Memory
+from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 
 
@@ -34,6 +36,10 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     no bundle can loosen the policy of a space that is there; of two memories with one id the newer is kept.
     Raises RefusedError when memories would be removed and the policy of `mine` forbids it.
     """
+    incoming = incoming if is_new else _reidentified(mine, incoming)
+    there = {m.id for m in (*incoming.objects, *(mine.objects if mode == "merge" else ()))}
+    sound = tuple(without_dangling(memory, there.__contains__) for memory in incoming.objects)
+    incoming = replace(incoming, objects=sound)
     if not is_new and mode == "merge":
         return _merged(mine, incoming)
     before = {m.id: m for m in mine.objects}
@@ -49,6 +55,27 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
         policy="kept" if mine.policy == incoming.policy else "taken",
     )  # fmt: skip
     return _counted(plan, before, incoming.objects)
+
+
+def _reidentified(mine: Space, incoming: Space) -> Space:
+    """`incoming` with other ids for the memories that came to the id of another memory of `mine`."""
+    before = {m.id: m for m in mine.objects}
+    taken = {*before, *(m.id for m in incoming.objects)}
+    ids: dict[str, str] = {}
+    for memory in incoming.objects:
+        if memory.id in before and not is_same_memory(before[memory.id], memory):
+            names = (memory_id(mine.name, memory.path, number) for number in count(1))
+            ids[memory.id] = next(n for n in names if n not in taken or _is_known(before.get(n), memory))
+            taken.add(ids[memory.id])
+    if not ids:
+        return incoming
+    ordered = sorted((renamed(memory, ids) for memory in incoming.objects), key=lambda m: m.order)
+    return replace(incoming, objects=tuple(ordered))
+
+
+def _is_known(mine: Memory | None, memory: Memory) -> bool:
+    """Whether a memory that came to another id at an earlier intake is `mine` now."""
+    return mine is not None and mine.created_at == memory.created_at and is_same_memory(mine, memory)
 
 
 def _merged(mine: Space, incoming: Space) -> IntakePlan:

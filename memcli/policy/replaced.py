@@ -22,7 +22,7 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
     for place in places:
         by_root.setdefault(place["under"], []).append(place)
     return [
-        replace(memory, active=False, updated_at=now)
+        replace(memory, active=False, updated_at=now, version=memory.version + 1)
         for memory in shelf.under(*by_root)
         if memory.active
         and memory.path not in told

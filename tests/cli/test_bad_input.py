@@ -81,7 +81,7 @@ BAD_PATHS = ["../x", "/etc/x", "con", "x" * 300, "a\x1b[31mb", "-rf"]
         (["edit", "db/choice", "--set", "path=../x"], "", 2, "not a path"),
         (["edit", "db/choice"], "", 2, "EDITOR"),
         (["forget", "nowhere"], "", 3, "nowhere"),
-        (["forget", "db/choice", "--purge"], "", 5, "allow_delete"),
+        (["forget", "db/choice", "--purge"], "", 5, "--yes"),
         (["tag", "db/choice"], "", 2, "no tag"),
         (["space", "delete", "main"], "", 5, "allow_delete"),
         (["space", "delete", "none"], "", 3, "none"),

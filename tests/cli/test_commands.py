@@ -59,6 +59,7 @@ def test_every_field_is_an_option(run: Run) -> None:
     }  # fmt: skip
     options = [part for pair in fields.items() for part in pair]
     Path("x.py").write_text("a = 1\n")
+    remember(run, "Another.", "--id", "mem_other", "--path", "other")
     remember(
         run,
         "Text.",
@@ -83,7 +84,7 @@ def test_every_field_is_an_option(run: Run) -> None:
         "created_at": "2020-01-01T00:00:00Z", "updated_at": NOW, "importance": 0.9, "confidence": 0.8, "trust": 0.7,
         "scope": "session", "valid_from": "2020-02-01T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z",
         "provenance": {"source": "observed", "reason": "because", "commit": "abc123"}, "triggers": ["force-push"],
-        "enforce": True, "links": [{"relation": "relates_to", "to": "mem_other"}], "anchors": [{"file": "x.py", "hash": "sha256:cb78bd8a17f7b751fe0d4663366dcbc257204033ef7ddd64b1f2969573b5b2e2"}],
+        "enforce": True, "links": [{"relation": "relates_to", "to": "mem_other", "created_at": NOW}], "anchors": [{"file": "x.py", "hash": "sha256:cb78bd8a17f7b751fe0d4663366dcbc257204033ef7ddd64b1f2969573b5b2e2"}],
     }  # fmt: skip
 
 
@@ -155,7 +156,7 @@ def test_forgetting_and_coming_back(run: Run) -> None:
     assert run("edit", "a/x", "--set", "active=true").code == 0
     assert [m["path"] for m in json.loads(run("list", "--json").out)] == ["a/x", "b"]
     run("space", "policy", "main", "--set", "allow_delete=true")
-    assert run("forget", "b", "--purge").out.startswith("purged")
+    assert run("forget", "b", "--purge", "--yes").out.startswith("purged")
     assert run("get", "b").code == 3
 
 

@@ -75,17 +75,17 @@ def test_everything_is_found(space: Space, warm: bool) -> None:
     assert shelf.load() == space
     assert shelf.header == replace(space, objects=())
     assert shelf.begins("") == sorted(m.id for m in space.objects)
-    first: dict[str, Memory] = {}
+    by_hash: dict[str, list[Memory]] = {}
     for memory in space.objects:
-        first.setdefault(memory.hash, memory)
+        by_hash.setdefault(memory.hash, []).append(memory)
         assert shelf.get(memory.id) == memory
         assert shelf.at(memory.path) == memory
         assert shelf.stored(memory.id) == encode_memory(memory)
         below = {m.id for m in space.objects if is_under(m.path, memory.path)}
         assert {m.id for m in shelf.under(memory.path)} == below
-    for digest, memory in first.items():
+    for digest, memories in by_hash.items():
         if digest:
-            assert shelf.hashed(digest) == memory
+            assert shelf.find_by_hash(digest) == memories
     assert shelf.get("mem") is None or "mem" in {m.id for m in space.objects}
     assert shelf.stored("not there") == b""
 
@@ -104,4 +104,6 @@ def test_a_draft_looks_like_what_it_will_become(space: Space, data: st.DataObjec
     for memory in model.objects:
         assert draft.get(memory.id) == memory
         assert draft.at(memory.path) in [m for m in model.objects if m.path == memory.path]
+        if memory.hash:
+            assert draft.find_by_hash(memory.hash) == [m for m in model.objects if m.hash == memory.hash]
     assert spliced(space, draft.change()) == encode_space(model)

@@ -47,7 +47,7 @@ def test_diff_tells_of_memories(team: Team, ask: Any) -> None:
     team.memcli("remember", "We chose PostgreSQL 16.", "--path", "db/choice", "--tag", "new")
     team.memcli("remember", "Deploy with make release.", "--path", "ops/deploy", "--kind", "procedure")
     team.memcli("forget", "ops/backup")
-    team.memcli("forget", "ops/old", "--purge")
+    team.memcli("forget", "ops/old", "--purge", "--yes")
     team.memcli("space", "policy", "main", "--set", "ttl_days=30")
     code, out, err = ask("diff", "--exit-code")
     assert (code, err) == (1, "")
@@ -315,7 +315,7 @@ def test_an_index_of_a_commit_begins_with_that_of_now_and_answers_as_one_made_an
     for n in range(5):
         team.remember(f"n/{n}", f"Number {n} of the deployments.")
     team.memcli("space", "policy", "main", "--set", "allow_delete=true")
-    team.memcli("forget", "n/0", "--purge")
+    team.memcli("forget", "n/0", "--purge", "--yes")
     team.commit()
     question = ("recall", "deployments number", "--rev", "HEAD~1", "--json", "--explain")
     anew = ask(*question)

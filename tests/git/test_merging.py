@@ -73,7 +73,7 @@ def test_delete_against_edit(team: Team) -> None:
     team.memcli("space", "policy", "main", "--set", "allow_delete=true")
     team.remember("db/old", "Nobody needs this.")
     team.branch("left")
-    team.memcli("forget", "db/choice", "db/old", "--purge")
+    team.memcli("forget", "db/choice", "db/old", "--purge", "--yes")
     team.commit()
     team.branch("right")
     team.remember("db/choice", "We chose PostgreSQL 16.")

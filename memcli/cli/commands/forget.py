@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from memcli.app.workspace import Workspace
 from memcli.cli.options import Refs, verb
+from memcli.cli.output import ask
 from memcli.cli.session import Session
+from memcli.errors import RefusedError
 
 
 @verb
 def command(
     session: Session,
     refs: Refs,
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All that lies below the paths too.")] = False,
-    purge: Annotated[
-        bool, typer.Option("--purge", help="Delete, as far as the policy allows it; `memcli restore` undoes that.")
-    ] = False,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Everything below the paths, too.")] = False,
+    purge: Annotated[bool, typer.Option("--purge", help="Delete them; `memcli restore` brings them back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> None:
-    """Take memories out of recall. They stay in the file, and `memcli list --all` shows them.
+    """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
     `memcli edit ID --set active=true` brings one back.
     """
+    workspace = session.open()
+    if purge:
+        _purge(session, workspace, refs, recursive, yes)
+        return
     from memcli.app.alter import forget
 
-    memories = forget(session.open(), refs, recursive, purge)
-    done = "purged" if purge else "forgotten"
-    data = {"status": done, "memories": [{"id": m.id, "path": m.path} for m in memories]}
-    session.output.confirm(data, "\n".join(f"{done} {m.id} {m.path}" for m in memories))
+    memories = forget(workspace, refs, recursive)
+    data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}
+    session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
+
+
+def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, yes: bool) -> None:
+    from memcli.app.purge import find_named, purge
+
+    if not yes:
+        named = find_named(workspace, refs, recursive)
+        what = "1 memory" if len(named) == 1 else f"{len(named)} memories"
+        listed = ", ".join(m.path for m in named[:3]) + (", ..." if len(named) > 3 else "")
+        if not ask(f"Delete {what} ({listed})?"):
+            raise RefusedError(f"--purge deletes {what}, and nobody confirmed it", "add --yes; nothing was deleted")
+        refs, recursive = [memory.id for memory in named], False
+    done = purge(workspace, refs, recursive)
+    lines = [f"purged {m.id} {m.path}" for m in done.memories]
+    lines += [f"current again {m.id} {m.path}" for m in done.current]
+    told = {
+        name: [{"id": m.id, "path": m.path} for m in memories]
+        for name, memories in (("memories", done.memories), ("current", done.current))
+    }
+    session.output.confirm({"status": "purged", **told}, "\n".join(lines))

@@ -1,0 +1,107 @@
+"""References between memories: links, and which one superseded which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from memcli.model.memory import Memory
+from memcli.model.space import Change
+
+SUPERSEDES = "supersedes"
+
+
+def has_dangling(memory: Memory, is_there: Callable[[str], bool]) -> bool:
+    """Whether the memory refers to an id that is not there."""
+    return any(not is_there(link["to"]) for link in memory.links) or not (
+        memory.superseded_by is None or is_there(memory.superseded_by)
+    )
+
+
+def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
+    """The memory without its references to ids that are not there; itself when it has none of them."""
+    if not has_dangling(memory, is_there):
+        return memory
+    successor = memory.superseded_by
+    return replace(
+        memory,
+        links=tuple(link for link in memory.links if is_there(link["to"])),
+        superseded_by=successor if successor is not None and is_there(successor) else None,
+    )
+
+
+def removal(objects: Collection[Memory], ids: Collection[str], now: str) -> Change:
+    """The change that deletes `ids` from a space of `objects` and leaves no reference to them.
+
+    What a deleted memory had superseded is superseded by its successor, and where it has none, current again since
+    `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
+    """
+    gone = {memory.id: memory for memory in objects if memory.id in ids}
+    referring = [m for m in objects if m.id not in gone and has_dangling(m, lambda name: name not in gone)]
+    return Change(tuple(_released(memory, gone, now) for memory in referring), frozenset(gone), now)
+
+
+def made_current(before: Collection[Memory], change: Change) -> list[Memory]:
+    """The memories that were superseded before `change`, and are current after it."""
+    superseded = {memory.id for memory in before if memory.superseded_by is not None}
+    return [memory for memory in change.put if memory.id in superseded and memory.superseded_by is None]
+
+
+def renamed(memory: Memory, ids: Mapping[str, str]) -> Memory:
+    """The memory with each id of `ids`, its own and those that it refers to, replaced by the new one."""
+    name = ids.get(memory.id, memory.id)
+    links = tuple({**link, "to": ids[link["to"]]} if link["to"] in ids else link for link in memory.links)
+    chunks = memory.chunks
+    if name != memory.id:
+        chunks = tuple({**chunk, "chunk_id": f"{name}#{n}"} for n, chunk in enumerate(chunks))
+    successor = memory.superseded_by
+    return replace(
+        memory,
+        id=name,
+        links=links,
+        chunks=chunks,
+        superseded_by=ids.get(successor, successor) if successor is not None else None,
+    )
+
+
+def is_same_memory(first: Memory, second: Memory) -> bool:
+    """Whether two memories of one id are versions of one memory, not two that came to the same id.
+
+    An id is the digest of the first path of a memory, so that after a move another one may be given it elsewhere.
+    """
+    return first.path == second.path or first.created_at == second.created_at or first.hash == second.hash
+
+
+def _released(memory: Memory, gone: Mapping[str, Memory], now: str) -> Memory:
+    links = tuple(link for link in memory.links if link["to"] not in gone)
+    by = memory.superseded_by
+    if by is None or by not in gone:
+        return replace(memory, links=links)
+    successor = _successor(by, gone)
+    if successor is not None:
+        return replace(memory, links=links, superseded_by=successor)
+    fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": memory.version + 1}
+    if memory.valid_until in _times_of(gone[by], memory.id):
+        fields["valid_until"] = None
+    return replace(memory, **fields, updated_at=now or memory.updated_at)
+
+
+def _successor(name: str, gone: Mapping[str, Memory]) -> str | None:
+    """The first memory in the chain of supersessions from `name` on that is not gone."""
+    seen: set[str] = set()
+    while name in gone and name not in seen:
+        seen.add(name)
+        following = gone[name].superseded_by
+        if following is None:
+            return None
+        name = following
+    return None if name in gone else name
+
+
+def _times_of(memory: Memory, superseded: str) -> set[str]:
+    return {str(link.get("created_at")) for link in memory.links if _is_supersession(link, superseded)}
+
+
+def _is_supersession(link: Mapping[str, Any], superseded: str) -> bool:
+    return bool(link["to"] == superseded and link.get("relation") == SUPERSEDES)

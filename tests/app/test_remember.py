@@ -1,0 +1,189 @@
+"""Which memory a candidate becomes, and what becomes of those around it; on values, without a disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memcli.app.desk import Candidate
+from memcli.app.remember import DROP, fold
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import NotFoundError, RefusedError, UsageError
+from memcli.model.ids import memory_id, text_hash
+from memcli.model.memory import Memory
+from memcli.model.space import Policy, Space
+from tests.conftest import NOW
+
+LATER = "2026-02-01T00:00:00Z"
+
+
+def candidate(raw: str, **given: Any) -> Candidate:
+    digest = text_hash(raw)
+    fields = {"raw": raw, **given, "metadata": {"hash": digest, **given.get("metadata", {})}}
+    derived = {"path": f"facts/{raw.split()[0].lower()}", "kind": "fact", "summary_micro": raw, "tags": ("derived",)}
+    return Candidate(fields, derived, digest)
+
+
+def told(space: Space, *candidates: Candidate, now: str = NOW, **request: Any) -> tuple[Space, list[dict[str, Any]]]:
+    """The space after the candidates were remembered in it, and the outcomes."""
+    asked = {"now": now, "candidates": [c.to_json() for c in candidates], "supersedes": None, **request}
+    change, outcomes = fold(SpliceShelf(encode_space(space), "main"), asked)
+    return space.drop(change.drop, now).put(change.put, now), outcomes
+
+
+def by_path(space: Space) -> dict[str, Memory]:
+    return {memory.path: memory for memory in space.objects}
+
+
+def moved(space: Space, old: str, new: str) -> Space:
+    return space.put([replace(space.find(old), path=new)], NOW)
+
+
+def test_a_path_that_a_memory_once_had_is_free():
+    space, _ = told(Space("main"), candidate("A holds.", path="arch/sessions"))
+    space, outcomes = told(
+        moved(space, "arch/sessions", "arch/redis-sessions"), candidate("B holds.", path="arch/sessions")
+    )
+    assert outcomes[0]["status"] == "created"
+    assert {path: m.raw for path, m in by_path(space).items()} == {
+        "arch/redis-sessions": "A holds.", "arch/sessions": "B holds.",
+    }  # fmt: skip
+    assert outcomes[0]["id"] == memory_id("main", "arch/sessions", 2)
+    space, outcomes = told(moved(space, "arch/sessions", "arch/b"), candidate("C holds.", path="arch/sessions"))
+    assert outcomes[0]["id"] == memory_id("main", "arch/sessions", 3)
+    assert len(space.objects) == 3
+
+
+def test_one_batch_may_use_a_path_again_and_again():
+    first, second = (candidate(f"{letter} holds.", path="x", id=f"mem_{letter}") for letter in "ab")
+    space, outcomes = told(Space("main"), first, second)
+    assert [o["status"] for o in outcomes] == ["created", "created"]
+    assert len({m.path for m in space.objects}) == 2
+
+
+def test_a_path_is_never_given_twice_however_often_it_is_taken():
+    space = Space("main")
+    for n in range(5):
+        space, _ = told(space, candidate("Same text.", id=f"mem_{n}", path="x"))
+        space, _ = told(space, candidate("Same text."))  # confirms the first that holds
+    assert len({m.path for m in space.objects}) == len(space.objects) == 5
+
+
+def test_a_text_that_was_superseded_is_told_anew():
+    space, _ = told(Space("main"), candidate("MySQL is the database.", path="db"))
+    space, _ = told(space, candidate("PostgreSQL is the database."), supersedes="db")
+    space, outcomes = told(space, candidate("MySQL is the database."), now=LATER)
+    assert outcomes[0]["status"] == "created"
+    assert [m.raw for m in space.objects if m.superseded_by is None] == [
+        "PostgreSQL is the database.", "MySQL is the database.",
+    ]  # fmt: skip
+
+
+def test_what_is_told_again_at_its_path_holds_again():
+    space, _ = told(Space("main"), candidate("MySQL.", path="db"), candidate("Old.", path="old", valid_until=NOW))
+    space, _ = told(space, candidate("PostgreSQL.", path="db2"), supersedes="db")
+    space, _ = told(space, candidate("MySQL.", path="db"), candidate("Old.", path="old"), now=LATER)
+    after = by_path(space)
+    assert (after["db"].superseded_by, after["db"].valid_until) == (None, None)
+    assert after["old"].valid_until is None
+
+
+@pytest.mark.parametrize("source", ["observed", "imported"])
+def test_what_is_only_read_again_stays_superseded(source: str):
+    read = candidate("MySQL.", path="db", provenance={"source": source})
+    space, _ = told(Space("main"), read)
+    before, _ = told(space, candidate("PostgreSQL.", path="db2"), supersedes="db")
+    after, _ = told(before, read, now=LATER)
+    assert after.find("db").superseded_by == before.find("db2").id
+
+
+def test_a_successor_takes_over_path_kind_tags_and_pin():
+    old = candidate("MySQL.", path="arch/db", kind="decision", tags=("db",), pinned=True)
+    space, (first,) = told(Space("main"), old)
+    space, (second,) = told(space, candidate("PostgreSQL."), supersedes=first["id"], now=LATER)
+    new, old_now = space.find(second["id"]), space.find(first["id"])
+    assert (new.path, new.kind, new.tags, new.pinned) == ("arch/db", "decision", ("db",), True)
+    assert new.links == ({"to": first["id"], "relation": "supersedes", "weight": 1.0, "created_at": LATER},)
+    assert (old_now.path, old_now.superseded_by) == ("arch/db-superseded", second["id"])
+    assert (old_now.valid_until, old_now.raw, old_now.version) == (LATER, "MySQL.", 2)
+
+
+def test_a_successor_keeps_what_it_has_of_its_own():
+    space, _ = told(Space("main"), candidate("MySQL.", path="a", kind="decision", tags=("db",), pinned=True))
+    own = candidate("PostgreSQL.", path="b", kind="fact", tags=("pg",), pinned=False)
+    space, _ = told(space, own, supersedes="a")
+    new = space.find("b")
+    assert (new.kind, new.tags, new.pinned, space.find("a").superseded_by) == ("fact", ("pg",), False, new.id)
+
+
+def test_a_chain_of_successors_at_one_path():
+    space, _ = told(Space("main"), candidate("One.", path="a"))
+    for text in ("Two.", "Three.", "Four."):
+        space, _ = told(space, candidate(text), supersedes="a")
+    assert by_path(space)["a"].raw == "Four."
+    assert len(by_path(space)) == 4
+    assert [m.raw for m in space.objects if m.superseded_by is None] == ["Four."]
+
+
+def test_a_memory_that_says_it_already_can_be_the_successor():
+    space, _ = told(Space("main"), candidate("MySQL.", path="a"), candidate("PostgreSQL.", path="b"))
+    space, (outcome,) = told(space, candidate("PostgreSQL."), supersedes="a")
+    assert outcome["id"] == space.find("b").id
+    assert space.find("a").superseded_by == space.find("b").id
+    assert len(space.objects) == 2
+
+
+def test_nothing_supersedes_itself():
+    space, (one,) = told(Space("main"), candidate("One.", path="a"))
+    for again in (candidate("One."), candidate("One.", path="a"), candidate("Two.", id=one["id"])):
+        with pytest.raises(UsageError, match="supersede itself"):
+            told(space, again, supersedes="a")
+
+
+def link(to: str, relation: str = "relates_to", **fields: Any) -> dict[str, Any]:
+    return {"to": to, "relation": relation, **fields}
+
+
+def test_links_lead_to_ids_and_have_dates():
+    first = candidate("One.", path="a", links=(link("b"), link("c")))
+    space, _ = told(Space("main"), first, candidate("Two.", path="b"), candidate("Three.", path="c"))
+    assert [(one["to"], one["created_at"]) for one in space.find("a").links] == [
+        (space.find("b").id, NOW), (space.find("c").id, NOW),
+    ]  # fmt: skip
+    again, (outcome,) = told(space, candidate("One.", path="a", links=(link("b"), link("c"))), now=LATER)
+    assert outcome["status"] == "deduplicated"
+    assert again.find("a") == space.find("a")
+
+
+def test_a_link_leads_to_another_memory_that_is_there():
+    space, _ = told(Space("main"), candidate("One.", path="a"))
+    with pytest.raises(NotFoundError, match="'nowhere'"):
+        told(space, candidate("Two.", links=(link("nowhere"),)))
+    with pytest.raises(NotFoundError, match="'nowhere'"):
+        told(space, candidate("Two.", superseded_by="nowhere"))
+    with pytest.raises(UsageError, match="itself"):
+        told(space, candidate("One.", path="a", links=(link("a"),)))
+    dropped, _ = told(space, candidate("Two.", path="b", links=(link("nowhere"), link("b"), link("a"))), links=DROP)
+    assert [one["to"] for one in dropped.find("b").links] == [space.find("a").id]
+
+
+def test_two_memories_cannot_supersede_each_other():
+    space, _ = told(Space("main"), candidate("One.", path="a"))
+    space, _ = told(space, candidate("Two.", path="b"), supersedes="a")
+    with pytest.raises(UsageError, match="supersede itself"):
+        told(space, candidate("Two!", path="b", superseded_by="a"))
+
+
+def test_a_full_space_makes_room_and_stays_sound():
+    space = Space("main", policy=Policy(max_objects=2))
+    space, _ = told(space, candidate("Old.", path="old"), now="2020-01-01T00:00:00Z")
+    space, _ = told(space, candidate("New.", path="new", links=(link("old", "depends_on"),)))
+    space, _ = told(space, candidate("Newest.", path="newest"))
+    assert {m.path: m.links for m in space.objects} == {"new": (), "newest": ()}
+    pinned = Space("main", policy=Policy(max_objects=1))
+    pinned, _ = told(pinned, candidate("Kept.", path="kept", pinned=True))
+    with pytest.raises(RefusedError, match="max_objects"):
+        told(pinned, candidate("More."))

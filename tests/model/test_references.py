@@ -1,0 +1,94 @@
+"""What deleting a memory leaves behind: no reference to it, and what it had superseded holds again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memcli.model.memory import Memory
+from memcli.model.references import is_same_memory, made_current, removal, renamed, without_dangling
+from tests.conftest import NOW, memory
+
+LATER = "2026-02-01T00:00:00Z"
+
+
+def link(to: str, relation: str = "relates_to", **fields: Any) -> dict[str, Any]:
+    return {"to": to, "relation": relation, **fields}
+
+
+def superseding(name: str, old: str, **fields: Any) -> Memory:
+    return memory(name, links=({**link(f"mem_{old}", "supersedes"), "created_at": NOW},), **fields)
+
+
+def after(objects: list[Memory], *gone: str) -> dict[str, Memory]:
+    change = removal(objects, {f"mem_{name}" for name in gone}, LATER)
+    assert change.drop == {f"mem_{name}" for name in gone}
+    kept = {m.id: m for m in objects if m.id not in change.drop} | {m.id: m for m in change.put}
+    return {name.removeprefix("mem_"): memory for name, memory in kept.items()}
+
+
+def test_links_to_what_is_gone_go_and_leave_the_date():
+    one = memory("a", links=(link("mem_b"), link("mem_c")))
+    left = after([one, memory("b"), memory("c")], "b")
+    assert left["a"].links == (link("mem_c"),)
+    assert (left["a"].version, left["a"].updated_at) == (one.version, one.updated_at)
+
+
+def test_what_was_superseded_is_current_again():
+    old = memory("old", superseded_by="mem_new", valid_until=NOW)
+    objects = [old, superseding("new", "old")]
+    left = after(objects, "new")["old"]
+    assert (left.superseded_by, left.valid_until, left.version, left.updated_at) == (None, None, 2, LATER)
+    assert [m.id for m in made_current(objects, removal(objects, {"mem_new"}, LATER))] == ["mem_old"]
+
+
+def test_an_end_that_the_supersession_did_not_set_stays():
+    old = memory("old", superseded_by="mem_new", valid_until="2025-01-01T00:00:00Z")
+    assert after([old, superseding("new", "old")], "new")["old"].valid_until == "2025-01-01T00:00:00Z"
+
+
+def test_the_successor_of_a_successor_takes_its_place():
+    first = memory("a", superseded_by="mem_b", valid_until=NOW)
+    second = superseding("b", "a", superseded_by="mem_c")
+    third = superseding("c", "b")
+    left = after([first, second, third], "b")
+    assert (left["a"].superseded_by, left["a"].valid_until, left["c"].links) == ("mem_c", NOW, ())
+    assert made_current([first, second, third], removal([first, second, third], {"mem_b"}, LATER)) == []
+    assert after([first, second, third], "b", "c")["a"].superseded_by is None
+
+
+def test_a_circle_of_supersessions_ends():
+    objects = [
+        memory("a", superseded_by="mem_b"),
+        memory("b", superseded_by="mem_c"),
+        memory("c", superseded_by="mem_b"),
+    ]
+    assert after(objects, "b", "c")["a"].superseded_by is None
+
+
+def test_what_refers_to_nothing_gone_is_left_alone():
+    objects = [memory("a", links=(link("mem_b"),)), memory("b"), memory("c")]
+    assert removal(objects, {"mem_c", "mem_x"}, LATER).put == ()
+
+
+def test_dangling_references_are_taken_out():
+    one = memory("a", links=(link("mem_b"), link("mem_x")), superseded_by="mem_y")
+    sound = without_dangling(one, {"mem_b"}.__contains__)
+    assert (sound.links, sound.superseded_by) == ((link("mem_b"),), None)
+    assert without_dangling(sound, {"mem_b"}.__contains__) is sound
+
+
+def test_a_new_id_is_new_wherever_it_stands():
+    one = memory(
+        "a", links=(link("mem_a"), link("mem_b")), superseded_by="mem_a", chunks=({"chunk_id": "mem_a#0", "text": "x"},)
+    )
+    other = renamed(one, {"mem_a": "mem_z"})
+    assert (other.id, other.superseded_by, other.chunks[0]["chunk_id"]) == ("mem_z", "mem_z", "mem_z#0")
+    assert [one["to"] for one in other.links] == ["mem_z", "mem_b"]
+
+
+def test_versions_of_one_memory_are_told_from_two_of_one_id():
+    one = memory("a", path="x", metadata={"hash": "1"})
+    assert is_same_memory(one, memory("a", path="x", metadata={"hash": "2"}, created_at=LATER))
+    assert is_same_memory(one, memory("a", path="y", metadata={"hash": "2"}))
+    assert is_same_memory(one, memory("a", path="y", metadata={"hash": "1"}, created_at=LATER))
+    assert not is_same_memory(one, memory("a", path="y", metadata={"hash": "2"}, created_at=LATER))
