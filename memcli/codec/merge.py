@@ -71,16 +71,14 @@ def _told_apart(base: Space, ours: Space, theirs: Space) -> tuple[Space, Space]:
     The one that the id was made for, by its path, keeps it; else the one of the smaller bytes.
     """
     before, left, right = ({m.id: m for m in space.objects} for space in (base, ours, theirs))
-    taken = {*before, *left, *right}
+    taken, space = {*before, *left, *right}, min(ours.name, theirs.name)
     ids: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for name in sorted((left.keys() & right.keys()) - before.keys()):
         if is_same_memory(left[name], right[name]):
             continue
         sides = (left[name], right[name])
-        side = max(
-            (0, 1), key=lambda n: (memory_id(ours.name, sides[n].path) != name, encode(memory_to_json(sides[n])))
-        )
-        names = (memory_id(ours.name, sides[side].path, number) for number in count(1))
+        side = max((0, 1), key=lambda n: (memory_id(space, sides[n].path) != name, encode(memory_to_json(sides[n]))))
+        names = (memory_id(space, sides[side].path, number) for number in count(1))
         ids[side][name] = next(free for free in names if free not in taken)
         taken.add(ids[side][name])
     return _reidentified(ours, ids[0]), _reidentified(theirs, ids[1])

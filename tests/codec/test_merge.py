@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.codec.merge import merge
 from memcli.codec.space import decode_space, encode_space
 from memcli.errors import CorruptError
-from memcli.model.ids import text_hash
+from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from tests.conftest import NOW, memory
@@ -242,3 +242,27 @@ def test_a_side_with_an_id_twice_is_refused() -> None:
     twice = Space("main", (memory(), memory()))
     with pytest.raises(CorruptError, match="mem_a"):
         merge(NOTHING, twice, NOTHING)
+
+
+def test_two_memories_that_came_to_one_id_on_two_sides_are_both_kept() -> None:
+    name = memory_id("main", "arch/sessions")
+    moved = memory("x", id=name, path="arch/redis", raw="A.", created_at=EARLY, metadata={"hash": "a"})
+    linked = memory("l", links=({"to": name, "relation": "relates_to"},))
+    other = memory("x", id=name, path="arch/sessions", raw="B.", created_at=LATE, metadata={"hash": "b"})
+    ours, theirs = space(moved, linked), space(other)
+    result = merge(NOTHING, ours, theirs)
+    by_path = {m.path: m for m in result.space.objects}
+    assert {path: m.raw for path, m in by_path.items()} == {
+        "arch/redis": "A.", "arch/sessions": "B.", "notes/l": "The text of l.",
+    }  # fmt: skip
+    assert by_path["arch/sessions"].id == name
+    assert by_path["notes/l"].links[0]["to"] == by_path["arch/redis"].id
+    assert merge(NOTHING, theirs, ours).space == result.space
+
+
+def test_what_one_side_deleted_is_referred_to_by_nobody() -> None:
+    gone, kept = memory("a"), memory("b")
+    ours = space(replace(kept, links=({"to": "mem_a", "relation": "relates_to"},), updated_at=LATE), gone)
+    old = replace(kept, superseded_by="mem_a", updated_at=LATE)
+    assert only(merge(space(gone, kept), ours, space(kept)).space).links == ()
+    assert only(merge(space(gone, kept), space(gone, old), space(kept)).space).superseded_by is None

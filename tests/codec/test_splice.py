@@ -83,9 +83,9 @@ def test_everything_is_found(space: Space, warm: bool) -> None:
         assert shelf.stored(memory.id) == encode_memory(memory)
         below = {m.id for m in space.objects if is_under(m.path, memory.path)}
         assert {m.id for m in shelf.under(memory.path)} == below
-    for digest, memories in by_hash.items():
+    for digest, same in by_hash.items():
         if digest:
-            assert shelf.find_by_hash(digest) == memories
+            assert shelf.find_by_hash(digest) == same
     assert shelf.get("mem") is None or "mem" in {m.id for m in space.objects}
     assert shelf.stored("not there") == b""
 

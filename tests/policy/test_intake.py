@@ -94,3 +94,37 @@ def test_a_merge_loses_nothing_and_ends(mine: Space, theirs: Space) -> None:
     assert plan.created + plan.updated + plan.unchanged + plan.kept == len(theirs.objects)
     again = merge(plan.after, theirs)
     assert (again.created, again.updated, again.after) == (0, 0, plan.after)
+
+
+def test_two_memories_that_came_to_one_id_are_both_kept() -> None:
+    a = memory("x", path="arch/redis", raw="A.", metadata={"hash": "a"}, created_at=EARLIER)
+    b = memory("x", path="arch/sessions", raw="B.", metadata={"hash": "b"})
+    linked = memory("l", links=({"to": "mem_x", "relation": "relates_to"},))
+    for mode in ("merge", "replace"):
+        mine = space(a, policy=Policy(allow_delete=True))
+        plan = plan_intake(mine, space(b, linked), mode, is_new=False)
+        by_path = {m.path: m for m in plan.after.objects}
+        assert by_path["arch/sessions"].raw == "B."
+        assert by_path["arch/sessions"].id not in {"mem_x"}
+        assert by_path["notes/l"].links[0]["to"] == by_path["arch/sessions"].id
+        assert ("arch/redis" in by_path) == (mode == "merge")
+    again = plan_intake(plan_intake(mine, space(b), "merge", is_new=False).after, space(b), "merge", is_new=False)
+    assert (again.created, again.updated, again.unchanged) == (0, 0, 1)
+
+
+def test_an_older_state_of_a_moved_memory_is_no_other_one() -> None:
+    here = memory("x", path="arch/redis", raw="A.", updated_at=LATER, created_at=EARLIER)
+    there = memory("x", path="arch/sessions", raw="A, once.", updated_at=EARLIER, created_at=EARLIER)
+    assert merge(space(here), space(there)).after.objects == (here,)
+
+
+def test_what_comes_refers_to_nothing_that_is_not_there() -> None:
+    linked = memory(
+        "l", links=({"to": "mem_a", "relation": "relates_to"}, {"to": "mem_gone", "relation": "relates_to"})
+    )
+    old = memory("old", superseded_by="mem_gone")
+    after = {m.id: m for m in merge(space(memory("a")), space(linked, old)).after.objects}
+    assert [link["to"] for link in after["mem_l"].links] == ["mem_a"]
+    assert after["mem_old"].superseded_by is None
+    whole = plan_intake(Space("new"), space(linked), "merge", is_new=True).after
+    assert whole.objects[0].links == ()
