@@ -40,6 +40,8 @@ class SpliceShelf:
         self._searched: dict[bytes, list[int]] = {}
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
+        self._last: Range = (0, 0)  # a huge memory is looked for once, not once for each one that is put beside it
+        self._orders: dict[Range, tuple[str, str]] = {}
 
     @property
     def header(self) -> Space:
@@ -143,6 +145,11 @@ class SpliceShelf:
         return low
 
     def _order(self, start: int, end: int) -> tuple[str, str]:
+        if (start, end) not in self._orders:
+            self._orders[start, end] = self._read_order(start, end)
+        return self._orders[start, end]
+
+    def _read_order(self, start: int, end: int) -> tuple[str, str]:
         values = []
         for key in (_TIME, _ID):
             at = self._data.find(key, start, end)
@@ -191,11 +198,14 @@ class SpliceShelf:
 
     def _around(self, at: int) -> Range:
         """The memory that the byte `at` lies in."""
+        if self._last[0] <= at < self._last[1]:
+            return self._last
         start = self._data.rfind(_OPEN, self._start, at + len(_OPEN))
         end = -1 if start < 0 else self._data.find(_CLOSE, start, self._end)
         if end < 0:
             raise self._damaged()
-        return start, end + len(_CLOSE)
+        self._last = start, end + len(_CLOSE)
+        return self._last
 
     def _memory(self, place: Range) -> Memory:
         tree = decode(self._data[place[0] : place[1]], self._where)
