@@ -43,6 +43,9 @@ class Snapshot(Protocol):
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         """The memories at these (id, start, length), in the order asked. Raises CorruptError."""
 
+    def is_before(self, time: int) -> bool:
+        """Whether the space has been written since, and this version of it before `time`, in nanoseconds."""
+
     def close(self) -> None:
         """Lets go of the file."""
 

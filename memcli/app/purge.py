@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memcli.app.alter import named
 from memcli.app.workspace import Workspace
@@ -15,10 +15,12 @@ from memcli.ports import Shelf
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """What a purge deleted, and what is current again because what had superseded it is gone."""
+    """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
+    the texts, where they were to be erased."""
 
     memories: tuple[Memory, ...]
-    current: tuple[Memory, ...]
+    current: tuple[Memory, ...] = ()
+    quotes: tuple[str, ...] = ()
 
 
 def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
@@ -33,21 +35,25 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
         snapshot.close()
 
 
-def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> Purged:
+def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False) -> Purged:
     """Deletes the memories that `refs` name, and every reference to them.
 
-    With `recursive` each of `refs` may be a path, and all below it is meant too. Raises NotFoundError.
+    With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
+    grants no grace, no byte of the texts is left in the space, trash, caches and logs.
+    Raises NotFoundError; LockedError when a reader holds what is to be erased.
     """
-    now = workspace.clock()
-    purged = Purged((), ())
+    time = workspace.clock()
+    purged = Purged(())
+    is_erased = now
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal purged
+        nonlocal purged, is_erased
+        is_erased = now or shelf.header.policy.grace_days == 0
         memories = named(shelf, refs, recursive)
         objects = shelf.load().objects
-        change = removal(objects, {memory.id for memory in memories}, now)
+        change = removal(objects, {memory.id for memory in memories}, time)
         purged = Purged(tuple(memories), tuple(made_current(objects, change)))
-        return change
+        return replace(change, erase=now)
 
     workspace.store.update(workspace.space, apply)
-    return purged
+    return replace(purged, quotes=tuple(workspace.find_quotes(purged.memories))) if is_erased else purged

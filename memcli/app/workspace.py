@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
+from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.strangers import in_force
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
@@ -19,7 +20,8 @@ class Workspace:
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
-    None where the store belongs to no work tree of now. `warn` and `progress` speak to the user, never on standard output.
+    None where the store belongs to no work tree of now. `erase_traces` takes memories of a space that are gone for good
+    out of indexes and logs; `find_quotes` names what else holds their texts. `warn` and `progress` speak to the user, never on standard output.
     """
 
     store: Store
@@ -38,6 +40,8 @@ class Workspace:
     backend: str | None = None
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     load_code: Callable[[], CodeReader | None] = lambda: None
+    erase_traces: Callable[[str, Sequence[Memory]], None] = lambda *_: None
+    find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 

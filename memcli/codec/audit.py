@@ -8,7 +8,7 @@ missing shows only to who has noted the head.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,7 +16,7 @@ import orjson
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json
 
-_DOMAIN = b"memcli/audit/1\0"  # keeps this digest apart from any other over the same bytes
+_DOMAIN = b"memcli/audit/2\0"  # keeps this digest apart from any other over the same bytes
 
 
 _MAX_NUMBER = 1 << 53
@@ -89,8 +89,30 @@ def _is_act(entry: Mapping[str, Any]) -> bool:
 
 
 def entry_hash(body: Mapping[str, Json]) -> str:
-    """The digest that binds a line, `prev` included and `hash` not."""
-    return hashlib.sha256(_DOMAIN + encode_line(body)).hexdigest()
+    """The digest that binds a line, `prev` included and `hash` not.
+
+    Of a memory's path only the digest is bound, so that the path can be erased and the line still fits.
+    """
+    changes = body.get("changes")
+    bound = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
+    return hashlib.sha256(_DOMAIN + encode_line({**body, "changes": bound})).hexdigest()
+
+
+def without_paths(line: bytes, ids: Collection[str]) -> bytes:
+    """The line without the paths of the memories of `ids`, which are gone for good; as it is when it has none."""
+    entry = parse_entry(line)
+    if entry is None or not any(change.get("id") in ids and "path" in change for change in entry["changes"]):
+        return line
+    changes = [_without_path(change) if change.get("id") in ids else change for change in entry["changes"]]
+    return encode_line({**entry, "changes": changes})
+
+
+def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
+    bare = dict(change)
+    path = bare.pop("path", None)
+    if isinstance(path, str):
+        bare["path_hash"] = hashlib.sha256(_DOMAIN + path.encode("utf-8", "surrogatepass")).hexdigest()
+    return bare
 
 
 def torn_hash(torn: bytes) -> str:

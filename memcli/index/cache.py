@@ -17,6 +17,7 @@ from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError
 from memcli.index.database import IN_MEMORY, connect, copy
 from memcli.index.documents import anchors, chunk_texts, columns, field_texts, links
+from memcli.index.erasing import is_outdated
 from memcli.index.vectors import VectorFile, text_key
 from memcli.index.view import IndexedSpace
 from memcli.index.windows import renew_windows
@@ -73,6 +74,8 @@ class CachedIndex:
             if self._live != self._folder and not os.path.exists(path):
                 copy(os.path.join(self._live, os.path.basename(path)), path)
             return self._synchronized(path, snapshot), path
+        except _OutdatedError:
+            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
@@ -86,7 +89,10 @@ class CachedIndex:
     def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
         connection = connect(path, self._warn)
         try:
-            synchronize(connection, snapshot)
+            synchronize(connection, snapshot, path)
+        except _OutdatedError:
+            connection.close()
+            raise
         except sqlite3.OperationalError:
             raise  # locked, read-only, disk full: not damage
         except sqlite3.DatabaseError:
@@ -94,7 +100,7 @@ class CachedIndex:
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
             os.unlink(path)
             connection = connect(path)
-            synchronize(connection, snapshot)
+            synchronize(connection, snapshot, path)
         return connection
 
     def _path(self, space: str) -> str:
@@ -122,13 +128,19 @@ class CachedIndex:
         return self._embedder, self._vectors
 
 
-def synchronize(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Makes the index tell of exactly this snapshot; what did not change is left as it is."""
+class _OutdatedError(Exception):
+    """The snapshot holds what was erased since."""
+
+
+def synchronize(connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY) -> None:
+    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is."""
     if _fingerprint(connection) == snapshot.fingerprint:
         return
     with _transaction(connection):
         if _fingerprint(connection) == snapshot.fingerprint:
             return
+        if path != IN_MEMORY and is_outdated(path, snapshot):
+            raise _OutdatedError
         header = snapshot.header()
         _update(connection, snapshot)
         meta = {"fingerprint": snapshot.fingerprint, "policy": encode_line(policy_to_json(header.policy)).decode()}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
 from threading import Lock
 from typing import Any
 
@@ -49,6 +50,8 @@ class VectorFile:
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
+        if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
+            self._places.execute(f"PRAGMA user_version = {self._record}")
         if self._path and self._count() * self._record > _size(self._path):
             # The flat file was lost or cut: what the table says of it is worth nothing.
             self._places.execute("DELETE FROM vector")
@@ -158,6 +161,37 @@ class VectorFile:
                 rest = rest[os.write(fd, rest) :]
         finally:
             os.close(fd)
+
+
+def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
+    """Overwrites the vectors of these keys in the file that belongs to the table at `places`, and forgets the keys.
+
+    `wait`: seconds to wait for another process. Raises sqlite3.Error, OSError.
+    """
+    with closing(sqlite3.connect(places, timeout=wait, isolation_level=None)) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN EXCLUSIVE")
+        slots: list[int] = []
+        for part in _parts(sorted(keys)):
+            marks = ",".join("?" * len(part))
+            slots += [n for (n,) in connection.execute(f"SELECT slot FROM vector WHERE key IN ({marks})", part)]
+            connection.execute(f"DELETE FROM vector WHERE key IN ({marks})", part)
+        if slots:
+            record = connection.execute("PRAGMA user_version").fetchone()[0]
+            _overwrite(f"{places.removesuffix('.places')}.vectors", slots, record)
+            connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
+        connection.execute("COMMIT")
+
+
+def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | _NOFOLLOW)
+    try:
+        for slot in slots:
+            os.lseek(fd, slot * record, os.SEEK_SET)
+            os.write(fd, bytes(record))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _connect(path: str) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from memcli.model.ids import short_digest
+from memcli.model.memory import Memory
 from memcli.model.space import Space
 
 _NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
@@ -19,6 +20,17 @@ class Run:
     removed_at: str
     command: str
     space: Space
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
+    `erased`, the memories that go for good. `run` is where the trash keeps them.
+    """
+
+    kept: Space
+    erased: tuple[Memory, ...] = ()
+    run: str = ""
 
 
 def run_name(removed_at: str, content: str) -> str:

@@ -86,13 +86,15 @@ class Change:
     """What is to become of a space; an empty one writes nothing.
 
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
-    space's `updated_at`; of `header` everything but the memories is taken over.
+    space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
+    the trash, whatever grace the policy grants.
     """
 
     put: tuple[Memory, ...] = ()
     drop: frozenset[str] = frozenset()
     now: str = ""
     header: Space | None = None
+    erase: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.put or self.drop or self.header is not None)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Memory
+from memcli.model.removal import Going
 from memcli.model.space import Change, Space, under_any
 from memcli.ports import Shelf
 
@@ -56,6 +57,7 @@ class Draft:
         self._base = base
         self._put: dict[str, Memory] = {}
         self._drop: set[str] = set()
+        self._erase: set[str] = set()
         self._gone: dict[str, Memory] = {}
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, dict[str, None]] = {}
@@ -99,6 +101,7 @@ class Draft:
 
     def take(self, change: Change) -> list[tuple[Memory | None, Memory | None]]:
         """Lays `change` over what is there; returns what each memory that it touches was before, and is now."""
+        self._erase |= change.drop if change.erase else set()
         touched: list[tuple[Memory | None, Memory | None]] = [self._take_out(name) for name in sorted(change.drop)]
         touched += [self._take_in(memory) for memory in change.put]
         if change.header is not None:
@@ -107,10 +110,13 @@ class Draft:
             self._header = replace(self.header, updated_at=change.now)
         return [(before, after) for before, after in touched if before is not after]
 
-    @property
-    def gone(self) -> tuple[Memory, ...]:
-        """The memories that were taken out, as they were last, in their order: also what was only just laid over."""
-        return tuple(sorted(self._gone.values(), key=lambda memory: memory.order))
+    def going(self) -> Going:
+        """What was taken out, as it was last, in its order: also what was only just laid over."""
+        gone = sorted(self._gone.values(), key=lambda memory: memory.order)
+        return Going(
+            replace(self._base.header, objects=tuple(m for m in gone if m.id not in self._erase)),
+            tuple(m for m in gone if m.id in self._erase),
+        )
 
     def change(self) -> Change:
         """Everything that was laid over the base, as one change."""

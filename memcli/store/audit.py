@@ -1,17 +1,18 @@
-"""The audit log of a space: `.memory/audit/<space>.jsonl`, appended to and never rewritten."""
+"""The audit log of a space: `.memory/audit/<space>.jsonl`, appended to; only paths of erased memories are taken out."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from memcli.clock import Clock
-from memcli.codec.audit import Link, link_of, seal
+from memcli.codec.audit import Link, link_of, seal, without_paths
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.store.atomic import append_line, check_appendable, make_folder, read_at, read_regular
+from memcli.store.atomic import append_line, check_appendable, make_folder, read_at, read_regular, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 
@@ -69,16 +70,39 @@ class AuditLog:
         except OSError as error:
             raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file") from None
 
+    def erase(self, space: str, ids: Collection[str]) -> None:
+        """Takes the paths of these memories out of the log: they are gone for good, and a path may quote a text.
+
+        Raises StoreError, LockedError.
+        """
+        path = self._path(space)
+        if not os.path.exists(path):
+            return
+        with self._locked(space):
+            before = self.read(space)
+            after = b"\n".join(without_paths(line, ids) for line in before.split(b"\n"))
+            if after != before:
+                write_file(path, after, 0o600)
+
     def _append(self, space: str, entry: dict[str, Json], sync: bool) -> int:
         path = self._path(space)
         make_folder(os.path.dirname(path), _FOLDER_MODE)
-        with locked(path, f"the audit log of space {space!r}"):
+        with self._locked(space):
             try:
                 link = _last(path)
                 append_line(path, seal(entry, link), sync)
             except OSError as error:
                 raise _unwritable(space, error) from None
         return len(link.torn)
+
+    @contextmanager
+    def _locked(self, space: str) -> Iterator[None]:
+        """Holds the log, which is its own lock file: one that was replaced meanwhile is let go, and the new one held."""
+        while True:
+            with locked(self._path(space), f"the audit log of space {space!r}") as held:
+                if held is not None and held.is_at(self._path(space)):
+                    yield
+                    return
 
     def _path(self, space: str) -> str:
         return self._layout.audit(f"{space}.jsonl")
@@ -96,7 +120,8 @@ def _told(touched: Sequence[Touched]) -> dict[str, Json]:
 
 
 def _change(touched: Touched) -> Json:
-    return {"id": touched.id, "path": touched.path, "before": touched.before, "after": touched.after}
+    path = {"path": touched.path} if touched.path else {}  # of what is erased no word is kept
+    return {"id": touched.id, **path, "before": touched.before, "after": touched.after}
 
 
 def _last(path: str) -> Link:

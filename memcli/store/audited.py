@@ -56,7 +56,8 @@ class AuditedStore:
             self._log().check(space)
 
         gone = self._store.delete(space, checked)
-        touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in gone.objects)
+        is_kept = gone.policy.grace_days > 0  # of what is erased no word is kept
+        touched = tuple(Touched(m.id, m.path if is_kept else "", memory_digest(m), "") for m in gone.objects)
         self._log().record(space, "delete space", touched, _difference(gone.policy, None))
         return gone
 

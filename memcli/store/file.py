@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
+from memcli.model.removal import Going
 from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
@@ -35,7 +36,7 @@ class FileStore:
         self,
         layout: Layout,
         fold: Fold,
-        guard: Callable[[Space, Space | None], AbstractContextManager[str]] = lambda *_: nullcontext(""),
+        guard: Callable[[Going, Space | None], AbstractContextManager[Going]] = lambda going, _: nullcontext(going),
         wait: float = WAIT_SECONDS,
     ) -> None:
         """`guard` stands around every write: see `store/guard.py`. `wait`: how many seconds to wait for a lock."""
@@ -108,7 +109,7 @@ class FileStore:
             finally:
                 snapshot.close()
             check(before)
-            with self._guard(before, None):
+            with self._guard(Going(before), None):
                 remove_file(path)
             return before
 
@@ -122,14 +123,14 @@ class FileStore:
         whole = draft.change()
         if whole:
             check_writable(shelf.header, self._where(space))
-            with self._guard(replace(shelf.header, objects=draft.gone), draft.header) as run:
+            with self._guard(draft.going(), draft.header) as going:
                 status = write_file(
                     self._layout.space(space),
                     shelf.spliced(whole),
                     alone=True,
                     before_rename=lambda new: journal.promise(fingerprint_of(new), answers) if answers else None,
                 )
-            receipt = replace(receipt, run=run)
+            receipt = replace(receipt, run=going.run, touched=_without_erased(receipt.touched, going))
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
@@ -180,6 +181,12 @@ def _receipt(draft: Draft, change: Change) -> Receipt:
         if (memory := after or before) is not None
     )
     return Receipt(touched, change.header is not None)
+
+
+def _without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
+    """`touched` without the paths of what goes for good: a path may quote the text."""
+    erased = {memory.id for memory in going.erased}
+    return tuple(replace(one, path="") if one.id in erased else one for one in touched)
 
 
 def _digest(memory: Memory | None) -> str:

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
-from memcli.model.space import Space
+from memcli.model.memory import Memory
+from memcli.model.removal import Going
+from memcli.model.space import Policy, Space
 from memcli.store.ignored import set_ignored
 from memcli.store.layout import Layout
 
 
 class Guard:
-    """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name; `warn` tells."""
+    """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erase` takes
+    what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds here."""
 
-    def __init__(self, layout: Layout, keep: Callable[[Space], str], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        keep: Callable[[Space], str],
+        erase: Callable[[str, Sequence[Memory]], None],
+        in_force: Callable[[Policy], Policy],
+        warn: Callable[[str], None],
+    ) -> None:
         self._layout = layout
         self._keep = keep
+        self._erase = erase
+        self._in_force = in_force
         self._warn = warn
 
     @contextmanager
-    def __call__(self, going: Space, after: Space | None) -> Iterator[str]:
-        """Around the write that makes `after` (a header; None: no space) of a space; gives the name of the run.
+    def __call__(self, going: Going, after: Space | None) -> Iterator[Going]:
+        """Around the write that makes `after` (a header; None: no space) of a space; gives what goes where.
 
-        `going` is the header as it was, with the memories that go. Raises StoreError, and then nothing was written.
+        Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
         """
-        run = self._keep(going) if going.objects or after is None else ""
-        was_private = going.policy.is_private
+        before, erased = going.kept, going.erased
+        grace = self._in_force(before.policy).grace_days
+        if grace == 0:
+            before, erased = replace(before, objects=()), (*before.objects, *erased)
+        is_kept = before.objects or (after is None and not erased)
+        run = self._keep(before) if is_kept else ""
+        was_private = before.policy.is_private
         is_private = after is not None and after.policy.is_private
         if is_private and not was_private:  # before the write: git must not see the file for a moment
-            set_ignored(self._layout, going.name, ignored=True)
-        yield run
+            set_ignored(self._layout, before.name, ignored=True)
+        yield Going(before, erased, run)
         if was_private and not is_private:
-            set_ignored(self._layout, going.name, ignored=False)
+            set_ignored(self._layout, before.name, ignored=False)
+        if erased:
+            self._erase(before.name, erased)
         if run:
-            many = "1 memory is" if len(going.objects) == 1 else f"{len(going.objects)} memories are"
-            self._warn(f"{many} in the trash for {going.policy.grace_days:g} days: `memcli restore --run {run}`")
+            many = "1 memory is" if len(before.objects) == 1 else f"{len(before.objects)} memories are"
+            self._warn(f"{many} in the trash for {grace:g} days: `memcli restore --run {run}`")

@@ -11,6 +11,7 @@ from memcli.store.atomic import make_folder, read_json, write_file
 FOLDER = ".memory"
 _IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
 _FOLDERS = ("spaces",)
+_NEVER = 1 << 63
 _OWN_FOLDERS = (
     "spaces", "sessions", "exports", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
     "local/inbox/local",
@@ -69,6 +70,13 @@ class Layout:
                     if os.path.isfile(path := os.path.join(folder, file)) and not os.path.islink(path)
                 ]
         return sorted(found)
+
+    def written_at(self, name: str) -> int:
+        """When the file of a space was written, in nanoseconds; for one that is not there, later than any file."""
+        try:
+            return os.stat(self.space(name), follow_symlinks=False).st_mtime_ns
+        except OSError:
+            return _NEVER
 
     def sizes(self, name: str) -> dict[str, int]:
         """How many bytes the files of a space take: the space itself, and its part of the cache."""

@@ -40,6 +40,13 @@ class Held:
     def __init__(self, fd: int) -> None:
         self._fd = fd
 
+    def is_at(self, path: str) -> bool:
+        """Whether the lock file is the one at `path`, and was not replaced while this process waited."""
+        try:
+            return os.path.samestat(os.fstat(self._fd), os.stat(path, follow_symlinks=False))
+        except OSError:
+            return False
+
     def note(self) -> str:
         """What the last holder left."""
         os.lseek(self._fd, 0, os.SEEK_SET)

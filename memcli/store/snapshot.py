@@ -47,6 +47,9 @@ class ByteSnapshot(ABC):
     def close(self) -> None:
         """Lets go of the file."""
 
+    def is_before(self, time: int) -> bool:  # noqa: ARG002 - what is read from a commit never changes
+        return False
+
     def load(self) -> Space:
         if not self.fingerprint:
             return Space(self.space)
@@ -117,9 +120,18 @@ class FileSnapshot(ByteSnapshot):
 
     def __init__(self, space: str, path: str) -> None:
         self._data: bytes | None = None
+        self._path = path
         self._fd = _open(path)
         fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
+
+    def is_before(self, time: int) -> bool:
+        if self._fd is None or os.fstat(self._fd).st_mtime_ns >= time:
+            return False
+        try:
+            return fingerprint_of(os.stat(self._path, follow_symlinks=False)) != self.fingerprint
+        except OSError:
+            return True
 
     def header(self) -> Space:
         size = 0 if self._fd is None else os.fstat(self._fd).st_size

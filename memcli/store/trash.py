@@ -35,12 +35,8 @@ class FileTrash:
     def keep(self, removed: Space) -> str:
         """Keeps the memories of `removed`, which bears the header of the space that they go from; the name of the run.
 
-        Where the policy grants no grace nothing is kept, nor what was kept of the same ids before: then "".
         Once it returns, what is kept survives a power cut. Raises StoreError.
         """
-        if removed.policy.grace_days == 0:
-            self._erase(removed.name, {memory.id for memory in removed.objects})
-            return ""
         name, data = encode_run(self._clock(), self._command, removed)
         self._check()
         make_folder(self._folder, _FOLDER_MODE)
@@ -98,7 +94,8 @@ class FileTrash:
                 f"{self._folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
             )
 
-    def _erase(self, space: str, ids: Collection[str]) -> None:
+    def erase(self, space: str, ids: Collection[str]) -> None:
+        """Takes the memories of these ids out of every run of the space, for good. Raises StoreError."""
         for run in self.runs():
             if run.space.name == space and any(memory.id in ids for memory in run.space.objects):
                 self.drop(run, ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
@@ -13,11 +13,11 @@ from memcli.app.workspace import Workspace
 from memcli.clock import Clock, frozen_clock, system_clock
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
 from memcli.policy.strangers import in_force
-from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf
+from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Settings, resolve
 from memcli.store.audited import AuditedStore
@@ -68,7 +68,13 @@ def open_workspace(
     command = options.get("command") or "memcli"
     log = cache(lambda: _audit(layout, clock, environ, command, warn))
     trash = cache(lambda: _trash(layout, clock, command, warn))
-    guard = Guard(layout, lambda removed: trash().keep(removed), warn)
+    erase_traces = partial(_erase_traces, layout, log)
+
+    def erase(space: str, memories: Sequence[Memory]) -> None:
+        trash().erase(space, {memory.id for memory in memories})
+        erase_traces(space, memories)
+
+    guard = Guard(layout, lambda removed: trash().keep(removed), erase, lambda p: in_force(p, trust.is_accepted), warn)
     past = _past(layout, options.get("rev"), warn)
     fold = partial(_fold, trust)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
@@ -92,9 +98,26 @@ def open_workspace(
         backend=settings.backend,
         load_code=lambda: None if past else _code(root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(root, options, environ, warn, progress)),
+        erase_traces=erase_traces,
+        find_quotes=lambda memories: _find_quotes(layout, store, memories),
         warn=warn,
         progress=progress,
     )
+
+
+def _erase_traces(layout: Layout, log: Callable[[], AuditLog], space: str, memories: Sequence[Memory]) -> None:
+    """Takes memories that are gone for good out of the indexes and the audit log of their space."""
+    from memcli.index.erasing import erase
+
+    ids = {memory.id for memory in memories}
+    log().erase(space, ids)
+    erase(layout.cache(""), space, ids, layout.written_at(space))
+
+
+def _find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
+    from memcli.wiring.quotes import find_quotes
+
+    return find_quotes(layout, store, memories)
 
 
 def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:

@@ -23,7 +23,12 @@ LATER = "2026-02-01T00:00:00Z"
 def candidate(raw: str, **given: Any) -> Candidate:
     digest = text_hash(raw)
     fields = {"raw": raw, **given, "metadata": {"hash": digest, **given.get("metadata", {})}}
-    derived = {"path": f"facts/{raw.split(maxsplit=1)[0].lower()}", "kind": "fact", "summary_micro": raw, "tags": ("derived",)}
+    derived = {
+        "path": f"facts/{raw.split(maxsplit=1)[0].lower()}",
+        "kind": "fact",
+        "summary_micro": raw,
+        "tags": ("derived",),
+    }
     return Candidate(fields, derived, digest)
 
 

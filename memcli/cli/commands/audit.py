@@ -43,7 +43,7 @@ def command(
 
 def _line(act: dict[str, Any]) -> str:
     changes = act.get("changes", [])
-    told = [f"{change.get('id')} {change.get('path')}" for change in changes[:_SHOWN]]
+    told = [f"{change.get('id')} {change.get('path', '(erased)')}" for change in changes[:_SHOWN]]
     if len(changes) > _SHOWN:
         told.append(f"and {len(changes) - _SHOWN} more")
     if created := act.get("created"):

@@ -11,7 +11,7 @@ from memcli.app.workspace import Workspace
 from memcli.cli.options import Refs, verb
 from memcli.cli.output import ask
 from memcli.cli.session import Session
-from memcli.errors import RefusedError
+from memcli.errors import RefusedError, UsageError
 
 
 @verb
@@ -20,6 +20,9 @@ def command(
     refs: Refs,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Everything below the paths, too.")] = False,
     purge: Annotated[bool, typer.Option("--purge", help="Delete them; `memcli restore` brings them back.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="With --purge: keep nothing in the trash, caches or logs; for leaked secrets.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
 ) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
@@ -27,8 +30,10 @@ def command(
     `memcli edit ID --set active=true` brings one back.
     """
     workspace = session.open()
+    if now and not purge:
+        raise UsageError("--now goes with --purge", "memcli forget ID --purge --now")
     if purge:
-        _purge(session, workspace, refs, recursive, yes)
+        _purge(session, workspace, refs, recursive, now, yes)
         return
     from memcli.app.alter import forget
 
@@ -37,7 +42,7 @@ def command(
     session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
 
 
-def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, yes: bool) -> None:
+def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, now: bool, yes: bool) -> None:
     from memcli.app.purge import find_named, purge
 
     if not yes:
@@ -47,11 +52,13 @@ def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursiv
         if not ask(f"Delete {what} ({listed})?"):
             raise RefusedError(f"--purge deletes {what}, and nobody confirmed it", "add --yes; nothing was deleted")
         refs, recursive = [memory.id for memory in named], False
-    done = purge(workspace, refs, recursive)
+    done = purge(workspace, refs, recursive, now=now)
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]
     told = {
         name: [{"id": m.id, "path": m.path} for m in memories]
         for name, memories in (("memories", done.memories), ("current", done.current))
     }
-    session.output.confirm({"status": "purged", **told}, "\n".join(lines))
+    session.output.confirm({"status": "purged", **told, "quoted_in": list(done.quotes)}, "\n".join(lines))
+    for quote in done.quotes:
+        session.output.note(f"the text still stands in {quote}")

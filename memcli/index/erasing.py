@@ -1,0 +1,100 @@
+"""Erasing: takes memories that are gone for good out of the cache, so that no byte of their text is left in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Collection, Sequence
+from contextlib import closing, suppress
+
+from memcli.errors import LockedError, StoreError
+from memcli.index.vectors import erase_vectors
+from memcli.ports import Snapshot
+
+_WAIT_SECONDS = 10.0
+_SIDE_FILES = ("-journal", "-wal", "-shm")
+_PER_STATEMENT = 500
+
+
+def erase(folder: str, space: str, ids: Collection[str], written_at: int) -> None:
+    """Takes the memories of `ids`, which the space no longer has, out of the cache in `folder`.
+
+    The index of the space is removed, to be built anew; of the vectors, which cost more, those of the memories are
+    overwritten. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
+    of an earlier version. Raises LockedError when a reader holds a file for too long, StoreError.
+    """
+    if not os.path.isdir(folder):
+        return
+    path = os.path.join(folder, f"{space}.index")
+    try:
+        keys = _remove_index(path, ids, written_at)
+        shutil.rmtree(os.path.join(folder, "revisions"), ignore_errors=True)
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".places"):
+                erase_vectors(os.path.join(folder, name), keys, _WAIT_SECONDS)
+    except sqlite3.OperationalError as error:
+        raise LockedError(
+            f"the memories are deleted, but {os.path.basename(path)} in the cache is in use ({error})",
+            f"`memcli index rebuild -s {space}` removes what it holds of them",
+        ) from None
+    except OSError as error:
+        raise StoreError(
+            f"the memories are deleted, but the cache still holds them: {error.strerror}", f"delete {folder}"
+        ) from None
+
+
+def is_outdated(path: str, snapshot: Snapshot) -> bool:
+    """Whether the snapshot was taken before something was erased, so that the index at `path` must not be built of it."""
+    try:
+        with open(_stamp(path), encoding="ascii") as file:
+            return snapshot.is_before(int(file.read(32)))
+    except (OSError, ValueError):
+        return False
+
+
+def _stamp(path: str) -> str:
+    return f"{path.removesuffix('.index')}.erased"
+
+
+def _remove_index(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
+    """Removes the index while nobody else can write it; returns the keys of the vectors of `ids`."""
+    keys: set[bytes] = set()
+    if not os.path.exists(path):
+        _leave_stamp(path, written_at)
+        return keys
+    with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("BEGIN EXCLUSIVE")
+            keys = _keys(connection, sorted(ids))
+        except sqlite3.OperationalError as error:
+            if "no such table" not in str(error):
+                raise
+        except sqlite3.DatabaseError:
+            pass  # damaged: it goes all the same
+        _leave_stamp(path, written_at)
+        for name in (path, *(path + side for side in _SIDE_FILES)):
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+    return keys
+
+
+def _keys(connection: sqlite3.Connection, ids: Sequence[str]) -> set[bytes]:
+    keys: set[bytes] = set()
+    for start in range(0, len(ids), _PER_STATEMENT):
+        part = ids[start : start + _PER_STATEMENT]
+        rows = f"SELECT row FROM memory WHERE id IN ({','.join('?' * len(part))})"
+        groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
+        keys.update(key for (key,) in connection.execute(f"SELECT key FROM chunk WHERE row IN ({rows})", part))
+        keys.update(key for (key,) in connection.execute(f"SELECT key FROM window WHERE grp IN ({groups})", part))
+    return keys
+
+
+def _leave_stamp(path: str, written_at: int) -> None:
+    stamp = _stamp(path)
+    fd = os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        os.write(fd, str(written_at).encode())
+    finally:
+        os.close(fd)

@@ -1,0 +1,81 @@
+"""What still quotes a text that was erased: other memories, exports, conversations, what was put aside, commits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from memcli.codec.canonical import encode
+from memcli.errors import MemcliError
+from memcli.model.memory import Memory
+from memcli.ports import Store
+from memcli.store.atomic import read_regular
+from memcli.store.layout import Layout
+
+_FOLDERS = ("exports", "sessions", "local/quarantine", "local/inbox", "local/trash")
+_LEAST_CHARACTERS = 8
+"""A text that is shorter stands in many a place by chance."""
+_MAX_BYTES = 1 << 28
+
+
+def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
+    """Names of what holds the text of one of `memories`, or of its longest line, as a reader would look for it."""
+    texts = sorted({line for memory in memories if (line := _telling_line(memory.raw))})
+    if not texts:
+        return []
+    return [*_memories(store, texts), *_files(layout, texts), *_commits(layout, texts)]
+
+
+def _telling_line(text: str) -> str:
+    line = max((line.strip() for line in text.splitlines()), key=len, default="")
+    return line if len(line) >= _LEAST_CHARACTERS else ""
+
+
+def _memories(store: Store, texts: Sequence[str]) -> Iterator[str]:
+    for name in store.spaces():
+        snapshot = store.open(name)
+        try:
+            objects = snapshot.load().objects
+        except MemcliError:
+            continue
+        finally:
+            snapshot.close()
+        for memory in objects:
+            whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
+            if any(text in whole for text in texts):
+                yield f"memory {memory.id} {memory.path} of space {name}"
+
+
+def _files(layout: Layout, texts: Sequence[str]) -> Iterator[str]:
+    wanted = [form for text in texts for form in (text.encode(), encode(text)[1:-1])]
+    for folder in _FOLDERS:
+        for place, folders, files in os.walk(os.path.join(layout.root, folder)):
+            folders.sort()
+            for file in sorted(files):
+                path = os.path.join(place, file)
+                try:
+                    data = read_regular(path, _MAX_BYTES) or b""
+                except OSError:
+                    continue
+                if any(form in data for form in wanted):
+                    yield os.path.relpath(path, layout.root)
+
+
+def _commits(layout: Layout, texts: Sequence[str]) -> Iterator[str]:
+    """The commits of the repository in which a text came into a file of the store or left it."""
+    from memcli.git.repository import find_repository
+
+    try:
+        repository = find_repository(layout.work_tree)
+        found: dict[str, None] = {}
+        for text in texts:
+            form = encode(text)[1:-1].decode()
+            told = repository.run(
+                "log", "--all", "--format=%h", f"-S{form}", "--", os.path.relpath(layout.root, repository.root)
+            )
+            found.update(dict.fromkeys(told.split()))
+    except MemcliError:
+        return
+    if found:
+        many = "1 commit" if len(found) == 1 else f"{len(found)} commits"
+        yield f"{many} of this repository ({', '.join(list(found)[:3])}{', ...' if len(found) > 3 else ''})"
