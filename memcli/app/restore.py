@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
-from memcli.model.removal import Run
+from memcli.model.references import without_dangling
+from memcli.model.removal import Run, rejoined
 from memcli.model.space import Change
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
@@ -79,9 +80,11 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         put = tuple(memory for memory in wanted if memory not in there)
         _check(shelf, put)
         if is_new:
-            return Change(put, header=replace(next(iter(found.values()))[1].space, objects=()))
+            back = {memory.id for memory in put}
+            sound = tuple(without_dangling(memory, back.__contains__) for memory in put)
+            return Change(sound, header=replace(next(iter(found.values()))[1].space, objects=()))
         policy = shelf.header.policy
-        return Change(put, now=now) if put else Change()
+        return Change(_rejoined(shelf, put, [run for _, run in found.values()]), now=now) if put else Change()
 
     workspace.store.update(space, change)
     with workspace.behind_the_write():
@@ -89,6 +92,17 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
     brought = tuple(memory for memory in wanted if memory not in there)
     return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
+
+
+def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple[Memory, ...]:
+    """What comes back, without references to what is not there, and what stayed, with those that it had lost to it."""
+    back = {memory.id: memory for memory in put}
+    changed = {m.id: without_dangling(m, lambda name: name in back or shelf.get(name) is not None) for m in put}
+    for severed in {id(one): one for run in runs for one in run.severed}.values():
+        memory = changed.get(severed.id) or shelf.get(severed.id)
+        if memory is not None and (joined := rejoined(memory, severed, back)) != memory:
+            changed[memory.id] = joined
+    return tuple(changed.values())
 
 
 def _check(shelf: Shelf, put: Sequence[Memory]) -> None:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from memcli.model.ids import short_digest
-from memcli.model.memory import Memory
+from memcli.model.memory import Json, Memory
 from memcli.model.space import Space
 
 _NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Severed:
+    """The references that the memory `id`, which stays, lost with a removal."""
+
+    id: str
+    links: tuple[Mapping[str, Json], ...] = ()
+    superseded_by: str | None = None
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +31,40 @@ class Run:
     removed_at: str
     command: str
     space: Space
+    severed: tuple[Severed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
-    `erased`, the memories that go for good. `run` is where the trash keeps them.
+    `erased`, the memories that go for good. `severed` are the references that went too, `run` is where the trash keeps
+    it all.
     """
 
     kept: Space
     erased: tuple[Memory, ...] = ()
+    severed: tuple[Severed, ...] = ()
     run: str = ""
+
+
+def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Severed | None:
+    """The references to `gone` memories that one that stays lost between two states of it; None when it lost none."""
+    links = tuple(link for link in before.links if link["to"] in gone and link not in after.links)
+    successor = before.superseded_by
+    if successor not in gone or successor == after.superseded_by:
+        return Severed(before.id, links) if links else None
+    return Severed(before.id, links, successor, before.valid_until)
+
+
+def rejoined(memory: Memory, severed: Severed, back: Mapping[str, Memory]) -> Memory:
+    """The memory with the references that it lost to those that are `back`."""
+    known = {(link["to"], link["relation"]) for link in memory.links}
+    links = [one for one in severed.links if one["to"] in back and (one["to"], one["relation"]) not in known]
+    memory = replace(memory, links=(*memory.links, *links))
+    successor = back.get(severed.superseded_by or "")
+    if successor is None or memory.superseded_by not in (None, successor.superseded_by):
+        return memory
+    return replace(memory, superseded_by=successor.id, valid_until=memory.valid_until or severed.valid_until)
 
 
 def run_name(removed_at: str, content: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Memory
-from memcli.model.removal import Going
+from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Space, under_any
 from memcli.ports import Shelf
 
@@ -116,7 +116,15 @@ class Draft:
         return Going(
             replace(self._base.header, objects=tuple(m for m in gone if m.id not in self._erase)),
             tuple(m for m in gone if m.id in self._erase),
+            self._severed(),
         )
+
+    def _severed(self) -> tuple[Severed, ...]:
+        if not self._gone:
+            return ()
+        pairs = ((self._base.get(name), after) for name, after in sorted(self._put.items()))
+        found = (severed_between(before, after, self._gone) for before, after in pairs if before is not None)
+        return tuple(one for one in found if one is not None)
 
     def change(self) -> Change:
         """Everything that was laid over the base, as one change."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from memcli.model.memory import Memory
-from memcli.model.removal import Going
+from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.store.ignored import set_ignored
 from memcli.store.layout import Layout
@@ -20,7 +20,7 @@ class Guard:
     def __init__(
         self,
         layout: Layout,
-        keep: Callable[[Space], str],
+        keep: Callable[[Space, Sequence[Severed]], str],
         erase: Callable[[str, Sequence[Memory]], None],
         in_force: Callable[[Policy], Policy],
         warn: Callable[[str], None],
@@ -42,12 +42,12 @@ class Guard:
         if grace == 0:
             before, erased = replace(before, objects=()), (*before.objects, *erased)
         is_kept = before.objects or (after is None and not erased)
-        run = self._keep(before) if is_kept else ""
+        run = self._keep(before, going.severed) if is_kept else ""
         was_private = before.policy.is_private
         is_private = after is not None and after.policy.is_private
         if is_private and not was_private:  # before the write: git must not see the file for a moment
             set_ignored(self._layout, before.name, ignored=True)
-        yield Going(before, erased, run)
+        yield replace(going, kept=before, erased=erased, run=run)
         if was_private and not is_private:
             set_ignored(self._layout, before.name, ignored=False)
         if erased:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -12,7 +12,7 @@ from memcli.codec.canonical import decode, encode
 from memcli.codec.trash import decode_run, encode_run
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
-from memcli.model.removal import Run, is_run_name
+from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
 from memcli.store.atomic import make_folder, read_regular, remove_file, write_file
 from memcli.store.layout import Layout
@@ -32,12 +32,13 @@ class FileTrash:
         self._command = command
         self._warn = warn
 
-    def keep(self, removed: Space) -> str:
-        """Keeps the memories of `removed`, which bears the header of the space that they go from; the name of the run.
+    def keep(self, removed: Space, severed: Sequence[Severed] = ()) -> str:
+        """Keeps the memories of `removed`, which bears the header of the space that they go from, and the references that
+        went with them; returns the name of the run.
 
         Once it returns, what is kept survives a power cut. Raises StoreError.
         """
-        name, data = encode_run(self._clock(), self._command, removed)
+        name, data = encode_run(self._clock(), self._command, removed, severed)
         self._check()
         make_folder(self._folder, _FOLDER_MODE)
         name = self._free(name)
@@ -61,7 +62,7 @@ class FileTrash:
         """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
-            _, data = encode_run(run.removed_at, run.command, replace(run.space, objects=left))
+            _, data = encode_run(run.removed_at, run.command, replace(run.space, objects=left), run.severed)
             write_file(self._path(run.name), data, _MODE)
         elif os.path.lexists(self._path(run.name)):
             remove_file(self._path(run.name))

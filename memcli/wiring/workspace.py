@@ -74,7 +74,9 @@ def open_workspace(
         trash().erase(space, {memory.id for memory in memories})
         erase_traces(space, memories)
 
-    guard = Guard(layout, lambda removed: trash().keep(removed), erase, lambda p: in_force(p, trust.is_accepted), warn)
+    guard = Guard(
+        layout, lambda *removed: trash().keep(*removed), erase, lambda p: in_force(p, trust.is_accepted), warn
+    )
     past = _past(layout, options.get("rev"), warn)
     fold = partial(_fold, trust)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)

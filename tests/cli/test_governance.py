@@ -6,6 +6,7 @@ import json
 import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -367,3 +368,38 @@ def test_what_governs_is_not_done_without_its_record(run: Run, tmp_path: Path) -
     assert space_file(tmp_path).read_bytes() == before
     told = run("remember", "All the same.")
     assert (told.code, "it is done, but stands in no audit log" in told.err) == (0, True)
+
+
+def memories(tmp_path: Path) -> dict[str, dict[str, Any]]:
+    return {found["path"]: found for found in json.loads(space_file(tmp_path).read_bytes())["objects"]}
+
+
+def test_a_purge_is_undone_with_its_references(run: Run, tmp_path: Path) -> None:
+    run("remember", "Old choice.", "--path", "db")
+    run("remember", "New choice.", "--supersedes", "db")
+    run("remember", "It follows.", "--path", "follows", "--link", "depends_on:db")
+    before = memories(tmp_path)
+    purged = run("forget", "db", "--purge", "--yes")
+    assert "current again" in purged.out
+    assert "db-superseded" in purged.out
+    assert run("fsck").code == 0
+    assert memories(tmp_path)["follows"].get("links") is None
+    assert memories(tmp_path)["db-superseded"].get("superseded_by") is None
+    run("restore", "db")
+    assert run("fsck").code == 0
+    after = memories(tmp_path)
+    assert after["follows"]["links"] == before["follows"]["links"]
+    assert after["db-superseded"]["superseded_by"] == after["db"]["id"]
+    assert after["db-superseded"]["valid_until"] == NOW
+
+
+def test_what_comes_back_refers_to_nothing_that_has_gone_meanwhile(run: Run, tmp_path: Path) -> None:
+    fill(run, "log/a", "log/b")
+    run("remember", "It follows.", "--path", "follows", "--link", "depends_on:log/a", "--link", "depends_on:log/b")
+    run("forget", "follows", "--purge", "--yes")
+    run("forget", "log/a", "--purge", "--yes")
+    run("restore", "follows")
+    assert [link["to"] for link in memories(tmp_path)["follows"]["links"]] == [memories(tmp_path)["log/b"]["id"]]
+    assert run("fsck").code == 0
+    run("restore", "log/a")
+    assert run("fsck").code == 0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memcli.codec.space import encode_memory
 from memcli.codec.trash import decode_run, encode_run
 from memcli.errors import CorruptError, StoreError
-from memcli.model.space import Policy, Space
+from memcli.model.space import Space
 from memcli.store.layout import Layout, make_root
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW, memory
@@ -61,12 +61,12 @@ def test_runs_are_kept_newest_first_and_dropped(open_trash: Open, tmp_path: Path
     assert [run.name for run in trash.runs()] == [third, second]
 
 
-def test_without_grace_nothing_is_kept_nor_left(open_trash: Open, tmp_path: Path) -> None:
+def test_what_is_erased_is_in_no_run_of_its_space(open_trash: Open, tmp_path: Path) -> None:
     trash = open_trash()
     kept = Space("main", (memory("a"), memory("b")))
     trash.keep(kept)
     trash.keep(replace(kept, name="other"))
-    assert trash.keep(replace(kept, objects=(memory("a"),), policy=Policy(grace_days=0))) == ""
+    trash.erase("main", {"mem_a"})
     assert sorted((run.space.name, [m.id for m in run.space.objects]) for run in trash.runs()) == [
         ("main", ["mem_b"]),
         ("other", ["mem_a", "mem_b"]),
