@@ -204,6 +204,9 @@ class SpaceView(Protocol):
     def anchors(self, files: Sequence[str]) -> Mapping[int, Sequence[tuple[str, int, int]]]:
         """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
 
+    def anchored_files(self) -> list[str]:
+        """The files that any row is anchored in, sorted."""
+
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
 
@@ -309,8 +312,15 @@ class CodeReader(Protocol):
     def commits(self, files: Sequence[str]) -> Mapping[str, str]:
         """The current commit, for each of the files that is just as it is there."""
 
-    def renamed(self, files: Mapping[str, str]) -> Mapping[str, str]:
-        """Where files are now that were renamed since a commit (empty: since the last one), as far as git knows."""
+    def renamed(self, file: str, commit: str) -> str | None:
+        """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
+
+    def others(self, file: str, commit: str, limit: int) -> Sequence[str]:
+        """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;
+        without a commit, whatever they were."""
+
+    def text_at(self, commit: str, file: str) -> str | None:
+        """The text of a file at a commit; None when it was not there, or cannot be told."""
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""

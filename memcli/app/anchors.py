@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from memcli.app.moves import follow
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import Checked
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from memcli.model.names import show
-from memcli.policy.anchoring import Anchor, Code, is_inside, make, parse, state
+from memcli.policy.anchoring import Anchor, Code, is_inside, make, parse, read, state
 from memcli.ports import CodeReader
+
+MAX_LOOKED_AT = 8 << 20
+"""How many characters of code one recall looks at; what is anchored beyond them is not spoken of."""
+_LOOK = 1_000
+"""What the look for a file costs, in characters, and a question to git."""
+_QUESTION = 250_000
+
+LoadCode = Callable[[], CodeReader | None]
 
 
 def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -24,24 +33,32 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
 
 
 class Checker:
-    """Holds anchors against the code as it is now; each file is read and cut into lines once."""
+    """Holds anchors against the code as it is now, wherever it has gone; each file is read and cut into lines once.
 
-    def __init__(self, reader: CodeReader) -> None:
+    `room` is how many characters may be looked at; without it all that there are.
+    """
+
+    def __init__(self, reader: CodeReader, room: int | None = None) -> None:
         self._reader = reader
+        self._room = room
         self._files: dict[str, Code | None] = {}
+        self._asked: set[str] = set()
 
-    def check(self, anchor: Anchor) -> Checked:
-        """What has become of an anchor."""
-        return state(anchor, self._code(anchor.file))
+    @property
+    def is_spent(self) -> bool:
+        """Whether there is no room for another anchor."""
+        return self._room is not None and self._room < 0
 
-    def is_missing(self, file: str) -> bool:
-        """Whether the file of an anchor that was checked is not there, or cannot be read."""
-        return self._files[file] is None
-
-    def size(self, file: str) -> int:
-        """How many characters the file of an anchor that was checked has."""
-        code = self._files[file]
-        return len(code.text) if code else 0
+    def check(self, anchor: Anchor, commit: str = "") -> Checked:
+        """What has become of an anchor that was made at a commit."""
+        self._spend(_LOOK)
+        now = state(anchor, self._code(anchor.file))
+        if not now.is_doubtful or self.is_spent:
+            return now
+        if commit not in self._asked:
+            self._asked.add(commit)
+            self._spend(_QUESTION)
+        return follow(anchor, commit, now, self._reader, self._other)
 
     def _code(self, file: str) -> Code | None:
         if file not in self._files:
@@ -49,7 +66,23 @@ class Checker:
                 self._files[file] = Code(self._reader.text(file))
             except MemcliError:
                 self._files[file] = None
+            self._spend(len(code.text) if (code := self._files[file]) else _LOOK)
         return self._files[file]
+
+    def _other(self, file: str) -> Code | None:
+        return None if self.is_spent and file not in self._files else self._code(file)
+
+    def _spend(self, characters: int) -> None:
+        if self._room is not None:
+            self._room -= characters
+
+
+def anchors_of(memory: Memory) -> Iterator[tuple[int, Anchor, str]]:
+    """The anchors of a memory that can be read: the number, the anchor, the commit that it was made at or nothing."""
+    for number, stored in enumerate(memory.anchors):
+        if (anchor := read(stored)) is not None:
+            commit = stored.get("commit")
+            yield number, anchor, commit if isinstance(commit, str) else ""
 
 
 def _is_open(item: Json) -> bool:

@@ -174,11 +174,16 @@ def _ask(query: Query, place: Place) -> Found:
 
 def _led(query: Query, found: Found, visible: Rows) -> Found:
     """`found` with the leads taken out of what matches by its text, or is pinned."""
-    matched_by = find_leads(query, found.place.view, visible)
+    place = found.place
+    matched_by = find_leads(query, place.view, visible)
+    if query.edits is not None:
+        from memcli.app.staleness import find_moved_leads
+
+        matched_by = find_moved_leads(query, place.view, visible, place.load_code) | matched_by
     if not matched_by:
         return found
     known = {hit.entry.row: hit for hit in found.ranking.hits}
-    entries = found.place.view.entries(sorted(matched_by))
+    entries = place.view.entries(sorted(matched_by))
     return replace(
         found,
         ranking=replace(found.ranking, hits=tuple(h for h in found.ranking.hits if h.entry.row not in matched_by)),

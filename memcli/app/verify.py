@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memcli.app.anchors import Checker
+from memcli.app.anchors import Checker, anchors_of
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
-from memcli.model.anchors import GONE, MOVED, Checked
+from memcli.model.anchors import GONE, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
 from memcli.policy.anchoring import Anchor, is_inside, read, renewed
 from memcli.ports import CodeReader, Shelf
 
-BINDING_KINDS = ("decision", "constraint", "procedure")
+BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
 """The kinds that people act on: one of these must not speak of code that is no longer there."""
 
 
@@ -33,12 +33,6 @@ class Finding:
         """The file that the anchor names; `checked` may have found it under another name."""
         anchor = read(self.memory.anchors[self.number])
         return anchor.file if anchor else ""
-
-    @property
-    def commit(self) -> str:
-        """The commit that the anchor was made at; empty when its file was in none as it was."""
-        commit = self.memory.anchors[self.number].get("commit")
-        return commit if isinstance(commit, str) else ""
 
     @property
     def is_failure(self) -> bool:
@@ -73,17 +67,17 @@ def verify(
 ) -> list[Finding]:
     """Checks the anchors of all memories that are active, in files that are named, and that changed `since` a commit.
 
-    What git knows to be renamed is checked where it is now. In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
+    In order of space and path. Raises CorruptError, StoreError, and where `since` names no commit as git does.
     """
     anchored = [one for space in spaces for one in _in_space(workspace, space) if is_named(one[3].file)]
     if since is not None:
-        changed = code.changed(since, sorted({anchor.file for _, _, _, anchor in anchored if is_inside(anchor.file)}))
+        changed = code.changed(since, sorted({one[3].file for one in anchored if is_inside(one[3].file)}))
         anchored = [one for one in anchored if one[3].file in changed]
     checker = Checker(code)
-    findings = [Finding(space, memory, number, checker.check(anchor)) for space, memory, number, anchor in anchored]
-    lost = [f for f in findings if f.checked.state == GONE and checker.is_missing(f.checked.file)]
-    names = code.renamed({f.checked.file: f.commit for f in lost}) if lost else {}
-    return [_followed(finding, checker, names) for finding in findings]
+    return [
+        Finding(space, memory, number, checker.check(anchor, commit))
+        for space, memory, number, anchor, commit in anchored
+    ]
 
 
 def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]) -> list[Finding]:
@@ -107,23 +101,13 @@ def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]
     return accepted
 
 
-def _followed(finding: Finding, checker: Checker, names: Mapping[str, str]) -> Finding:
-    """The finding; for a file that was renamed, what has become of the anchor there."""
-    anchor = read(finding.memory.anchors[finding.number])
-    if finding.checked.state != GONE or anchor is None or anchor.file not in names:
-        return finding
-    there = checker.check(anchor._replace(file=names[anchor.file]))
-    return replace(finding, checked=replace(there, state=MOVED) if there.is_fresh else there)
-
-
-def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor]]:
+def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor, str]]:
     loaded = load(workspace, space)
     active = [m for m in loaded.objects if m.anchors and m.active and m.superseded_by is None]
     shown = workspace.redactor.show(active, loaded.policy, ("id", "path", "kind", "anchors"))
     for memory in sorted(shown, key=lambda m: (m.path, m.id)):
-        for number, stored in enumerate(memory.anchors):
-            if (anchor := read(stored)) is not None:
-                yield space, memory, number, anchor
+        for number, anchor, commit in anchors_of(memory):
+            yield space, memory, number, anchor, commit
 
 
 def _renewed(code: CodeReader, finding: Finding) -> dict[str, Json] | None:

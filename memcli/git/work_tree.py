@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from memcli.git.repository import Repository
+from memcli.git.repository import Repository, check_revisions
 
-_RENAMES = (
-    "--cached", "--name-status", "-z", "--find-renames=50%", "-l1000", "--diff-filter=R", "--no-relative",
-    "--no-ext-diff", "--no-textconv", "--no-color",
+_CHANGES = (
+    "--cached", "--name-status", "-z", "--find-renames=50%", "-l200", "--diff-filter=AMRC", "--no-relative",
+    "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all",
 )  # fmt: skip
 _DIGESTS = {40: "sha1", 64: "sha256"}
 
@@ -25,12 +26,46 @@ def unchanged_files(root: str, revision: str, contents: Mapping[str, bytes | Non
     return commit, frozenset(file for (file, data), blob in pairs if _is_blob(data, blob))
 
 
-def renamed_files(root: str, revision: str) -> dict[str, str]:
-    """The new names, by the old ones, of files that were renamed between a commit and the index. Raises MemcliError."""
-    repository = Repository(root)
-    told = repository.run("diff", *_RENAMES, repository.resolve(revision), "--").split("\0")
-    # Of each a letter with a share, the old name, the new one.
-    return dict(zip(told[1::3], told[2::3], strict=False))
+class Changes(NamedTuple):
+    """What differs between a commit and the index: the new names, by the old ones, of files that were renamed, and all
+    files that are new or changed, by their names now."""
+
+    renamed: Mapping[str, str]
+    files: tuple[str, ...]
+
+
+def changes_since(root: str, commit: str) -> Changes:
+    """What changed between a commit and the index. Raises MemcliError."""
+    words = iter(Repository(root).run("diff", *_CHANGES, check_revisions(commit), "--").split("\0"))
+    renamed: dict[str, str] = {}
+    files: list[str] = []
+    for status in filter(None, words):
+        name = next(words)
+        if status[0] in "RC":
+            old, name = name, next(words)
+            if status[0] == "R":
+                renamed[old] = name
+        files.append(name)
+    return Changes(renamed, tuple(files))
+
+
+def last_commit_with(root: str, file: str) -> str:
+    """The last commit that had a file which the current one does not have; empty when there is none. Raises
+    MemcliError."""
+    log = ("log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", "HEAD", "--", file)
+    return Repository(root).run("--literal-pathspecs", *log).strip().partition(" ")[0]
+
+
+def files_like(root: str, ending: str) -> list[str]:
+    """The files that git tracks or would track, whose names end so. Raises MemcliError."""
+    listed = Repository(root).run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f"*{ending}")
+    return sorted({name for name in listed.split("\0") if name.endswith(ending)} - {""})
+
+
+def read_at(root: str, commit: str, file: str) -> bytes | None:
+    """What a file held at a commit; None where it was not there. Raises MemcliError."""
+    with Repository(root).objects() as objects:
+        return objects.read(f"{commit}:{file}")
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:

@@ -98,6 +98,9 @@ class IndexedSpace:
             found.setdefault(row, []).append((place[0], place[1], place[2]))
         return found
 
+    def anchored_files(self) -> list[str]:
+        return [file for (file,) in self._db.execute("SELECT DISTINCT file FROM anchor ORDER BY file")]
+
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._one("SELECT doc FROM vocabulary WHERE term = ?", t) for t in terms}
         known = [t for t in terms if frequencies[t]]

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.ingest.text import UnfitError, read_bytes, to_text
 from memcli.model.names import show
-from memcli.policy.anchoring import is_inside
+from memcli.policy.anchoring import is_inside, nearest
 
+if TYPE_CHECKING:
+    from memcli.git.work_tree import Changes
+
+_ENDING = re.compile(r"\.\w{1,20}")
 _MAX_KEPT = 64 << 20
 _WHY = {
     "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is no plain file",
@@ -27,6 +33,8 @@ class WorkTree:
         self._given = os.path.abspath(root)
         self._kept: dict[str, bytes | UnfitError] = {}
         self._room = _MAX_KEPT
+        self._since: dict[str, Changes] = {}
+        self._listed: dict[str, list[str]] = {}
 
     def name(self, path: str) -> str:
         """The path from the root of what a user names from the working directory; "" for the root. Raises UsageError."""
@@ -64,16 +72,38 @@ class WorkTree:
             return {file: commit for file in files if commit and file in same}
         return {}
 
-    def renamed(self, files: Mapping[str, str]) -> dict[str, str]:
-        """Where files are now that were renamed since a commit (empty: since the last one), as far as git knows."""
-        from memcli.git.work_tree import renamed_files
+    def renamed(self, file: str, commit: str) -> str | None:
+        """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
+        from memcli.git.work_tree import last_commit_with
 
-        found: dict[str, str] = {}
-        for commit in sorted({*files.values()}):
+        with suppress(MemcliError):
+            commit = commit or last_commit_with(self._root, file) or "HEAD"
+        name = self._changes(commit).renamed.get(file)
+        return name if name and is_inside(name) else None
+
+    def others(self, file: str, commit: str, limit: int) -> list[str]:
+        """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;
+        without a commit, whatever they were."""
+        ending = os.path.splitext(file)[1]
+        if not _ENDING.fullmatch(ending):
+            return []
+        changed = [name for name in self._changes(commit).files if name.endswith(ending)] if commit else []
+        near = nearest(file, {*changed})[:limit]
+        listed = nearest(file, set(self._like(ending)) - {*changed})[: limit - len(near)]
+        if commit:  # git has not seen what is edited and not staged
             with suppress(MemcliError):
-                names = renamed_files(self._root, commit or "HEAD")
-                found |= {old: new for old, new in names.items() if files.get(old) == commit and is_inside(new)}
-        return found
+                differing = self.changed(commit, listed)
+                listed = [name for name in listed if name in differing]
+        return [name for name in nearest(file, {*near, *listed}) if name != file and is_inside(name)]
+
+    def text_at(self, commit: str, file: str) -> str | None:
+        """The text of a file at a commit; None when it was not there, or cannot be told."""
+        from memcli.git.work_tree import read_at
+
+        with suppress(MemcliError, UnfitError):
+            data = read_at(self._root, commit, file)
+            return None if data is None else to_text(data)
+        return None
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
@@ -83,6 +113,25 @@ class WorkTree:
         commit = Repository(self._root).resolve(revision)
         _, same = unchanged_files(self._root, commit, {file: self._now(file) for file in files})
         return frozenset(files) - same
+
+    def _changes(self, commit: str) -> Changes:
+        """What changed since a commit; nothing where git cannot tell. Git is asked once."""
+        from memcli.git.work_tree import Changes, changes_since
+
+        if commit not in self._since:
+            self._since[commit] = Changes({}, ())
+            with suppress(MemcliError):
+                self._since[commit] = changes_since(self._root, commit)
+        return self._since[commit]
+
+    def _like(self, ending: str) -> list[str]:
+        from memcli.git.work_tree import files_like
+
+        if ending not in self._listed:
+            self._listed[ending] = []
+            with suppress(MemcliError):
+                self._listed[ending] = files_like(self._root, ending)
+        return self._listed[ending]
 
     def _now(self, file: str) -> bytes | None:
         with suppress(UnfitError):

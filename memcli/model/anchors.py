@@ -15,7 +15,7 @@ GONE = "gone"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An anchor and its state: as it was (`fresh`), as it was but elsewhere in the file (`moved`), changed (`stale`),
+    """An anchor and its state: as it was (`fresh`), as it was but elsewhere, in its file or another (`moved`), changed (`stale`),
     or without its file or symbol (`gone`). `lines` are those of now, as far as they are known.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -19,9 +19,14 @@ MAX_FILE = 1_000
 """The longest path of a file, in characters."""
 _MAX_SEARCHED = 32 << 20
 """How many bytes are hashed at most to find where a block of lines went."""
+_MAX_SEARCHED_ELSEWHERE = 4 << 20
+"""The same for each other file that it may have gone to."""
 _NEAR = 100_000
 """How many lines are hashed at most to find a block again: even long ones stay below what is searched."""
 _LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z", re.DOTALL)
+_LEAF = re.compile(r"\w+")
+_TELLING_LINES, _TELLING_CHARACTERS = 3, 60
+"""Fewer lines with fewer characters stand in many files, and being in another one means nothing."""
 _OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
 
 
@@ -125,6 +130,41 @@ def state(anchor: Anchor, code: Code | None) -> Checked:
     return Checked(file, place or lines, "", MOVED if place else STALE)
 
 
+def state_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
+    """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing."""
+    place: Lines | None
+    if anchor.symbol:
+        found = _find(code.text, anchor.symbol, file) if _leaf(anchor.symbol) in code.text else []
+        place = next((lines for lines in found if code.hash(lines) == anchor.hash), None)
+        return Checked(file, place, anchor.symbol, MOVED) if place else None
+    if anchor.lines is None:
+        place = (1, code.size) if code.hash(None) == anchor.hash else None
+    else:
+        place = next(code.search(anchor.lines, anchor.hash, _MAX_SEARCHED_ELSEWHERE), None)
+    if place is None or not code.is_telling(place):
+        return None
+    return Checked(file, place if anchor.lines else None, "", MOVED)
+
+
+def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
+    """Where another file defines the symbol of an anchor, whatever the definition says; None when it does not."""
+    found = _find(code.text, anchor.symbol, file) if anchor.symbol and _leaf(anchor.symbol) in code.text else []
+    return Checked(file, found[0], anchor.symbol, STALE) if len(found) == 1 else None
+
+
+def nearest(file: str, others: Iterable[str]) -> list[str]:
+    """The other files, those first that share the most folders with `file`; then by name."""
+    folders = file.split("/")[:-1]
+
+    def distance(name: str) -> tuple[int, str]:
+        theirs = name.split("/")[:-1]
+        same = next((n for n, (a, b) in enumerate(zip(folders, theirs, strict=False)) if a != b), None)
+        shared = min(len(folders), len(theirs)) if same is None else same
+        return len(folders) + len(theirs) - 2 * shared, name
+
+    return sorted(others, key=distance)
+
+
 def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
     """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
     code = Code(text)
@@ -148,6 +188,10 @@ def _of_symbol(anchor: Anchor, code: Code) -> Checked:
     nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
     kept = FRESH if lines in (None, nearest) else MOVED
     return Checked(file, nearest, symbol, kept if same else STALE)
+
+
+def _leaf(symbol: str) -> str:
+    return _LEAF.findall(symbol)[-1] if _LEAF.search(symbol) else symbol
 
 
 def _find(text: str, symbol: str, file: str) -> list[Lines]:
@@ -187,13 +231,13 @@ class Code:
         after = next((line for line in self._lines[lines[1] :] if line.strip()), "")
         return bool(after) and _indent(after) > indent
 
-    def search(self, lines: Lines, digest: str) -> Iterator[Lines]:
-        """Where as many lines have the hash, nearest first."""
+    def search(self, lines: Lines, digest: str, room: int | None = None) -> Iterator[Lines]:
+        """Where as many lines have the hash, nearest first; looks at `room` bytes at most."""
+        room = _MAX_SEARCHED if room is None else room
         bare = [_bare(line) for line in self._lines]
         data = memoryview(b"".join(bare))
         starts = list(accumulate(map(len, bare), initial=0))
         length = lines[1] - lines[0] + 1
-        room = _MAX_SEARCHED
         for first in sorted(range(1, self.size - length + 2), key=lambda n: (abs(n - lines[0]), n)):
             block = data[starts[first - 1] : starts[first - 1 + length]]
             room -= len(block)
@@ -201,6 +245,11 @@ class Code:
                 return
             if _hash(block) == digest:
                 yield first, first + length - 1
+
+    def is_telling(self, lines: Lines) -> bool:
+        """Whether these lines are more than what stands in any file."""
+        bare = [line.strip() for line in self._lines[lines[0] - 1 : lines[1]] if line.strip()]
+        return len(bare) >= _TELLING_LINES or sum(map(len, bare)) >= _TELLING_CHARACTERS
 
     def trimmed(self, lines: Lines) -> Lines | None:
         """These lines without empty ones before and behind; None when there are no others."""

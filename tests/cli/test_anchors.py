@@ -11,6 +11,7 @@ import pytest
 from memcli.app.recall import recall
 from memcli.ingest.code import WorkTree
 from memcli.model.recall import Query
+from memcli.policy.anchoring import Code
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.ingest.conftest import Repo, new_repo
 
@@ -151,7 +152,7 @@ def test_recall_tells_what_became_of_the_code(run: Run, work: Repo) -> None:
     assert " · stale: src/auth.py:5-6\n" in prompt
     assert "stale: src/auth.py:5-6" in run("recall", "tokens", "--format", "md").out
     assert "~ b: stale: src/auth.py:5-6\n" in run("recall", "tokens", "--format", "table").out
-    work.git("mv", "src/auth.py", "src/tokens.py")
+    work.git("rm", "-q", "-f", "src/auth.py")
     assert told(run) == {"a": ["gone"], "b": ["gone", "fresh"]}
 
 
@@ -232,7 +233,7 @@ def test_a_file_that_vanishes_while_it_is_read(work: Repo, monkeypatch: pytest.M
 
 def test_each_file_is_read_once(work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_at(work.root)
-    anchor = {"file": "src/auth.py", "lines": [1, 2], "hash": "x"}
+    anchor = {"file": "src/auth.py", "lines": [1, 2], "hash": Code(CODE).hash((1, 2))}
     many = [memory(f"m{n}", raw=f"tokens {n}", anchors=(anchor, anchor)) for n in range(5)]
     rewrite(workspace.store, lambda space: space.put(many, NOW))
     read: list[str] = []
@@ -250,7 +251,7 @@ def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkey
 
     run("remember", TEXT, "-p", "tokens", *["--anchor", "src/auth.py", "--anchor", "src/other.py"] * 3)
     assert told(run) == {"tokens": ["fresh"] * 6}
-    monkeypatch.setattr(staleness, "_MAX_LOOKED_AT", 50)
+    monkeypatch.setattr(staleness, "MAX_LOOKED_AT", 50)
     assert told(run) == {"tokens": ["fresh"]}
     assert json.loads(run("verify", "--json").out)["anchors"] == 6
 

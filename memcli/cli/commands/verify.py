@@ -39,7 +39,7 @@ def command(
     """Check the code that memories are anchored to: in every space, or in the one of --space.
 
     Tells what moved, what is stale (the code changed) and what is gone. Exits with 6 when one of these is a
-    decision, a constraint or a procedure that is stale or gone.
+    decision, constraint, negative or procedure that is stale or gone.
 
     Example: memcli verify --changed origin/main
     """

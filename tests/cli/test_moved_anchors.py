@@ -1,0 +1,158 @@
+"""Anchored code that was moved: recall, verify and recall from a diff say the same of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from tests.cli.test_anchors import CODE, TEXT
+from tests.cli.test_anchors import told as recalled
+from tests.cli.test_anchors import work as work  # noqa: PLC0414 - a fixture is taken over by its name
+from tests.conftest import Run
+from tests.ingest.conftest import Repo
+
+HELPER = "def rotate(key):\n    old = key.value\n    key.value = fresh_value(old)\n    return old\n"
+REST = "def unrelated():\n    return None\n"
+
+
+def verified(run: Run) -> dict[str, list[str]]:
+    """The states and files that verify tells, by path of the memory."""
+    found: dict[str, list[str]] = {}
+    for one in json.loads(run("verify", "--json").out)["found"]:
+        found.setdefault(one["path"], []).append(f"{one['state']} {one['file']}")
+    return found
+
+
+def seen(run: Run) -> dict[str, list[str]]:
+    """The same as recall tells it."""
+    sections = json.loads(run("recall", "tokens", "--json").out)["sections"]
+    return {
+        s["path"]: [f"{a['state']} {a['file']}" for a in s["anchors"] if a["state"] != "fresh"]
+        for s in sections
+        if any(a["state"] != "fresh" for a in s.get("anchors", []))
+    }
+
+
+def both(run: Run) -> dict[str, list[str]]:
+    """What recall and verify tell alike."""
+    found = seen(run)
+    assert found == verified(run)
+    return found
+
+
+@pytest.fixture
+def known(run: Run, work: Repo) -> Repo:
+    work.commit("helper", {"src/keys.py": HELPER + "\n\n" + REST, "lib/vault.py": "a = 1\n"})
+    run("remember", f"{TEXT} A", "-p", "symbol", "-k", "decision", "--anchor", "src/keys.py::rotate")
+    run("remember", f"{TEXT} B", "-p", "lines", "-k", "decision", "--anchor", "src/keys.py:1-4")
+    run("remember", f"{TEXT} C", "-p", "whole", "-k", "decision", "--anchor", "src/keys.py")
+    return work
+
+
+@pytest.mark.parametrize("how", ["staged", "committed", "untracked"])
+def test_a_renamed_file_is_followed(run: Run, known: Repo, how: str) -> None:
+    if how == "untracked":
+        shutil.move(known.root / "src/keys.py", known.root / "src/vault.py")
+    else:
+        known.git("mv", "src/keys.py", "src/vault.py")
+    if how == "committed":
+        known.commit("move")
+    assert both(run) == {path: ["moved src/vault.py"] for path in ("symbol", "lines", "whole")}
+    assert run("verify").code == 0
+
+
+def test_a_file_that_was_renamed_and_changed_is_stale(run: Run, known: Repo) -> None:
+    known.git("mv", "src/keys.py", "src/vault.py")
+    known.write("src/vault.py", HELPER.replace("return old", "return 0") + "\n\n" + REST)
+    known.commit("move and change")
+    assert both(run) == {path: ["stale src/vault.py"] for path in ("symbol", "lines", "whole")}
+    assert run("verify").code == 6
+
+
+def test_an_anchor_made_before_its_file_was_committed_is_followed(run: Run, work: Repo) -> None:
+    work.write("src/new.py", HELPER)
+    run("remember", TEXT, "-p", "symbol", "--anchor", "src/new.py::rotate")
+    work.commit("new")
+    work.git("mv", "src/new.py", "src/newer.py")
+    work.commit("move")
+    work.commit("later", {"README": "x"})
+    assert both(run) == {"symbol": ["moved src/newer.py"]}
+
+
+@pytest.mark.parametrize("how", ["edited", "staged", "committed"])
+def test_a_function_that_went_into_another_file_is_followed(run: Run, known: Repo, how: str) -> None:
+    known.write("src/keys.py", REST)
+    known.write("lib/vault.py", f"a = 1\n\n\n{HELPER}")
+    if how != "edited":
+        known.git("add", "-A", "src", "lib")
+    if how == "committed":
+        known.commit("move the function")
+    assert both(run) == {
+        "symbol": ["moved lib/vault.py"],
+        "lines": ["moved lib/vault.py"],
+        "whole": ["stale src/keys.py"],
+    }
+    run("forget", "whole")
+    assert run("verify").code == 0
+    assert run("verify", "--reanchor").code == 0
+    assert run("verify").out == "2 anchors: 2 fresh\n"
+
+
+def test_a_function_that_went_away_and_changed_is_stale_where_it_is(run: Run, known: Repo) -> None:
+    known.commit("move", {"src/keys.py": REST, "lib/vault.py": HELPER.replace("return old", "return 0")})
+    assert both(run)["symbol"] == ["stale lib/vault.py"]
+    known.commit("another", {"lib/other.py": HELPER.replace("return old", "return 1")})
+    assert both(run)["symbol"] == ["gone src/keys.py"]  # which of the two is not known
+
+
+def test_a_copy_that_was_there_before_is_no_move(run: Run, work: Repo) -> None:
+    work.commit("twins", {"src/keys.py": HELPER, "src/twin.py": f"{HELPER}a = 1\n"})
+    run("remember", f"{TEXT} A", "-p", "symbol", "--anchor", "src/keys.py::rotate")
+    run("remember", f"{TEXT} B", "-p", "lines", "--anchor", "src/keys.py:1-4")
+    work.commit("remove", {"src/keys.py": REST, "src/twin.py": f"{HELPER}a = 2\n"})
+    assert both(run) == {"symbol": ["gone src/keys.py"], "lines": ["stale src/keys.py"]}
+
+
+def test_a_line_that_stands_in_any_file_is_no_move(run: Run, work: Repo) -> None:
+    work.commit("imports", {"src/keys.py": "import os\n\na = 1\n"})
+    run("remember", TEXT, "-p", "lines", "--anchor", "src/keys.py:1")
+    work.commit("change", {"src/keys.py": "a = 1\n", "src/more.py": "import os\n"})
+    assert both(run) == {"lines": ["stale src/keys.py"]}
+
+
+def test_a_commit_that_is_no_longer_there(run: Run, known: Repo) -> None:
+    (anchor,) = json.loads(run("get", "symbol", "--json").out)["anchors"]
+    run("edit", "symbol", "--set", f"anchors={json.dumps([{**anchor, 'commit': '0' * 40}])}")
+    known.git("mv", "src/keys.py", "src/vault.py")
+    assert both(run)["symbol"] == ["moved src/vault.py"]
+
+
+def test_a_diff_finds_what_is_anchored_to_code_that_was_moved(run: Run, known: Repo) -> None:
+    known.commit("move", {"src/keys.py": REST, "lib/vault.py": f"a = 1\n\n\n{HELPER}"})
+    diff = (
+        "--- a/lib/vault.py\n+++ b/lib/vault.py\n@@ -5,2 +5,2 @@\n-    old = key.value\n+    old = key\n"
+        "     key.value = fresh_value(old)\n"
+    )
+    sections = json.loads(run("recall", "--from-diff", "-", "--json", "--explain", stdin=diff).out)["sections"]
+    assert {s["path"] for s in sections if s.get("matched_by") == "anchor"} >= {"symbol", "lines"}
+    elsewhere = diff.replace("-5,2 +5,2", "-1,2 +1,2")
+    sections = json.loads(run("recall", "--from-diff", "-", "--json", stdin=elsewhere).out)["sections"]
+    assert not [s for s in sections if s.get("matched_by") == "anchor"]
+
+
+def test_without_git_nothing_is_followed(run: Run, known: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.move(known.root / "src/keys.py", known.root / "src/vault.py")
+    monkeypatch.setenv("PATH", str(known.root))
+    assert {state for states in recalled(run).values() for state in states} == {"gone"}
+
+
+def test_no_program_of_the_repository_is_run(run: Run, known: Repo) -> None:
+    for name in ("core.fsmonitor", "diff.external", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv"):
+        known.git("config", name, f"touch {known.root}/ran-{name}")
+    known.write(".gitattributes", "* filter=evil diff=evil\n")
+    known.write("src/keys.py", CODE)
+    known.write("lib/vault.py", HELPER)
+    assert both(run)["symbol"] == ["moved lib/vault.py"]
+    assert not list(known.root.glob("ran*"))
