@@ -319,8 +319,8 @@ class CodeReader(Protocol):
         """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;
         without a commit, whatever they were."""
 
-    def text_at(self, commit: str, file: str) -> str | None:
-        """The text of a file at a commit; None when it was not there, or cannot be told."""
+    def texts_at(self, places: Sequence[tuple[str, str]]) -> Sequence[str | None]:
+        """The text at each commit of a file; None where it was not there, or cannot be told."""
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""

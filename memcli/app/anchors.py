@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from memcli.app.moves import follow
+from memcli.app.moves import follow, may_follow
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import Checked
@@ -15,9 +16,12 @@ from memcli.ports import CodeReader
 
 MAX_LOOKED_AT = 8 << 20
 """How many characters of code one recall looks at; what is anchored beyond them is not spoken of."""
+MAX_SEARCHED = 1 << 20
+"""How many it searches for code that is no longer where it was; what is beyond them is told as if it were lost."""
 _LOOK = 1_000
 """What the look for a file costs, in characters, and a question to git."""
-_QUESTION = 250_000
+_QUESTION = 100_000
+_SHARE = 4  # to search a file for a block costs less than to read it
 
 LoadCode = Callable[[], CodeReader | None]
 
@@ -35,29 +39,40 @@ def anchored(workspace: Workspace, fields: Mapping[str, Json]) -> Mapping[str, J
 class Checker:
     """Holds anchors against the code as it is now, wherever it has gone; each file is read and cut into lines once.
 
-    `room` is how many characters may be looked at; without it all that there are.
+    `is_bounded`: only so much of the code is looked at.
     """
 
-    def __init__(self, reader: CodeReader, room: int | None = None) -> None:
+    def __init__(self, reader: CodeReader, *, is_bounded: bool = False) -> None:
         self._reader = reader
-        self._room = room
+        self._room = MAX_LOOKED_AT if is_bounded else sys.maxsize
+        self._search = MAX_SEARCHED if is_bounded else sys.maxsize
         self._files: dict[str, Code | None] = {}
         self._asked: set[str] = set()
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether there is no room for another anchor."""
-        return self._room is not None and self._room < 0
+    def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked]:
+        """What has become of anchors, each with the commit that it was made at; fewer when there is no more room."""
+        found: list[Checked] = []
+        for anchor, _ in anchors:
+            if self._room < 0:
+                break
+            code = self._code(anchor.file)
+            found.append(state(anchor, code))
+            self._room -= _LOOK + (len(code.text) if code else 0)
+        lost = [n for n, now in enumerate(found) if self._is_lost(anchors[n][0], now)]
+        self._reader.texts_at([(commit, anchors[n][0].file) for n in lost if (commit := anchors[n][1])])
+        for n in lost:
+            found[n] = self._followed(*anchors[n], found[n])
+        return found
 
-    def check(self, anchor: Anchor, commit: str = "") -> Checked:
-        """What has become of an anchor that was made at a commit."""
-        self._spend(_LOOK)
-        now = state(anchor, self._code(anchor.file))
-        if not now.is_doubtful or self.is_spent:
+    def _is_lost(self, anchor: Anchor, now: Checked) -> bool:
+        return may_follow(anchor, now, is_there=self._files[anchor.file] is not None)
+
+    def _followed(self, anchor: Anchor, commit: str, now: Checked) -> Checked:
+        if self._search < 0:
             return now
         if commit not in self._asked:
             self._asked.add(commit)
-            self._spend(_QUESTION)
+            self._search -= _QUESTION
         return follow(anchor, commit, now, self._reader, self._other)
 
     def _code(self, file: str) -> Code | None:
@@ -66,15 +81,15 @@ class Checker:
                 self._files[file] = Code(self._reader.text(file))
             except MemcliError:
                 self._files[file] = None
-            self._spend(len(code.text) if (code := self._files[file]) else _LOOK)
         return self._files[file]
 
     def _other(self, file: str) -> Code | None:
-        return None if self.is_spent and file not in self._files else self._code(file)
-
-    def _spend(self, characters: int) -> None:
-        if self._room is not None:
-            self._room -= characters
+        """Another file, while there is room to search it."""
+        if file not in self._files and self._search < 0:
+            return None
+        code = self._code(file)
+        self._search -= _LOOK + (len(code.text) // _SHARE if code else 0)
+        return code
 
 
 def anchors_of(memory: Memory) -> Iterator[tuple[int, Anchor, str]]:

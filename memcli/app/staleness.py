@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from memcli.app.anchors import MAX_LOOKED_AT, Checker, LoadCode, anchors_of
+from memcli.app.anchors import Checker, LoadCode, anchors_of
+from memcli.model.anchors import Checked
 from memcli.model.recall import ANCHOR, Query, Rows, Section
 from memcli.ports import SpaceView
 
@@ -38,34 +39,38 @@ def find_moved_leads(query: Query, view: SpaceView, visible: Rows, load_code: Lo
     reader = load_code() if rows else None
     if reader is None:
         return {}
-    checker = Checker(reader, MAX_LOOKED_AT)
     elsewhere = frozenset(files)
-    found = {}
-    for row, memory in zip(rows, view.fetch(rows), strict=True):
-        for _, anchor, commit in anchors_of(memory):
-            if anchor.file not in elsewhere or checker.is_spent:
-                continue
-            now = checker.check(anchor, commit)
-            if now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits):
-                found[row] = ANCHOR
-    return found
+    asked = [
+        (row, anchor, commit)
+        for row, memory in zip(rows, view.fetch(rows), strict=True)
+        for _, anchor, commit in anchors_of(memory)
+        if anchor.file in elsewhere
+    ]
+    checked = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
+    return {
+        row: ANCHOR
+        for (row, _, _), now in zip(asked, checked, strict=False)
+        if now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits)
+    }
 
 
 def _checked(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> list[Section]:
-    checkers: dict[LoadCode, Checker | None] = {}
-    checked = []
-    for section in sections:
-        found = []
-        load = code[section.space]
-        for _, anchor, commit in anchors_of(section.memory):
-            if load not in checkers:
-                reader = load()
-                checkers[load] = Checker(reader, MAX_LOOKED_AT) if reader else None
-            checker = checkers[load]
-            if checker is None or checker.is_spent:
-                break
-            found.append(checker.check(anchor, commit))
-        checked.append(_lowered(replace(section, anchors=tuple(found))) if found else section)
+    checked = list(sections)
+    for load in dict.fromkeys(code[section.space] for section in sections if section.memory.anchors):
+        asked = [
+            (n, anchor, commit)
+            for n, section in enumerate(sections)
+            if code[section.space] is load
+            for _, anchor, commit in anchors_of(section.memory)
+        ]
+        if (reader := load()) is None:
+            continue
+        states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
+        found: dict[int, list[Checked]] = {}
+        for (n, _, _), now in zip(asked, states, strict=False):
+            found.setdefault(n, []).append(now)
+        for n, anchors in found.items():
+            checked[n] = _lowered(replace(sections[n], anchors=tuple(anchors)))
     return checked
 
 

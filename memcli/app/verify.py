@@ -73,10 +73,10 @@ def verify(
     if since is not None:
         changed = code.changed(since, sorted({one[3].file for one in anchored if is_inside(one[3].file)}))
         anchored = [one for one in anchored if one[3].file in changed]
-    checker = Checker(code)
+    checked = Checker(code).check([(anchor, commit) for *_, anchor, commit in anchored])
     return [
-        Finding(space, memory, number, checker.check(anchor, commit))
-        for space, memory, number, anchor, commit in anchored
+        Finding(space, memory, number, now)
+        for (space, memory, number, _, _), now in zip(anchored, checked, strict=True)
     ]
 
 

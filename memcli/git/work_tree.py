@@ -4,7 +4,8 @@ repository configures."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memcli.git.repository import Repository, check_revisions
@@ -13,6 +14,9 @@ _CHANGES = (
     "--cached", "--name-status", "-z", "--find-renames=50%", "-l200", "--diff-filter=AMRC", "--no-relative",
     "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all",
 )  # fmt: skip
+_ENTRY = re.compile(
+    r"([^\0]+)\0  ctime: [^\n]*\n  mtime: (\d+):(\d+)\n  dev: [^\n]*\n  uid: [^\n]*\n  size: (\d+)\t[^\n]*\n"
+)
 _DIGESTS = {40: "sha1", 64: "sha256"}
 
 
@@ -56,16 +60,24 @@ def last_commit_with(root: str, file: str) -> str:
     return Repository(root).run("--literal-pathspecs", *log).strip().partition(" ")[0]
 
 
-def files_like(root: str, ending: str) -> list[str]:
-    """The files that git tracks or would track, whose names end so. Raises MemcliError."""
-    listed = Repository(root).run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f"*{ending}")
-    return sorted({name for name in listed.split("\0") if name.endswith(ending)} - {""})
+def tracked_files(root: str, ending: str) -> dict[str, tuple[int, int]]:
+    """The files that git tracks and whose names end so, each with the time (in ns) and size that it last saw.
+    Raises MemcliError."""
+    # `git diff-files` compares these too, but runs the filters of the repository where they leave a doubt.
+    listed = Repository(root).run("ls-files", "-z", "--cached", "--debug", "--", f"*{ending}")
+    return {m[1]: (int(m[2]) * 10**9 + int(m[3]), int(m[4])) for m in _ENTRY.finditer(listed)}
 
 
-def read_at(root: str, commit: str, file: str) -> bytes | None:
-    """What a file held at a commit; None where it was not there. Raises MemcliError."""
+def untracked_files(root: str, ending: str) -> list[str]:
+    """The files that git would track and whose names end so. Raises MemcliError."""
+    listed = Repository(root).run("ls-files", "-z", "--others", "--exclude-standard", "--", f"*{ending}")
+    return [name for name in listed.split("\0") if name]
+
+
+def read_at(root: str, places: Sequence[tuple[str, str]]) -> list[bytes | None]:
+    """What files held at commits; None for one that was not there. Raises MemcliError."""
     with Repository(root).objects() as objects:
-        return objects.read(f"{commit}:{file}")
+        return [objects.read(f"{commit}:{file}") for commit, file in places]
 
 
 def _is_blob(data: bytes | None, blob: str) -> bool:

@@ -33,8 +33,9 @@ class WorkTree:
         self._given = os.path.abspath(root)
         self._kept: dict[str, bytes | UnfitError] = {}
         self._room = _MAX_KEPT
-        self._since: dict[str, Changes] = {}
-        self._listed: dict[str, list[str]] = {}
+        self._since: dict[str, Changes | None] = {}
+        self._listed: dict[str, tuple[Sequence[str], frozenset[str]]] = {}
+        self._past: dict[tuple[str, str], str | None] = {}
 
     def name(self, path: str) -> str:
         """The path from the root of what a user names from the working directory; "" for the root. Raises UsageError."""
@@ -78,7 +79,8 @@ class WorkTree:
 
         with suppress(MemcliError):
             commit = commit or last_commit_with(self._root, file) or "HEAD"
-        name = self._changes(commit).renamed.get(file)
+        changes = self._changes(commit)
+        name = changes.renamed.get(file) if changes else None
         return name if name and is_inside(name) else None
 
     def others(self, file: str, commit: str, limit: int) -> list[str]:
@@ -87,23 +89,25 @@ class WorkTree:
         ending = os.path.splitext(file)[1]
         if not _ENDING.fullmatch(ending):
             return []
-        changed = [name for name in self._changes(commit).files if name.endswith(ending)] if commit else []
-        near = nearest(file, {*changed})[:limit]
-        listed = nearest(file, set(self._like(ending)) - {*changed})[: limit - len(near)]
-        if commit:  # git has not seen what is edited and not staged
-            with suppress(MemcliError):
-                differing = self.changed(commit, listed)
-                listed = [name for name in listed if name in differing]
-        return [name for name in nearest(file, {*near, *listed}) if name != file and is_inside(name)]
+        if ending not in self._listed:
+            self._listed[ending] = self._list(ending)
+        tracked, edited = self._listed[ending]
+        changes = self._changes(commit) if commit else None
+        found = {name for name in changes.files if name.endswith(ending)} if changes else {*tracked}
+        return nearest(file, (name for name in {*found, *edited} if name != file and is_inside(name)))[:limit]
 
-    def text_at(self, commit: str, file: str) -> str | None:
-        """The text of a file at a commit; None when it was not there, or cannot be told."""
+    def texts_at(self, places: Sequence[tuple[str, str]]) -> list[str | None]:
+        """The text of each file at a commit; None where it was not there, or cannot be told."""
         from memcli.git.work_tree import read_at
 
-        with suppress(MemcliError, UnfitError):
-            data = read_at(self._root, commit, file)
-            return None if data is None else to_text(data)
-        return None
+        new = [place for place in dict.fromkeys(places) if place[0] and place not in self._past]
+        self._past.update(dict.fromkeys(new))
+        if new:
+            with suppress(MemcliError):
+                for place, data in zip(new, read_at(self._root, new), strict=True):
+                    with suppress(UnfitError):
+                        self._past[place] = None if data is None else to_text(data)
+        return [self._past.get(place) for place in places]
 
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
@@ -114,24 +118,31 @@ class WorkTree:
         _, same = unchanged_files(self._root, commit, {file: self._now(file) for file in files})
         return frozenset(files) - same
 
-    def _changes(self, commit: str) -> Changes:
-        """What changed since a commit; nothing where git cannot tell. Git is asked once."""
-        from memcli.git.work_tree import Changes, changes_since
+    def _changes(self, commit: str) -> Changes | None:
+        """What changed since a commit, which git is asked once; None where it cannot tell."""
+        from memcli.git.work_tree import changes_since
 
         if commit not in self._since:
-            self._since[commit] = Changes({}, ())
+            self._since[commit] = None
             with suppress(MemcliError):
                 self._since[commit] = changes_since(self._root, commit)
         return self._since[commit]
 
-    def _like(self, ending: str) -> list[str]:
-        from memcli.git.work_tree import files_like
+    def _list(self, ending: str) -> tuple[Sequence[str], frozenset[str]]:
+        """The tracked files that end so, and those that are edited and not staged, or not tracked yet."""
+        from memcli.git.work_tree import tracked_files, untracked_files
 
-        if ending not in self._listed:
-            self._listed[ending] = []
-            with suppress(MemcliError):
-                self._listed[ending] = files_like(self._root, ending)
-        return self._listed[ending]
+        with suppress(MemcliError):
+            known = tracked_files(self._root, ending)
+            edited = {name for name, stamp in known.items() if self._stamp(name) != stamp}
+            return tuple(known), frozenset([*edited, *untracked_files(self._root, ending)])
+        return (), frozenset()
+
+    def _stamp(self, file: str) -> tuple[int, int] | None:
+        with suppress(OSError, ValueError):
+            facts = os.lstat(os.path.join(self._root, file))
+            return facts.st_mtime_ns, facts.st_size
+        return None
 
     def _now(self, file: str) -> bytes | None:
         with suppress(UnfitError):

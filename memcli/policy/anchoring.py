@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -130,8 +131,13 @@ def state(anchor: Anchor, code: Code | None) -> Checked:
     return Checked(file, place or lines, "", MOVED if place else STALE)
 
 
-def state_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
-    """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing."""
+def state_elsewhere(anchor: Anchor, file: str, code: Code, block: bytes | None = None) -> Checked | None:
+    """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing.
+
+    `block` is what the anchor's lines were, where that is known.
+    """
+    if block is not None and block not in code.bare:
+        return None
     place: Lines | None
     if anchor.symbol:
         found = _find(code.text, anchor.symbol, file) if _leaf(anchor.symbol) in code.text else []
@@ -139,11 +145,20 @@ def state_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
         return Checked(file, place, anchor.symbol, MOVED) if place else None
     if anchor.lines is None:
         place = (1, code.size) if code.hash(None) == anchor.hash else None
+    elif block is not None:
+        place = code.find(block)
     else:
         place = next(code.search(anchor.lines, anchor.hash, _MAX_SEARCHED_ELSEWHERE), None)
     if place is None or not code.is_telling(place):
         return None
     return Checked(file, place if anchor.lines else None, "", MOVED)
+
+
+def block_of(anchor: Anchor, text: str | None) -> bytes | None:
+    """What the anchor's lines were, by the text that its file had; None when that text has not got them."""
+    code = Code(text) if text is not None and anchor.hash else None
+    lines = (anchor.lines or (1, code.size)) if code else (1, 0)
+    return code.block(lines) if code and code.holds(lines, anchor.hash) else None
 
 
 def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
@@ -216,10 +231,26 @@ class Code:
             self._lines.pop()
         self.size = len(self._lines)
 
+    @cached_property
+    def bare(self) -> bytes:
+        """All lines, without white space at their ends."""
+        return b"".join(map(_bare, self._lines))
+
+    def block(self, lines: Lines) -> bytes:
+        """These lines, without white space at their ends."""
+        return b"".join(map(_bare, self._lines[lines[0] - 1 : lines[1]]))
+
+    def find(self, block: bytes) -> Lines | None:
+        """Where these lines stand first; None when they do not."""
+        at = 0 if self.bare.startswith(block) else self.bare.find(b"\n" + block) + 1
+        if not block or (at == 0 and not self.bare.startswith(block)):
+            return None
+        first = self.bare.count(b"\n", 0, at) + 1
+        return first, first + block.count(b"\n") - 1
+
     def hash(self, lines: Lines | None) -> str:
         """`sha256:<hex>` over these lines, or over all."""
-        first, last = lines or (1, self.size)
-        return _hash(b"".join(map(_bare, self._lines[first - 1 : last])))
+        return _hash(self.block(lines or (1, self.size)))
 
     def holds(self, lines: Lines, digest: str) -> bool:
         """Whether just these lines have the hash."""

@@ -247,11 +247,11 @@ def test_each_file_is_read_once(work: Repo, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_recall_looks_at_so_much_code_and_no_more(run: Run, work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.app import staleness
+    from memcli.app import anchors as looking
 
     run("remember", TEXT, "-p", "tokens", *["--anchor", "src/auth.py", "--anchor", "src/other.py"] * 3)
     assert told(run) == {"tokens": ["fresh"] * 6}
-    monkeypatch.setattr(staleness, "MAX_LOOKED_AT", 50)
+    monkeypatch.setattr(looking, "MAX_LOOKED_AT", 50)
     assert told(run) == {"tokens": ["fresh"]}
     assert json.loads(run("verify", "--json").out)["anchors"] == 6
 
