@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memcli.model.changes import Commit
+    from memcli.model.failure import Failure
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
     from memcli.model.removal import Run
@@ -275,6 +276,10 @@ class Source(Protocol):
     @property
     def skipped(self) -> Mapping[str, int]:
         """How many things gave no candidate, by reason, once `candidates` has ended."""
+
+    @property
+    def failed(self) -> Sequence[Failure]:
+        """What could not be read, once `candidates` has ended: it does not keep the rest from being read."""
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
         """The fields of one memory each, in a total order.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memcli.app.desk import Candidate
 from memcli.app.inbox import offer
 from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
-from memcli.errors import UsageError
+from memcli.errors import CorruptError, LockedError, MemcliError, RefusedError, StoreError, UsageError
+from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
@@ -18,6 +20,7 @@ from memcli.policy.replaced import Place
 from memcli.ports import Shelf, Source
 
 _PER_WRITE = 2000
+_NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError)
 
 _Prepared = tuple[Candidate | None, Sequence[Place]]
 """A candidate, None where there is nothing to tell, and the places that it replaces."""
@@ -26,7 +29,8 @@ _Prepared = tuple[Candidate | None, Sequence[Place]]
 @dataclass(slots=True)
 class Ingested:
     """What an ingest did. `skipped` counts what gave no memory, by reason; `redactions` what
-    was taken out, by kind; `paths` are those that it wrote."""
+    was taken out, by kind; `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
+    from it."""
 
     created: int = 0
     updated: int = 0
@@ -36,13 +40,15 @@ class Ingested:
     skipped: Counter[str] = field(default_factory=Counter)
     redactions: Counter[str] = field(default_factory=Counter)
     paths: list[str] = field(default_factory=list)
+    failed: list[Failure] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Json]:
         counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
         if self.proposed:
             counts["proposed"] = self.proposed
         told = {name: dict(sorted(getattr(self, name).items())) for name in ("skipped", "redactions")}
-        return {**counts, **told, "paths": self.paths}
+        failed = {"failed": [failure.to_json() for failure in self.failed]} if self.failed else {}
+        return {**counts, **told, "paths": self.paths, **failed}
 
     def merge(self, other: Ingested) -> None:
         """Adds the counts of another ingest."""
@@ -54,6 +60,7 @@ class Ingested:
         self.skipped.update(other.skipped)
         self.redactions.update(other.redactions)
         self.paths += other.paths
+        self.failed += other.failed
 
     def add(self, outcome: Outcome) -> None:
         """Counts one memory."""
@@ -73,7 +80,8 @@ def ingest(
     """Stores what `source` yields, or with `propose` puts it into the inbox; with `dry_run` only says what that would be.
 
     A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
-    deactivated. The same candidates again change nothing. `progress` is called for each.
+    deactivated. The same candidates again change nothing. One that cannot be stored, whatever in it is the reason, does
+    not keep the others from it. `progress` is called for each.
     Raises what the source raises, LockedError, CorruptError, StoreError.
     """
     done = Ingested()
@@ -82,9 +90,10 @@ def ingest(
         if dry_run:
             done.paths += [candidate.given["path"] for candidate in candidates]
             continue
-        for outcome in offer(workspace, candidates, propose_all=propose, places=_places(batch)):
+        for outcome in _stored(workspace, batch, propose, done.failed):
             done.add(outcome)
     done.skipped.update(source.skipped)
+    done.failed = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
 
 
@@ -141,8 +150,39 @@ def _prepared(
                 candidate = prepare(workspace, given)
             except UsageError:
                 done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
+            except MemcliError:
+                raise
+            except Exception as error:  # noqa: BLE001
+                done.failed.append(_failure(given, error))
         yield candidate, places
         progress()
+
+
+def _stored(workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]) -> list[Outcome]:
+    """What became of the candidates of a batch; when something in one of them fails, each is stored by itself."""
+    candidates = [candidate for candidate, _ in batch if candidate is not None]
+    try:
+        return offer(workspace, candidates, propose_all=propose, places=_places(batch))
+    except _NOT_OF_AN_ITEM:
+        raise
+    except Exception as error:  # noqa: BLE001
+        if len(candidates) == 1:
+            failed.append(_failure(candidates[0].given, error))
+        elif not candidates:
+            failed += [
+                Failure(reason_of(error), file=str(place.get("source") or place["under"])) for place in _places(batch)
+            ]
+        if len(candidates) <= 1:
+            return []
+    # Without places: what failed must not make what was there before look left out.
+    return [outcome for item, _ in batch if item for outcome in _stored(workspace, [(item, ())], propose, failed)]
+
+
+def _failure(given: Mapping[str, Any], error: Exception) -> Failure:
+    source, commit = given.get("metadata", {}).get("source"), given.get("provenance", {}).get("commit")
+    if isinstance(commit, str):
+        return Failure(reason_of(error), commit=commit)
+    return Failure(reason_of(error), file=source if isinstance(source, str) else "")
 
 
 def _batches(prepared: Iterator[_Prepared]) -> Iterator[list[_Prepared]]:

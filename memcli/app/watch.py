@@ -11,6 +11,7 @@ from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError
+from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json
 from memcli.ports import Source
 
@@ -126,7 +127,7 @@ class Watch:
     def _persist(self, changes: Changes) -> Ingested | None:
         """Stores a batch, however long that takes; None when stopped before, or without a store to put it into."""
         pause = _FIRST_PAUSE
-        while not (done := self._patiently(lambda: self._store(changes))):
+        while not (done := self._patiently(lambda: self._attempt(changes))):
             if self.wait(pause) or self._is_lost():
                 return None
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -146,6 +147,22 @@ class Watch:
         self._told = ""
         return done
 
+    def _attempt(self, changes: Changes) -> Ingested:
+        """Stores a batch; one that memcli itself fails at is left out, so that those behind it come in. Raises
+        MemcliError."""
+        try:
+            return self._store(changes)
+        except MemcliError:
+            raise
+        except Exception as error:
+            if self.once:
+                raise
+            names = [*changes.files, *changes.removed, *([changes.commits] if changes.commits else [])]
+            self._tell(
+                "trouble", f"left out {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}"
+            )
+            return Ingested()
+
     def _store(self, changes: Changes) -> Ingested:
         self.progress.doubt(changes)
         version = self._version() if changes.left else ""
@@ -158,7 +175,8 @@ class Watch:
             source = _Noting(self.file_source(changes.files))
             done.merge(ingest(self.workspace, source))
             # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
-            gone |= {self.name_of(file) for file in changes.files} - source.names
+            unread = {failure.file for failure in done.failed}
+            gone |= {self.name_of(file) for file in changes.files} - source.names - unread
         if gone:
             retired = retire(self.workspace, gone)
             done.retired += retired
@@ -189,6 +207,8 @@ class Watch:
         self.log({"event": event, "message": message})
 
     def _log_batch(self, changes: Changes, done: Ingested) -> None:
+        for failure in done.failed:
+            self._tell("trouble", f"{failure.place} was left out: {failure.reason}")
         told = {name: value for name, value in done.to_json().items() if name != "paths"}
         counts = {"files": len(changes.files), "removed": len(changes.removed), "moved": len(changes.moved)}
         self.log({"event": "batch", **counts, "commits": changes.commits, **told})
@@ -204,6 +224,10 @@ class _Noting:
     @property
     def skipped(self) -> Mapping[str, int]:
         return self._source.skipped
+
+    @property
+    def failed(self) -> Sequence[Failure]:
+        return self._source.failed
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
         for fields in self._source.candidates():

@@ -15,6 +15,7 @@ from memcli.cli.output import report
 from memcli.cli.session import Session
 from memcli.errors import MemcliError, NotFoundError
 from memcli.git.hook_script import check_name
+from memcli.model.failure import reason_of
 from memcli.model.memory import Json
 from memcli.store.hook_log import HookLog
 from memcli.store.layout import Layout
@@ -103,7 +104,7 @@ def _logged(
     except MemcliError as error:
         told = {"outcome": "failed", "error": error.message, "hint": error.hint}
     except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
-        told = {"outcome": "failed", "error": f"{type(error).__name__}: {error}"}
+        told = {"outcome": "failed", "error": reason_of(error)}
     spent = round((time.monotonic() - since) * 1000)
     entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
     with suppress(MemcliError, OSError):

@@ -11,7 +11,7 @@ from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.workspace import Workspace
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.session import Session
-from memcli.errors import UsageError
+from memcli.errors import MemcliError, UsageError
 from memcli.ports import Source
 
 _MAX_LIST = 64 << 20
@@ -45,8 +45,8 @@ def source_of(
     return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
 
 
-def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> None:
-    """Ingests, and tells what became of it. Raises what the source raises, LockedError, CorruptError, StoreError."""
+def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
+    """Ingests, and tells what became of it; returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
     from memcli.ingest.files import FileSource
 
     bar = ProgressBar("ingesting", session.output.quiet)
@@ -61,6 +61,9 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
+    for failure in done.failed:
+        session.output.note(f"left out {failure.place}: {failure.reason}; the rest was taken")
+    return MemcliError.exit_code if done.failed else 0
 
 
 def _told(done: Ingested, dry_run: bool) -> str:

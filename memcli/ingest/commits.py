@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from memcli.errors import MemcliError
 from memcli.git.repository import check_revisions, find_repository
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
 from memcli.ingest.ignore import Secrets
+from memcli.ingest.labels import readable
 from memcli.ingest.noise import is_generated, noise
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
+from memcli.model.failure import Failure, reason_of
 
 TINY_FILES, TINY_LINES = 3, 6
 """A commit that only modifies files, at most so many of them and lines, is one memory: its parts say nothing alone."""
@@ -48,6 +51,7 @@ class CommitSource:
         self._revisions = check_revisions(revisions)
         self.commits = 0
         self.skipped: Counter[str] = Counter()
+        self.failed: list[Failure] = []
         self._sieve = _Sieve(self._repository.root, self.skipped)
 
     def total(self) -> int:
@@ -59,16 +63,43 @@ class CommitSource:
         return self.commits
 
     def candidates(self) -> Candidates:
-        """One for each commit and file, or for a tiny commit. Raises NotFoundError, ProviderError."""
+        """One for each commit and file, or for a tiny commit. A commit that cannot be read is put into `failed`.
+
+        Raises NotFoundError, ProviderError.
+        """
+        read: set[str] = set()
+        try:
+            yield from self._read(self._revisions, read)
+        except MemcliError:
+            raise
+        except Exception:  # noqa: BLE001 - whatever is in one commit, the others are worth having
+            yield from self._read_each(read)
+
+    def _read_each(self, read: set[str]) -> Candidates:
+        """The commits of the range that were not `read`, one by one."""
+        listed = self._repository.run(
+            "rev-list", "--reverse", "--date-order", "--end-of-options", self._revisions, "--"
+        )
+        for commit in listed.split():
+            try:
+                if commit not in read:
+                    yield from self._read(f"{commit}^!", read)
+            except MemcliError:
+                raise
+            except Exception as error:  # noqa: BLE001
+                self.failed.append(Failure(reason_of(error), commit=commit))
+
+    def _read(self, revisions: str, read: set[str]) -> Candidates:
         shallow = self._repository.shallow()
-        for commit, diffs in read_log(self._repository.stream(*_LOG, self._revisions, "--")):
-            self.commits += 1
+        for commit, diffs in read_log(self._repository.stream(*_LOG, revisions, "--")):
             if len(commit.parents) > 1:
                 self.skipped["merge"] += 1
             elif commit.hash in shallow:
                 self.skipped["shallow"] += 1
             else:
                 yield from _of_commit(Origin(commit), self._sieve.fit(diffs))
+            read.add(commit.hash)
+            self.commits = len(read)
 
 
 class StagedSource:
@@ -77,6 +108,7 @@ class StagedSource:
     def __init__(self, work_tree: str) -> None:
         self._repository = find_repository(work_tree)
         self.skipped: Counter[str] = Counter()
+        self.failed: list[Failure] = []
         self._sieve = _Sieve(self._repository.root, self.skipped)
 
     def candidates(self) -> Candidates:
@@ -86,7 +118,12 @@ class StagedSource:
         diffs, conflicts = read_diffs(self._repository.stream(*_INDEX))
         self.skipped.update({"conflict": conflicts} if conflicts else {})
         for diff in self._sieve.fit(diffs):
-            yield {**candidate(Origin(None), [diff]), "replaces": everything}
+            try:
+                made = candidate(Origin(None), [diff])
+            except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
+                self.failed.append(Failure(reason_of(error), file=readable(diff.file)))
+            else:
+                yield {**made, "replaces": everything}
 
 
 class _Sieve:

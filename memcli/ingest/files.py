@@ -14,6 +14,7 @@ from memcli.ingest.noise import is_generated
 from memcli.ingest.pieces import pieces
 from memcli.ingest.text import UnfitError, read_text
 from memcli.ingest.tree import Tree
+from memcli.model.failure import Failure, reason_of
 from memcli.model.names import show
 from memcli.model.shapes import OBSERVED
 from memcli.policy.anchoring import Code, is_inside, make_each
@@ -25,7 +26,7 @@ class FileSource:
     A relative path counts from the current directory. With `may_be_gone` a path that no longer exists is counted
     instead of refused. `skipped` counts what gave no candidate, by reason: ignored, link, special, huge, binary,
     encoding, empty, vanished, unreadable, repository, and for what was found rather than named also lock, vendored,
-    generated. Raises NotFoundError, and UsageError for what lies outside of the work tree.
+    generated. `failed` is what memcli itself could not cut. Raises NotFoundError, and UsageError for what lies outside of the work tree.
     """
 
     def __init__(self, paths: Sequence[str], base: str, *, may_be_gone: bool = False) -> None:
@@ -34,6 +35,7 @@ class FileSource:
         # Who knows that a file may be gone has found it, not named it.
         self._are_named = not may_be_gone
         self.skipped: Counter[str] = Counter()
+        self.failed: list[Failure] = []
         self._done = 0
         for path in paths:
             if not may_be_gone and not os.path.lexists(path):
@@ -63,8 +65,13 @@ class FileSource:
                 self.skipped[unfit.reason] += 1
                 if unfit.reason != "unreadable":
                     yield {"replaces": _places(file)}
+                continue
+            try:
+                found = list(_candidates(file, text))
+            except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
+                self.failed.append(Failure(reason_of(error), file=readable(file)))
             else:
-                yield from _candidates(file, text)
+                yield from found
 
     @property
     def may_miss_files(self) -> bool:

@@ -23,6 +23,7 @@ from memcli.ingest.labels import readable
 from memcli.ingest.notes import read_note
 from memcli.ingest.text import UnfitError, read_bytes
 from memcli.ingest.tree import Tree
+from memcli.model.failure import Failure, reason_of
 from memcli.model.ids import short_digest
 
 Reader = Callable[[bytes, str], Iterator[Mapping[str, object]]]
@@ -45,6 +46,7 @@ class ForeignSource:
         self._form = form
         self._strict = strict
         self.skipped = skipped
+        self.failed: list[Failure] = []
         self.found: Counter[str] = Counter()
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
@@ -67,6 +69,11 @@ class ForeignSource:
                 if self._strict:
                     raise
                 self.skipped["damaged"] += 1
+            except Exception as error:
+                if self._strict:
+                    raise
+                self.failed.append(Failure(reason_of(error), file=where))
+                self.skipped["failed"] += 1
             else:
                 self.found[form] += 1
         names = _Names(candidates)

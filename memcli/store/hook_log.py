@@ -1,17 +1,23 @@
-"""What hooks leave in `local/`: a line for each run, and up to which commit each work tree was followed."""
+"""What hooks leave in `local/`: a line for each run, up to which commit each work tree was followed, and the commits that
+could not be ingested."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, suppress
 
 from memcli.codec.canonical import encode, encode_line
+from memcli.model.failure import Failure
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line, make_folder, read_json, write_file
+from memcli.store.atomic import append_line, make_folder, read_json, read_regular, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
 
 _MAX_BYTES = 1_000_000
+_MAX_SKIPPED = 1_000
+_OF_SKIPPED = ("commit", "reason", "at")
 
 
 class HookLog:
@@ -44,9 +50,42 @@ class HookLog:
     def see(self, git_dir: str, commit: str) -> None:
         """Notes it. Raises StoreError."""
         if self.seen(git_dir) != commit:
-            write_file(self._state, encode({"heads": {**self._heads(), git_dir: commit}}), 0o600)
+            self._write({**self._load(), "heads": {**self._heads(), git_dir: commit}})
+
+    def last(self) -> dict[str, Json]:
+        """The last line of the log; empty when there is none."""
+        try:
+            lines = (read_regular(self._log, 2 * _MAX_BYTES) or b"").splitlines()
+            entry = json.loads(lines[-1]) if lines else {}
+        except (OSError, ValueError):
+            return {}
+        return entry if isinstance(entry, dict) else {}
+
+    def skipped(self) -> list[dict[str, str]]:
+        """The commits that a hook could not ingest, each with the reason and the time, oldest first."""
+        found = self._load().get("skipped")
+        entries = found if isinstance(found, list) else []
+        return [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(name), str) for name in _OF_SKIPPED)]
+
+    def skip(self, failures: Iterable[Failure], at: str) -> None:
+        """Notes commits that could not be ingested. Raises StoreError."""
+        new = {f.commit: {"commit": f.commit, "reason": f.reason, "at": at} for f in failures if f.commit}
+        if new:
+            kept = [entry for entry in self.skipped() if entry["commit"] not in new]
+            self._write({**self._load(), "skipped": [*kept, *new.values()][-_MAX_SKIPPED:]})
+
+    def forget_skipped(self, commits: Collection[str]) -> None:
+        """Takes commits off the list, which were ingested or are gone. Raises StoreError."""
+        if commits:
+            self._write({**self._load(), "skipped": [e for e in self.skipped() if e["commit"] not in commits]})
 
     def _heads(self) -> dict[str, Json]:
-        data = read_json(self._state)
-        heads = data.get("heads") if isinstance(data, dict) else None
+        heads = self._load().get("heads")
         return dict(heads) if isinstance(heads, dict) else {}
+
+    def _load(self) -> dict[str, Json]:
+        data = read_json(self._state)
+        return dict(data) if isinstance(data, dict) else {}
+
+    def _write(self, state: dict[str, Json]) -> None:
+        write_file(self._state, encode({name: value for name, value in state.items() if value}), 0o600)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memcli.app.ingest import ingest, retire_commits
+from memcli.app.ingest import Ingested, ingest, retire_commits
 from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.git.repository import Repository, find_repository
 from memcli.git.rewritten import gone, lost
+from memcli.model.failure import reason_of
 from memcli.model.memory import Json
 from memcli.store.hook_log import HookLog
 
@@ -32,16 +33,39 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
         return {"outcome": "no commits yet"}
     seen = log.seen(git_dir)
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
-    told = _ingest(workspace, repository, hook, start, head)
-    if hook == "post-rewrite":
-        told["retired"] = retire_commits(workspace, gone(repository, pairs))
-    elif seen:  # a reset, which calls no hook, may have left it behind
-        told["retired"] = retire_commits(workspace, lost(repository, seen))
+    told = _ingest(workspace, repository, log, hook, start, head)
+    try:
+        if hook == "post-rewrite":
+            told["retired"] = retire_commits(workspace, gone(repository, pairs))
+        elif seen:  # a reset, which calls no hook, may have left it behind
+            told["retired"] = retire_commits(workspace, lost(repository, seen))
+    except MemcliError:
+        raise
+    except Exception as error:  # noqa: BLE001 - commits that are to come must not wait for it
+        told["error"] = f"replaced commits were not deactivated: {reason_of(error)}"
     log.see(git_dir, head)
     if told.get("created") or told.get("updated") or told.get("retired"):
         with opened(workspace):  # so that the next recall need not bring the index up to date
             pass
     return told
+
+
+def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
+    """Ingests once more the commits that hooks had to skip; what became of them, and those that git no longer has.
+    Raises MemcliError."""
+    from memcli.ingest.commits import CommitSource
+
+    repository = find_repository(os.getcwd())
+    commits = [entry["commit"] for entry in log.skipped()]
+    lost = [commit for commit in commits if not repository.has_commit(commit)]
+    done = Ingested()
+    for commit in commits:
+        if commit not in lost:
+            done.merge(ingest(workspace, CommitSource(repository.root, f"{commit}^!")))
+    failed = {failure.commit for failure in done.failed}
+    log.skip(done.failed, workspace.clock())
+    log.forget_skipped([commit for commit in commits if commit not in failed])
+    return done, lost
 
 
 def advise(workspace: Workspace, message: str) -> dict[str, Json]:
@@ -70,7 +94,9 @@ def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:
     return ""
 
 
-def _ingest(workspace: Workspace, repository: Repository, hook: str, start: str, head: str) -> dict[str, Json]:
+def _ingest(
+    workspace: Workspace, repository: Repository, log: HookLog, hook: str, start: str, head: str
+) -> dict[str, Json]:
     from memcli.ingest.commits import CommitSource
 
     revisions = f"{start}..{head}" if start else f"{head}^!"
@@ -84,6 +110,9 @@ def _ingest(workspace: Workspace, repository: Repository, hook: str, start: str,
     if not count:
         return {"outcome": "nothing new"}
     done = ingest(workspace, CommitSource(repository.root, revisions))
+    log.skip(done.failed, workspace.clock())
+    if done.failed:
+        left["skipped"] = [failure.to_json() for failure in done.failed]
     counts = {name: n for name, n in done.to_json().items() if isinstance(n, int) and n}
     return {"outcome": "ingested", "range": revisions, "commits": min(count, MAX_COMMITS), **counts, **left}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from memcli.model.failure import Failure
+
 
 @dataclass
 class Given:
@@ -12,6 +14,7 @@ class Given:
 
     fields: Sequence[Mapping[str, object]]
     skipped: Mapping[str, int] = field(default_factory=dict)
+    failed: Sequence[Failure] = ()
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
         yield from self.fields

@@ -9,12 +9,15 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memcli.cli.main import main
 from memcli.git.hook_script import DEFAULT, KEPT, NAMES, script
+from memcli.ingest.patch import FileDiff
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo
 
@@ -523,3 +526,56 @@ def test_a_store_that_git_sees_is_told_of(place: Repo, capsys: pytest.CaptureFix
     place.write(".gitignore", "")
     assert main(["hook", "install"]) == 0
     assert "leaves it changed" in capsys.readouterr().err
+
+
+def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(
+    place: Repo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from memcli.ingest import commits as reading
+
+    real = reading.candidate
+
+    def candidate(origin: reading.Origin, diffs: Sequence[FileDiff]) -> Mapping[str, object]:
+        if "poison" in origin.message:
+            raise IndexError("poison")
+        return real(origin, diffs)
+
+    def status() -> dict[str, Any]:
+        capsys.readouterr()
+        assert main(["hook", "status", "--json"]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    assert status()["skipped"] == []
+    monkeypatch.setattr(reading, "candidate", candidate)
+    hook("run", "post-commit")
+    made = []
+    for text in ("one = 1\n", "poison = 1\n", "three = 1\n"):
+        made.append(change(place, text))
+        hook("run", "post-commit")
+    first, bad, last = made
+    assert commits(place) >= {first, last}
+    assert bad not in commits(place)
+    told = status()
+    assert [(entry["commit"], entry["reason"].split()[0]) for entry in told["skipped"]] == [(bad, "IndexError")]
+    assert (told["last_run"]["hook"], told["last_run"]["outcome"]) == ("post-commit", "ingested")
+    (entry,) = [entry for entry in log(place) if "skipped" in entry]
+    assert entry["skipped"] == [{"commit": bad, "reason": told["skipped"][0]["reason"]}]
+    assert "poison" not in (place.root / ".memory/local/main.hooks.json").read_text()
+    assert main(["hook", "status"]) == 0
+    shown = capsys.readouterr()
+    assert f"skipped {bad[:10]} " in shown.out
+    assert "`memcli hook retry`" in shown.err
+    hook("retry", code=1)
+    monkeypatch.undo()
+    monkeypatch.chdir(place.root)
+    hook("retry")
+    assert bad in commits(place)
+    assert status()["skipped"] == []
+
+
+def test_a_skipped_commit_that_is_gone_is_forgotten(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    state = place.root / ".memory/local/main.hooks.json"
+    state.write_text(json.dumps({"skipped": [{"commit": "0" * 40, "reason": "x", "at": "y"}, "no entry", {}]}))
+    hook("retry")
+    assert json.loads(state.read_text()) == {}

@@ -10,11 +10,12 @@ import typer
 
 from memcli.cli.options import group, verb
 from memcli.cli.session import Session
-from memcli.errors import RefusedError
+from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
 
 if TYPE_CHECKING:
     from memcli.git.hooks import Hook
+    from memcli.store.hook_log import HookLog
 
 app = group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
 Names = Annotated[list[str] | None, typer.Argument(metavar="[HOOK...]", help=f"Of {', '.join(NAMES)}.")]
@@ -69,9 +70,10 @@ def uninstall(session: Session, names: Names = None) -> None:
 @app.command()
 @verb
 def status(session: Session) -> None:
-    """Show how each hook stands.
+    """Show the state of each hook, the last run, and the commits that could not be ingested.
 
     installed; outdated: install again; absent; foreign: not memcli's; edited: memcli's, changed by somebody.
+    `memcli hook retry` ingests skipped commits again; .memory/local/hooks.log has a line for each run.
 
     Example: memcli hook status --json
     """
@@ -81,8 +83,60 @@ def status(session: Session) -> None:
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]
     rows = [[hook.name, hook.state, _remark(hook)] for hook in found]
-    data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found]}
-    session.output.answer(data, f"{hooks.folder}\n{grid(['hook', 'state', ''], rows)}")
+    log = _log(session)
+    last, skipped = (log.last(), log.skipped()) if log else ({}, [])
+    lines = [hooks.folder, grid(["hook", "state", ""], rows)]
+    if last:
+        problem = f": {last['error']}" if last.get("error") else ""
+        lines.append(f"last run: {last.get('hook')} {last.get('at')}, {last.get('outcome')}{problem}")
+    lines += [f"skipped {entry['commit'][:10]} {entry['at']}: {entry['reason']}" for entry in skipped]
+    data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found], "last_run": last, "skipped": skipped}
+    session.output.answer(data, "\n".join(lines))
+    if skipped:
+        session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` tries again")
+
+
+@app.command()
+@verb
+def retry(session: Session) -> None:
+    """Ingest again the commits that hooks had to skip.
+
+    Exits with 1 when one of them still cannot be ingested.
+
+    Example: memcli hook retry
+    """
+    from memcli.store.hook_log import HookLog
+    from memcli.store.layout import Layout
+    from memcli.wiring.hooks import retry as ingest_again
+
+    workspace = session.open()
+    log = HookLog(Layout(workspace.root), workspace.space)
+    count = len(log.skipped())
+    done, lost = ingest_again(workspace, log)
+    left = log.skipped()
+    data = {**done.to_json(), "tried": count - len(lost), "gone": lost, "skipped": left}
+    gone = f", {len(lost)} no longer in the repository" if lost else ""
+    session.output.confirm(data, f"{_commits(count - len(lost) - len(left))} ingested, {len(left)} still skipped{gone}")
+    for entry in left:
+        session.output.note(f"skipped {entry['commit'][:10]}: {entry['reason']}")
+    if left:
+        raise typer.Exit(MemcliError.exit_code)
+
+
+def _log(session: Session) -> HookLog | None:
+    """The log of the store, where there is one."""
+    from memcli.store.hook_log import HookLog
+    from memcli.store.layout import Layout
+
+    try:
+        workspace = session.open()
+    except NotFoundError:
+        return None
+    return HookLog(Layout(workspace.root), workspace.space)
+
+
+def _commits(count: int) -> str:
+    return f"{count} commit{'' if count == 1 else 's'}"
 
 
 def _remark(hook: Hook) -> str:

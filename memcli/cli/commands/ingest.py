@@ -35,4 +35,6 @@ def command(
     """
     workspace = session.open(create=not dry_run)
     source = source_of(workspace, files or [], git, since, is_staged=staged, from_stdin=stdin0)
-    ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
+    code = ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,134 @@
+"""What cannot be ingested keeps nothing else from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.app import desk
+from memcli.app import ingest as ingesting
+from memcli.app.ingest import ingest
+from memcli.app.watch import Changes, Watch
+from memcli.app.workspace import Workspace
+from memcli.ingest import commits, files
+from memcli.ingest.commits import CommitSource, StagedSource
+from memcli.ingest.files import FileSource
+from tests.app.sources import Given
+from tests.conftest import open_at
+from tests.ingest.conftest import Repo
+from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
+
+POISON = "poison"
+
+
+def poisoned(real: Callable[..., Any], text_of: Callable[..., str]) -> Callable[..., Any]:
+    """What fails for a poisoned text, as a rule with a mistake in it would."""
+
+    def act(*arguments: Any) -> Any:
+        if POISON in text_of(*arguments):
+            raise IndexError("the text itself: poison")
+        return real(*arguments)
+
+    return act
+
+
+def texts(workspace: Workspace) -> list[str]:
+    snapshot = workspace.store.open(workspace.space)
+    try:
+        return sorted(m.raw for m in snapshot.load().objects if m.active)
+    finally:
+        snapshot.close()
+
+
+def three(**more: object) -> Given:
+    return Given([
+        {"path": f"notes/{n}", "raw": text, "metadata": {"source": f"{n}.md"}, **more}
+        for n, text in enumerate(["first", POISON, "third"])
+    ])  # fmt: skip
+
+
+def test_one_that_cannot_be_prepared(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingesting, "prepare", poisoned(ingesting.prepare, lambda _, fields: fields["raw"]))
+    done = ingest(workspace, three())
+    assert (texts(workspace), done.created) == (["first", "third"], 2)
+    (failure,) = done.failed
+    assert (failure.file, POISON in failure.reason) == ("1.md", False)
+    assert failure.reason.startswith("IndexError in test_ingest.py:")
+
+
+@pytest.mark.parametrize("replaces", [[], [{"under": "notes"}]])
+def test_one_that_cannot_be_stored(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, replaces: list[dict[str, str]]
+) -> None:
+    ingest(workspace, Given([{"path": "notes/old", "raw": "old", "metadata": {"source": "old.md"}}]))
+    monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
+    done = ingest(workspace, three(replaces=replaces))
+    # What it would have replaced stays: perhaps it was this one.
+    assert (texts(workspace), [f.file for f in done.failed]) == (["first", "old", "third"], ["1.md"])
+    monkeypatch.undo()
+
+
+def test_a_commit_that_cannot_be_read(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_at(tmp_path)
+    repo.commit("one", {"a.py": "a = 1\n"})
+    bad = repo.commit(POISON, {"b.py": "b = 1\n"})
+    repo.commit("three", {"c.py": "c = 1\n", "d.py": "d = 1\n" * 9})
+    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda origin, _: origin.message))
+    source = CommitSource(str(repo.root), "HEAD")
+    done = ingest(workspace, source)
+    assert [text.splitlines()[0] for text in texts(workspace)] == ["one", "three", "three"]
+    assert [failure.commit for failure in done.failed] == [bad]
+    assert source.commits == 2
+    monkeypatch.undo()
+    again = ingest(workspace, CommitSource(str(repo.root), "HEAD"))
+    assert (again.created, again.failed) == (1, [])
+
+
+def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_at(tmp_path)
+    for name in ("a", POISON, "z"):
+        repo.write(f"{name}.md", f"# {name}\n\nText of {name}.\n")
+    repo.git("add", "-A")
+    monkeypatch.setattr(files, "pieces", poisoned(files.pieces, lambda name, *_: name))
+    monkeypatch.setattr(commits, "candidate", poisoned(commits.candidate, lambda _, diffs: diffs[0].file))
+    done = ingest(workspace, FileSource([str(repo.root)], str(repo.root)))
+    assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
+    done = ingest(workspace, StagedSource(str(repo.root)))
+    assert (done.created, [f.file for f in done.failed]) == (2, [f"{POISON}.md"])
+
+
+def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcli.ingest.watch import Changes as News
+
+    told: list[dict[str, Any]] = []
+
+    def source(names: Any) -> Given:
+        if POISON in names:
+            raise KeyError(names)
+        return Given([{"path": f"n/{name}", "raw": name, "metadata": {"source": name}} for name in names])
+
+    class Progress:
+        def doubt(self, changes: Changes) -> None: ...
+        def save(self) -> None: ...
+
+    watch = Watch(
+        workspace=workspace,
+        work_tree="",
+        batches=iter([News(files=("one",)), News(files=(POISON,)), News(files=("three",))]),
+        file_source=source,
+        commit_source=lambda _: Given([]),
+        lost_commits=lambda _: (),
+        name_of=str,
+        path_of=str,
+        progress=Progress(),
+        recheck=lambda: None,
+        is_there=lambda: True,
+        wait=lambda _: True,
+        log=lambda entry: told.append(dict(entry)),
+    )
+    assert len(list(watch.run())) == 3
+    assert texts(workspace) == ["one", "three"]
+    assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"left out {POISON}"]
