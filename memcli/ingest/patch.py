@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memcli.ingest.touched import touched
+
 FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"
 """A commit begins with NUL at the beginning of a line, and a second such NUL ends its message: no
 message, file name or line of a diff can forge one, since git prints those without NUL or behind a
@@ -14,24 +16,10 @@ quote, a space or a sign."""
 
 _LINK, _SUBMODULE = "120000", "160000"
 _MAX_MESSAGE = 16_384
-_SYMBOL_REACH = 1 << 18
-_MAX_SYMBOLS = 20
 # Not in hunks: their lines begin with a space, a sign or @.
 _BOUNDARY = re.compile(rb"\n(?=\x00|diff --git )")
-_CONTEXT = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@ ?([^\n]{0,400})", re.MULTILINE)
 _NUMBERS = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@", re.MULTILINE)
 _NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
-_DEFINITION = re.compile(
-    rb"(?:^[-+ ]|\A)[ \t]*(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|"
-    rb"abstract|final|sealed|data|unsafe|extern)[ \t]+){0,5}"
-    rb"(?:def|class|function|fn|func|struct|enum|trait|interface|impl|module|record|object|protocol|macro_rules!)"
-    rb"[ \t]+(?:\([^)\n]{0,80}\)[ \t]*)?([A-Za-z_$][\w$]{0,79})",
-    re.MULTILINE,
-)
-_HEADING = re.compile(rb"(?:^[-+ ]|\A)[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})", re.MULTILINE)
-_MARKDOWN = (".md", ".markdown", ".mdx")
-_HOLDER = re.compile(rb"(?:[a-z(){}]+[ \t]+){0,5}(?:class|struct|enum|trait|interface|impl|module|object|protocol)\b")
-_CHANGED = re.compile(rb"\n[-+]")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
@@ -84,23 +72,8 @@ class FileDiff:
         return self.hunks.count(b"\n-")
 
     def symbols(self) -> list[str]:
-        """The functions and classes touched: those that hunks or changed lines stand in, and those that
-        changed lines define."""
-        names: dict[str, None] = {}
-        reach = self.hunks[:_SYMBOL_REACH]
-        definition = _HEADING if self.file.lower().endswith(_MARKDOWN) else _DEFINITION
-        for match in _CONTEXT.finditer(reach):
-            context = match[1].strip()
-            if context and not _is_left_behind(reach, match.end(), context, definition):
-                defined = definition.match(context)
-                names[_text(defined[1] if defined else context[:80])] = None
-        found = list(definition.finditer(reach))
-        for match, end in zip(found, [*(later.start() for later in found[1:]), len(reach)], strict=False):
-            # One on a line that stays is touched when a line below it changes, before the next.
-            stays = match[0].startswith(b" ")
-            if not stays or _CHANGED.search(reach[match.end() : end].partition(b"\n@@ ")[0]):
-                names[_text(match[1])] = None
-        return list(names)[:_MAX_SYMBOLS]
+        """The functions and classes touched: those that changed lines stand in or define."""
+        return touched(self.hunks, self.file)
 
     def lines(self, limit: int, width: int) -> tuple[list[str], int]:
         """The hunks without line numbers, at most `limit` characters of them, and how many lines that leaves out."""
@@ -121,17 +94,6 @@ class FileDiff:
             kept.append(text)
         total = self.hunks.count(b"\n") + 1 - self.hunks.count(b"\n\\ ")
         return kept, max(0, total - len(kept))
-
-
-def _is_left_behind(hunks: bytes, start: int, context: bytes, definition: re.Pattern[bytes]) -> bool:
-    """Whether what git says the hunk at `start` stands in has ended before its first change, where another definition
-    begins; one that is indented may stand in it."""
-    end = hunks.find(b"\n@@ ", start)
-    end = len(hunks) if end < 0 else end
-    first, change = definition.search(hunks, start, end), _CHANGED.search(hunks, start, end)
-    if not first or not change or first.start() > change.start() + 1:
-        return False
-    return first[0][1:2] not in b" \t" or not _HOLDER.match(context)
 
 
 def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDiff]]]:

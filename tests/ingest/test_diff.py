@@ -43,7 +43,7 @@ def test_symbols(repo: Repo) -> None:
     repo.write(
         "a.py", body.replace("    x = 1\n" * 8, "    x = 1\n" * 7 + "    y = 2\n") + "\ndef third():\n    pass\n"
     )
-    assert set(staged(repo)["a.py"].symbols) == {"first", "Second", "third"}
+    assert set(staged(repo)["a.py"].symbols) == {"first", "third"}
 
 
 def test_what_happens_to_files(repo: Repo) -> None:
