@@ -107,7 +107,7 @@ def retire_missing(workspace: Workspace, is_missing: Callable[[str], bool]) -> i
     """Deactivates what was read from files that are missing, by their names. Returns how many."""
 
     def is_meant(memory: Memory) -> bool:
-        name = memory.metadata.get("source") if memory.provenance.get("source") == OBSERVED else None
+        name = memory.metadata.get("source")
         # Of a name that was redacted nobody knows whether it is there.
         return (
             isinstance(name, str) and "REDACTED" not in name and _is_of(memory, frozenset([name])) and is_missing(name)
@@ -205,4 +205,7 @@ def _places(batch: Sequence[_Prepared]) -> list[Place]:
 
 def _is_of(memory: Memory, files: frozenset[str]) -> bool:
     fields: Mapping[str, Json] = memory.metadata
-    return memory.active and memory.kind != "diff" and fields.get("source") in files and "group" not in fields
+    is_read = memory.provenance.get("source") == OBSERVED  # what somebody said of the file is theirs to retire
+    return (
+        memory.active and is_read and memory.kind != "diff" and fields.get("source") in files and "group" not in fields
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path
+from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
 from memcli.ports import Shelf
 
@@ -86,4 +87,5 @@ def _anchor(anchor: Mapping[str, Json], old: str, new: str) -> Mapping[str, Json
 
 
 def _is_of_file(memory: Memory) -> bool:
-    return memory.active and memory.kind != "diff" and "commit" not in memory.provenance
+    is_read = memory.provenance.get("source") == OBSERVED
+    return memory.active and is_read and memory.kind != "diff" and "commit" not in memory.provenance

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from memcli.app.ingest import Ingested, ingest, retire_missing
@@ -23,6 +25,20 @@ class _Counted(Protocol):
 
     def total(self) -> int: ...
     def done(self) -> int: ...
+
+
+@contextmanager
+def to_ingest(session: Session, *, dry_run: bool) -> Iterator[Workspace]:
+    """The workspace; for a dry run in a work tree that has no store, one that is thrown away. Raises NotFoundError."""
+    from memcli.store.layout import find_work_tree
+    from memcli.wiring.roots import locate, make_store
+
+    if not dry_run or locate(session.options, os.environ) or not find_work_tree(os.getcwd(), os.path.expanduser("~")):
+        yield session.open(create=not dry_run)
+        return
+    with tempfile.TemporaryDirectory(prefix="memcli-") as folder:
+        root, _ = make_store({"root": folder}, os.environ)
+        yield session.open(root=root)
 
 
 def source_of(

@@ -12,6 +12,7 @@ from memcli.app.desk import Candidate
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.cli.assignments import assignments, split_pairs
+from memcli.cli.origins import from_file, full_hash
 from memcli.cli.output import is_terminal, redacted_told
 from memcli.cli.session import Session
 from memcli.cli.text import read_text
@@ -54,6 +55,8 @@ def store_memory(
     enforce: bool = False,
     link: list[str] | None = None,
     anchor: list[str] | None = None,
+    speaker: str | None = None,
+    group: str | None = None,
     meta: list[str] | None = None,
     set_: list[str] | None = None,
     identifier: str | None = None,
@@ -69,15 +72,16 @@ def store_memory(
         "relevance": relevance, "summary_micro": summary_micro, "summary_short": summary_short,
         "summary_long": summary_long, "importance": importance, "confidence": confidence, "trust": trust,
         "scope": scope, "created_at": created_at, "valid_from": valid_from, "valid_until": valid_until,
-        "triggers": trigger, "enforce": enforce or None, "id": identifier, "metadata": split_pairs(meta, "--meta") or None,
-        "provenance": {k: v for k, v in (("source", source), ("reason", reason), ("commit", commit)) if v} or None,
+        "triggers": trigger, "enforce": enforce or None, "id": identifier,
+        "metadata": {**split_pairs(meta, "--meta"), **_given(speaker=speaker, group=group)} or None,
+        "provenance": _given(source=source, reason=reason, commit=full_hash(commit) if commit else None) or None,
         "links": [_link(text) for text in link or []] or None,
         "anchors": anchor,
     }  # fmt: skip
     given = {name: value for name, value in fields.items() if value is not None} | assignments(set_)
     if batch is not None:
         return _batch(session, batch, given, keep_going, semantic, _Route(propose, yes))
-    given = _whole(object_, text, file) | given
+    given = from_file(_whole(object_, text, file) | given, file)
     workspace = session.open(create=True, semantic=semantic, store=_store(given))
     candidate = prepare(workspace, given)
     outcome = _Route(propose, yes).store(workspace, [candidate], supersedes)[0]
@@ -90,6 +94,10 @@ def store_memory(
     if outcome.status == "created":
         _tell_idle(session, {**candidate.derived, **candidate.given})
     return 0
+
+
+def _given(**values: str | None) -> dict[str, Json]:
+    return {name: value for name, value in values.items() if value}
 
 
 def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Self
 
 from memcli.app.workspace import Workspace
 from memcli.cli.output import Output, ProgressBar
+from memcli.errors import MemcliError
 
 
 class Session:
@@ -21,18 +22,27 @@ class Session:
         }  # fmt: skip
         self.output = Output(json, quiet)
         self._progress = ProgressBar("embedding", quiet)
+        self._made = ""
+        self._notes: list[str] = []
 
     def open(self, create: bool = False, **options: str | None) -> Workspace:
         """The workspace; with `create` a store is made where there is none. `options` are this command's own."""
+        from memcli.wiring.roots import locate
         from memcli.wiring.workspace import open_workspace
 
-        return open_workspace(
-            {**self.options, **options},
+        chosen = {**self.options, **options}
+        is_new = create and not self._made and chosen.get("store") is None and locate(chosen, os.environ) is None
+        notes: list[str] = []
+        workspace = open_workspace(
+            chosen,
             os.environ,
             create=create,
-            warn=self.output.note,
+            warn=lambda text: notes.append(text) if is_new and not self._made else self.output.note(text),
             progress=self._progress,
         )
+        if is_new:
+            self._made, self._notes = workspace.root, notes
+        return workspace
 
     def __enter__(self) -> Self:
         return self
@@ -41,3 +51,10 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.close()
+        if self._made and isinstance(error, MemcliError):
+            from memcli.store.unused import remove_unused
+
+            if remove_unused(self._made):
+                return
+        for note in self._notes:
+            self.output.note(note)

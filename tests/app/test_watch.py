@@ -45,7 +45,11 @@ class Desk:
 
     def files(self, names: Sequence[str]) -> Given:
         return Given(
-            [{"path": n, "raw": self.texts[n], "metadata": {"source": n}} for n in names if n in self.texts],
+            [
+                {"path": n, "raw": self.texts[n], "metadata": {"source": n}, "provenance": {"source": "observed"}}
+                for n in names
+                if n in self.texts
+            ],
         )
 
     def no_commits(self, revisions: str) -> Given:

@@ -54,8 +54,8 @@ def test_every_field_is_an_option(run: Run) -> None:
         "--kind": "decision", "--relevance": "high", "--summary-micro": "Micro.", "--summary-short": "Short.",
         "--summary-long": "Long.", "--importance": "0.9", "--confidence": "0.8", "--trust": "0.7", "--scope": "session",
         "--created-at": "2020-01-01", "--valid-from": "2020-02-01", "--valid-until": "2030-01-01", "--source": "observed",
-        "--reason": "because", "--commit": "abc123", "--trigger": "force-push", "--link": "relates_to:mem_other",
-        "--meta": "group=S1", "--id": "mine:1", "--project": "demo",
+        "--reason": "because", "--commit": "abc1234", "--trigger": "force-push", "--link": "relates_to:mem_other",
+        "--group": "S1", "--speaker": "Ann", "--meta": "a=b", "--id": "mine:1", "--project": "demo",
     }  # fmt: skip
     options = [part for pair in fields.items() for part in pair]
     Path("x.py").write_text("a = 1\n")
@@ -75,7 +75,7 @@ def test_every_field_is_an_option(run: Run) -> None:
     )
     found = stored(run, "mine:1")
     assert found.pop("metadata") == {
-        "group": "S1", "project": "demo", "space": "main",
+        "a": "b", "group": "S1", "speaker": "Ann", "project": "demo", "space": "main",
         "hash": "sha256:f06dce27b84e18ccb3c7e94a0679c279cd42027da23bcf1e1ca1f94e365ea420",
     }  # fmt: skip
     assert found == {
@@ -83,7 +83,7 @@ def test_every_field_is_an_option(run: Run) -> None:
         "summary_short": "Short.", "summary_long": "Long.", "tags": ["one-two"], "relevance": "high", "pinned": True,
         "created_at": "2020-01-01T00:00:00Z", "updated_at": NOW, "importance": 0.9, "confidence": 0.8, "trust": 0.7,
         "scope": "session", "valid_from": "2020-02-01T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z",
-        "provenance": {"source": "observed", "reason": "because", "commit": "abc123"}, "triggers": ["force-push"],
+        "provenance": {"source": "observed", "reason": "because", "commit": "abc1234"}, "triggers": ["force-push"],
         "enforce": True, "links": [{"relation": "relates_to", "to": "mem_other", "created_at": NOW}], "anchors": [{"file": "x.py", "hash": "sha256:cb78bd8a17f7b751fe0d4663366dcbc257204033ef7ddd64b1f2969573b5b2e2"}],
     }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli.ingesting import ingest_source, source_of
+from memcli.cli.ingesting import ingest_source, source_of, to_ingest
 from memcli.cli.options import DryRun, verb
 from memcli.cli.session import Session
 
@@ -33,8 +33,8 @@ def command(
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
-    workspace = session.open(create=not dry_run)
-    source = source_of(workspace, files or [], git, since, is_staged=staged, from_stdin=stdin0)
-    code = ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
+    with to_ingest(session, dry_run=dry_run) as workspace:
+        source = source_of(workspace, files or [], git, since, is_staged=staged, from_stdin=stdin0)
+        code = ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
     if code:
         raise typer.Exit(code)

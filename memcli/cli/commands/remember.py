@@ -53,7 +53,7 @@ def command(
     valid_until: _Time = None,
     source: Annotated[str | None, typer.Option(metavar="SOURCE", help="user_stated, observed, inferred, ...")] = None,
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="Why it is remembered.")] = None,
-    commit: Annotated[str | None, typer.Option(metavar="REV", help="The commit it speaks of.")] = None,
+    commit: Annotated[str | None, typer.Option(metavar="REV", help="The commit that it is about.")] = None,
     trigger: Annotated[
         list[str] | None, typer.Option(metavar="TRIGGER", help="RE2, symbol:NAME or path:GLOB; see `guard`.")
     ] = None,
@@ -66,6 +66,10 @@ def command(
         typer.Option(
             metavar="FILE", help="The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated."
         ),
+    ] = None,
+    speaker: Annotated[str | None, typer.Option(metavar="NAME", help="Who said it.")] = None,
+    group: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What it was recorded with: a session, a meeting, a commit.")
     ] = None,
     meta: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Metadata; may be repeated.")] = None,
     set_: Annotated[

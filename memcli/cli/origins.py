@@ -1,0 +1,52 @@
+"""Where a memory comes from, as a user names it: the file that its text was read from, the commit that it is about."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+from memcli.errors import NotFoundError
+from memcli.model.memory import Json
+
+_HASH = re.compile(r"[0-9a-f]{7,64}")
+
+
+def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
+    """The fields with the file as their source, by its path in the repository, unless they name another one.
+
+    A file elsewhere says nothing to others, and is not named.
+    """
+    from memcli.store.layout import find_work_tree
+
+    if file is None or file == "-":
+        return dict(fields)
+    root = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    path = os.path.relpath(os.path.realpath(file), os.path.realpath(root or os.getcwd())).replace(os.sep, "/")
+    if path.startswith("../") or path == "..":
+        return dict(fields)
+    from memcli.ingest.labels import readable
+
+    name = readable(path)
+    metadata, provenance = fields.get("metadata", {}), fields.get("provenance", {})
+    if not isinstance(metadata, Mapping) or not isinstance(provenance, Mapping):
+        return dict(fields)  # which is refused later
+    return {**fields, "metadata": {"source": name, **metadata}, "provenance": {"files": [name], **provenance}}
+
+
+def full_hash(revision: str) -> str:
+    """The full hash of the commit that `revision` names here; outside of a repository, a hash as it is given.
+
+    Raises NotFoundError for a commit that is not known, UsageError for what names no commit.
+    """
+    from memcli.git.repository import find_repository
+
+    try:
+        repository = find_repository(os.getcwd())
+    except NotFoundError:
+        if _HASH.fullmatch(revision):
+            return revision
+        raise NotFoundError(
+            f"no repository here to look up {revision!r} in", "give the hash of the commit, or run it in the repository"
+        ) from None
+    return repository.resolve(revision)
