@@ -10,6 +10,7 @@ from typing import Any
 from memcli.app.desk import Candidate
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
+from memcli.app.succession import with_stored
 from memcli.app.workspace import Workspace
 from memcli.codec.intake import MAX_OBJECTS
 from memcli.codec.space import encode_space
@@ -50,7 +51,7 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     """
     done = Adopted(workspace.space, dry_run=dry_run)
     shelf = _shelf(workspace)
-    candidates = list(_prepared(workspace, source, _Places(shelf), done.skipped))
+    candidates = with_stored(shelf, list(_prepared(workspace, source, _Places(shelf), done.skipped)))
     _, outcomes = fold(shelf, request_of(workspace, candidates))
     statuses = Counter(outcome["status"] for outcome in outcomes)
     if not dry_run:

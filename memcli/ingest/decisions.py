@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
@@ -49,16 +50,17 @@ def read_decision(data: bytes, where: str) -> Iterator[Mapping[str, object]]:
     number = _number(where, title)
     told = _told(outline, front or {})
     folder = posixpath.dirname(where)
+    metadata = {"source": where, **_metadata(title, number, told)}
     fields: dict[str, object] = {
         "path": memory_path(re.sub(r"\.(md|markdown)\Z", "", where, flags=re.IGNORECASE)),
         "kind": "decision",
         "raw": body.strip("\n"),
         "tags": ["adr"],
-        "metadata": {"source": where, **_metadata(title, number, told)},
         "provenance": {"source": "imported", "files": [where]},
         "names": [f"file:{where}", *([f"adr:{folder}/{number}"] if number else [])],
     }
-    fields |= _standing(told.get("status", ""), where, number)
+    standing = _standing(told.get("status", ""), where, number)
+    fields |= {**standing, "metadata": {**metadata, **_ties(standing)}}
     if created := created_at(front or {}) or _time(told.get("date", "")):
         fields["created_at"] = created
     yield fields
@@ -105,6 +107,16 @@ def _standing(status: str, where: str, number: str) -> dict[str, object]:
     if any(map(_is_out_of_force, status.split("\n"))) or "superseded_by" in fields:
         fields["active"] = False
     return {**fields, "links": links}
+
+
+def _ties(standing: Mapping[str, Any]) -> dict[str, object]:
+    """The records before and behind this one, by name: they may be imported another time."""
+    ties: dict[str, object] = {}
+    if before := [link["to"] for link in standing["links"] if link["relation"] == "supersedes"]:
+        ties["supersedes"] = before
+    if "superseded_by" in standing:
+        ties["superseded_by"] = standing["superseded_by"]
+    return ties
 
 
 def _is_out_of_force(line: str) -> bool:

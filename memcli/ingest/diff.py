@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import lt
 
 from memcli.errors import MemcliError, UsageError
 from memcli.git.repository import Repository
@@ -20,8 +21,11 @@ _OPTIONS = (
     "--cached", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--find-renames",
     "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none",
 )  # fmt: skip
-_HUNK = re.compile(rb"@@ -\d{1,10}(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
-_START = re.compile(rb"@@ -(\d+)")
+# `@@ -1,2 +1,3 @@`; of a merge, one range more for each parent: `@@@ -1,2 -1,2 +1,3 @@@`.
+_HUNK = re.compile(
+    rb"(?P<sign>@{2,17}) (?P<old>(?:-\d{1,10}(?:,\d{1,10})? ){1,16})\+(?P<new>\d{1,10})(?:,(?P<size>\d{1,10}))? (?P=sign)"
+)
+_RANGE = re.compile(rb"-(\d+)(?:,(\d+))?")
 _COMBINED = (b"diff --cc ", b"diff --combined ")
 _PREFIX = re.compile(r"[abciow12]/")
 _STORE = ".memory"
@@ -90,7 +94,7 @@ def _sections(lines: Sequence[bytes]) -> Iterator[_Section]:
         if section and hunk:
             at = _take_hunk(section, lines, at, hunk)
             continue
-        if section and section.head and line.startswith(b"@@ "):
+        if section and section.head and line.startswith((b"@@ ", b"@@@")):
             raise _malformed(at)
         if section and not section.hunks:
             section.head.append(line.removesuffix(b"\r"))
@@ -109,29 +113,46 @@ def _begins_plain(lines: Sequence[bytes], at: int, section: _Section | None) -> 
 def _take_hunk(section: _Section, lines: Sequence[bytes], at: int, hunk: re.Match[bytes]) -> int:
     """Reads one hunk, as many lines as its head says; returns where it ends. Raises UsageError for one that has fewer, or
     more, or none that changes: what stands in it would not be looked at."""
-    before = _START.match(lines[at])
-    old, new = int(before[1]) if before else 0, int(hunk[2])
-    old_end, new_end = old + int(hunk[1] or 1), new + int(hunk[3] or 1)
-    start = at
+    ranges = [(int(m[1]), int(m[1]) + int(m[2] or 1)) for m in _RANGE.finditer(hunk["old"])]
+    columns, start = len(ranges), at
+    olds, ends = [begin for begin, _ in ranges], [end for _, end in ranges]
+    new = int(hunk["new"])
+    new_end = new + int(hunk["size"] or 1)
+    found = [b"@@ -0 +0 @@" + lines[at][hunk.end() :]]
+    is_change = False
     at += 1
-    while at < len(lines) and (old < old_end or new < new_end):
-        sign, text = lines[at][:1], lines[at][1:].removesuffix(b"\r")
-        if sign == b"+":
-            section.added.append((new, _text(text)))
-            new += 1
-        elif sign == b"-":
-            section.removed.append((old, _text(text)))
-            old += 1
-        elif sign in (b" ", b"", b"\r"):
-            old, new = old + 1, new + 1
-        elif sign != b"\\":
+    while at < len(lines) and (new < new_end or any(map(lt, olds, ends))):
+        signs, text = _signs(lines[at], columns), lines[at][columns:].removesuffix(b"\r")
+        if signs is None:
             break
         at += 1
-    is_change = any(line[:1] in (b"+", b"-") for line in lines[start + 1 : at])
-    if old < old_end or new < new_end or not is_change or _goes_on(lines[at : at + 1]):
+        if not signs:
+            continue
+        is_removed = b"-" in signs
+        if is_removed:
+            section.removed.append((olds[signs.index(b"-")], _text(text)))
+        elif b"+" in signs:  # a merge brings it to one parent at least
+            section.added.append((new, _text(text)))
+        is_change |= bool(signs.strip())
+        found.append((b"-" if is_removed else b"+" if b"+" in signs else b" ") + text)
+        has = ord("-" if is_removed else " ")  # the sign of a parent that has the line
+        olds = [number + (sign == has) for number, sign in zip(olds, signs, strict=True)]
+        new += not is_removed
+    is_whole = olds == ends and new == new_end and columns == len(hunk["sign"]) - 1
+    if not is_whole or not is_change or (columns == 1 and _goes_on(lines[at : at + 1])):
         raise _malformed(start)
-    section.hunks += lines[start:at]
+    section.hunks += found
     return at
+
+
+def _signs(line: bytes, columns: int) -> bytes | None:
+    """What stands before a line of a hunk, one sign for each parent; nothing for a remark of git's, None for what is no
+    line of a hunk."""
+    if line[:1] == b"\\" or (columns > 1 and line.strip() == b"\\ No newline at end of file"):
+        return b""
+    signs = line.removesuffix(b"\r")[:columns].ljust(columns)  # an empty line may have lost its blanks
+    is_line = not signs.strip(b" +") or not signs.strip(b" -")
+    return signs if is_line else None
 
 
 def _malformed(at: int) -> UsageError:

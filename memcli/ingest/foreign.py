@@ -140,6 +140,7 @@ class _Names:
                     shared.add(name)
         for name in shared:
             del self._paths[name]
+        self._retire_predecessors()
         self._link_successors()
 
     def resolved(self, candidate: dict[str, Any]) -> dict[str, object]:
@@ -160,6 +161,14 @@ class _Names:
     def _successor(self, candidate: dict[str, Any]) -> str | None:
         path = self._paths.get(candidate.get("superseded_by", ""))
         return path if path != candidate["path"] else None
+
+    def _retire_predecessors(self) -> None:
+        """What another one supersedes is superseded by it, also where it does not say so itself."""
+        for candidate in self._by_path.values():
+            for link in candidate.get("links", ()):
+                path = self._paths.get(link["to"])
+                if link["relation"] == "supersedes" and path and path != candidate["path"]:
+                    self._by_path[path].setdefault("superseded_by", candidate["names"][0])
 
     def _link_successors(self) -> None:
         """Each successor tells whom it took the place of; a circle of them, in which none is in force, is broken."""

@@ -105,9 +105,45 @@ def test_plain_diffs_and_what_stands_before() -> None:
     assert edits(mail)["x"].added == ((1, "b"),)
 
 
-def test_a_merge_in_conflict_gives_names_alone() -> None:
-    data = b"diff --cc src/a.py\nindex 1,2..3\n--- a/src/a.py\n+++ b/src/a.py\n@@@ -1,1 -1,1 +1,2 @@@\n++x\n"
-    assert edits(data)["src/a.py"].added == ()
+def test_a_merge_gives_what_is_new_to_a_parent(repo: Repo) -> None:
+    lines = [f"line {n}\n" for n in range(1, 9)]
+    repo.commit("base", {"a.py": "".join(lines)})
+    repo.git("switch", "-q", "-c", "other")
+    repo.commit("theirs", {"a.py": "".join(["theirs 1\n", *lines[1:7], "theirs 8"])})
+    repo.git("switch", "-q", "main")
+    repo.commit("ours", {"a.py": "".join(["ours 1\n", *lines[1:]])})
+    repo.git("merge", "-q", "-s", "ours", "--no-commit", "other")
+    repo.write("a.py", "".join(["both 1\n", *lines[1:3], *lines[4:7], "theirs 8\n", "new 9\n"]))
+    repo.git("add", "a.py")
+    repo.git("commit", "-q", "-m", "merge")
+    for options in (["--cc"], ["-c"], ["--cc", "-U0"], ["--cc", "-U99"]):
+        found = edits(repo.git("show", *options).encode())["a.py"]
+        assert {(7, "theirs 8"), (8, "new 9"), (1, "both 1")} >= set(found.added) >= {(1, "both 1"), (8, "new 9")}
+        assert {text for _, text in found.removed} >= {"ours 1", "theirs 1", "line 4"}
+
+
+def test_a_merge_of_three() -> None:
+    data = (
+        b"diff --cc a.py\nindex 1,2,3..4\n--- a/a.py\n+++ b/a.py\n@@@@ -1,2 -1,1 -1,2 +1,3 @@@@ def f():\n"
+        b"   a\n+++b\n + c\n\\ No newline at end of file\n"
+    )
+    found = edits(data)["a.py"]
+    assert (found.added, found.removed) == (((2, "b"), (3, "c")), ())
+
+
+@pytest.mark.parametrize(
+    "hunk",
+    [
+        "@@@ -1,1 -1,1 +1,2 @@@\n++x",
+        "@@@ -1,1 +1,2 @@@\n x\n+y",
+        "@@ -1,1 -1,1 +1,2 @@\n  x\n++y",
+        "@@@ -1 -1 +1,2 @@@\n  x\n-+y",
+    ],
+)
+def test_a_hunk_of_a_merge_that_is_not_whole(hunk: str) -> None:
+    data = f"diff --cc src/a.py\nindex 1,2..3\n--- a/src/a.py\n+++ b/src/a.py\n{hunk}\ndiff --cc b.py\n"
+    with pytest.raises(UsageError, match="hunk at line 5"):
+        read_diff(data.encode(), "it")
 
 
 @pytest.mark.parametrize(
