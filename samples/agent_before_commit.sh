@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What an agent runs before it commits: what binds the staged change comes first, and what must not be done again stops it.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-05-03T12:00:00Z
 export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.org
 export GIT_AUTHOR_DATE=2026-05-03T12:00:00Z GIT_COMMITTER_DATE=2026-05-03T12:00:00Z

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A step of CI: is the memory that this branch shares whole, in order, and free of secrets? ci_workflow.yml calls the same.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-05-02T12:00:00Z
 export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.org
 checks() {

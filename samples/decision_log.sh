@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A decision log: decide, ask, change one's mind, and see what was decided when.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-01-05T10:00:00Z
 memcli init --quiet --project shop
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Governance: what expires, what stays, and a bundle that can be handed on and taken back.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 at() { export MEMCLI_FREEZE_CLOCK="$1"; }
 export MEMCLI_USER=ann
 

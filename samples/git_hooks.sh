@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Memory that follows the repository: hooks ingest each commit, and tell the next one what was decided.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-05-01T12:00:00Z
 export MEMCLI_HOOK_FOREGROUND=1 # hooks work in the background; a script that looks at once lets them finish
 export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.org

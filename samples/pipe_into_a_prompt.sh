@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # An agent's loop: memories go in line by line, questions come in line by line, a prompt comes out.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-05-01T00:00:00Z
 memcli init --quiet
 

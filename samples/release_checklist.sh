@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A release checklist, written once, recalled when it is needed, by heading and by kind.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-02-10T08:00:00Z
 memcli init --quiet
 

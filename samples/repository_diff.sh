@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What changed, and why: a repository's commits become memories, and a question finds the diff.
 set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
 export MEMCLI_FREEZE_CLOCK=2026-04-01T12:00:00Z
 export GIT_AUTHOR_NAME=Ann GIT_AUTHOR_EMAIL=ann@example.org GIT_COMMITTER_NAME=Ann GIT_COMMITTER_EMAIL=ann@example.org
 commit() { git add -A && GIT_AUTHOR_DATE="$1" GIT_COMMITTER_DATE="$1" git commit -q -m "$2"; }

@@ -177,6 +177,8 @@ class Desk:
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
+        if _is_observed(given) and "created_at" in candidate.given and candidate.hash != existing.hash:
+            given["created_at"] = candidate.given["created_at"]  # the date of what it now says
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
         outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()

@@ -13,7 +13,7 @@ from memcli.errors import NotFoundError
 from memcli.model.analysis import query_terms, terms
 from memcli.model.chunks import split
 from memcli.model.memory import Memory
-from memcli.model.recall import Query, TermStats
+from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.redaction import Detector
 from memcli.ports import SpaceView
 
@@ -54,7 +54,7 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
         for row, entry in entries.items():
             similarity = similar.get(row, 0.0)
             if similarity >= _LEAST_SIMILARITY:
-                recency = math.exp(-days_between(entry.updated_at, now) / RECENCY_DAYS)
+                recency = math.exp(-days_between(date_of(entry, is_asked=bool(text.strip())), now) / RECENCY_DAYS)
                 score = (1 - bias) * similarity + bias * recency if text.strip() else recency
                 scored.append((round(score, 4), entry.updated_at, entry.id, row))
         best = sorted(scored, key=lambda s: s[2])
@@ -67,6 +67,12 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
             Found(m, score, round(similar.get(row, 0.0), 4), _clean(detector, _snippets(m, text, near.get(row, []))))
             for m, (score, _, _, row) in zip(workspace.redactor.show(view.fetch(shown), policy), best, strict=False)
         ]
+
+
+def date_of(entry: Entry | Memory, *, is_asked: bool) -> str:
+    """The date that counts: for a question when what it says was so, as in recall; without one, when it was modified,
+    which for a commit is when it was made."""
+    return entry.created_at if is_asked or entry.kind == "diff" else entry.updated_at
 
 
 def _clean(detector: Detector, snippets: Sequence[str]) -> tuple[str, ...]:

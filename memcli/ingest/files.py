@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 
+from memcli.clock import normalize_time
 from memcli.errors import NotFoundError, UsageError
 from memcli.ingest.ignore import Ignore
 from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
 from memcli.ingest.noise import is_generated
 from memcli.ingest.pieces import pieces
-from memcli.ingest.text import UnfitError, read_text
+from memcli.ingest.text import UnfitError, read_bytes, read_text
 from memcli.ingest.tree import Tree
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import show
 from memcli.model.shapes import OBSERVED
 from memcli.policy.anchoring import Code, is_inside, make_each
+
+_PER_QUESTION = 500
 
 
 class FileSource:
@@ -67,7 +71,7 @@ class FileSource:
                     yield {"replaces": _places(file)}
                 continue
             try:
-                found = list(_candidates(file, text))
+                found = list(_candidates(file, text, self._dates.get(file)))
             except Exception as error:  # noqa: BLE001 - whatever is in one file, the others are worth having
                 self.failed.append(Failure(reason_of(error), file=readable(file)))
             else:
@@ -83,6 +87,23 @@ class FileSource:
         is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in map(readable, self._places))
         place = self._full(name)
         return is_covered and name not in self._names and (os.path.islink(place) or not os.path.isfile(place))
+
+    @cached_property
+    def _dates(self) -> dict[str, str]:
+        """When each file was last committed as it is: what is said in it is as old as that, and not as its ingestion."""
+        from memcli.git.dates import dates_of
+
+        files = list(self._found)
+        found: dict[str, str] = {}
+        for start in range(0, len(files), _PER_QUESTION):
+            contents = {}
+            for file in files[start : start + _PER_QUESTION]:
+                with suppress(UnfitError):
+                    contents[file] = read_bytes(os.path.join(self._root, file))
+            for file, date in dates_of(self._root, contents).items():
+                with suppress(UsageError):
+                    found[file] = normalize_time(date)
+        return found
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -137,7 +158,7 @@ class FileSource:
         return Ignore(self._root)
 
 
-def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
+def _candidates(file: str, text: str, date: str | None) -> Iterator[Mapping[str, object]]:
     name = readable(file)
     kind = kind_of(file)
     whole, root = file_places(file)
@@ -148,6 +169,8 @@ def _candidates(file: str, text: str) -> Iterator[Mapping[str, object]]:
     }
     if kind:
         fields["kind"] = kind
+    if date:
+        fields["created_at"] = date
     code = Code(text)
     for piece in pieces(name, kind, text):
         metadata: dict[str, object] = {"source": name}

@@ -23,8 +23,9 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
     """Runs a sample in a new repository under `folder`; what it printed, and the files of its store."""
     work = folder / "some where" / "repository"
     tools = folder / "bin"
-    work.mkdir(parents=True)
-    tools.mkdir()
+    here = folder / "a clone of somebody"
+    for made in (tools, here / ".git"):
+        made.mkdir(parents=True)
     shim = tools / "memcli"
     shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m memcli "$@"\n')
     shim.chmod(0o755)
@@ -36,8 +37,8 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
         "COLUMNS": "100",
         **surroundings,
     }
-    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=work, check=True)
-    done = subprocess.run(["bash", str(sample)], cwd=work, env=environ, capture_output=True, check=False)
+    done = subprocess.run(["bash", str(sample), str(work)], cwd=here, env=environ, capture_output=True, check=False)
+    assert os.listdir(here) == [".git"]
     found = {"stdout.txt": done.stdout.decode(), "stderr.txt": done.stderr.decode(), "exit.txt": f"{done.returncode}\n"}
     for file in sorted((work / ".memory").rglob("*.json")):
         if file.name == "trust.json":
