@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -115,11 +115,13 @@ complete -c memcli -n '__memcli_at remember' -l valid-from -r -f
 complete -c memcli -n '__memcli_at remember' -l valid-until -r -f
 complete -c memcli -n '__memcli_at remember' -l source -r -f -a 'user_stated user_corrected observed inferred extracted imported' -d 'user_stated, observed, inferred, ...'
 complete -c memcli -n '__memcli_at remember' -l reason -r -f -d 'Why it is remembered.'
-complete -c memcli -n '__memcli_at remember' -l commit -r -f -d 'The commit it speaks of.'
+complete -c memcli -n '__memcli_at remember' -l commit -r -f -d 'The commit that it is about.'
 complete -c memcli -n '__memcli_at remember' -l trigger -r -f -d 'RE2, symbol:NAME or path:GLOB; see `guard`.'
 complete -c memcli -n '__memcli_at remember' -l enforce -d 'Where a trigger matches, `guard` fails.'
 complete -c memcli -n '__memcli_at remember' -l link -r -f -d 'relates_to, depends_on, ...; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l anchor -r -F -d 'The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated.'
+complete -c memcli -n '__memcli_at remember' -l speaker -r -f -d 'Who said it.'
+complete -c memcli -n '__memcli_at remember' -l group -r -f -d 'What it was recorded with: a session, a meeting, a commit.'
 complete -c memcli -n '__memcli_at remember' -l meta -r -f -d 'Metadata; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l set -r -f -d 'Any field at all; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l id -r -f -d 'An id of your own.'
@@ -325,7 +327,8 @@ complete -c memcli -n '__memcli_at watch' -l help -s h -d 'Show this message and
 complete -c memcli -n '__memcli_at watch' -F
 complete -c memcli -n '__memcli_at hook' -a install -d 'Install hooks; without names, all but pre-push.'
 complete -c memcli -n '__memcli_at hook' -a uninstall -d 'Take hooks away, all if none is named, and put back what was there before, as it was.'
-complete -c memcli -n '__memcli_at hook' -a status -d 'Show how each hook stands.'
+complete -c memcli -n '__memcli_at hook' -a status -d 'Show the state of each hook, the last run, and the commits that could not be ingested.'
+complete -c memcli -n '__memcli_at hook' -a retry -d 'Ingest again the commits that hooks had to skip.'
 complete -c memcli -n '__memcli_at hook' -a run -d 'Do what a hook does; the installed hooks call it, and so can a hook manager.'
 complete -c memcli -n '__memcli_at hook' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at hook install' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
@@ -348,6 +351,12 @@ complete -c memcli -n '__memcli_at hook status' -l json -d 'The answer as JSON o
 complete -c memcli -n '__memcli_at hook status' -l quiet -s q -d 'Say nothing but answers and errors.'
 complete -c memcli -n '__memcli_at hook status' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
 complete -c memcli -n '__memcli_at hook status' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at hook retry' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
+complete -c memcli -n '__memcli_at hook retry' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
+complete -c memcli -n '__memcli_at hook retry' -l json -d 'The answer as JSON on standard output.'
+complete -c memcli -n '__memcli_at hook retry' -l quiet -s q -d 'Say nothing but answers and errors.'
+complete -c memcli -n '__memcli_at hook retry' -l freeze-clock -r -f -d 'Take TIME (RFC 3339) for now.'
+complete -c memcli -n '__memcli_at hook retry' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at hook run' -l detached -d 'This process is in the background already.'
 complete -c memcli -n '__memcli_at hook run' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
 complete -c memcli -n '__memcli_at hook run' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
