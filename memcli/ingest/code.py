@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.ingest.text import UnfitError, read_bytes, to_text
 from memcli.model.names import show
-from memcli.policy.anchoring import is_inside, nearest
+from memcli.policy.anchoring import is_inside
 
 if TYPE_CHECKING:
     from memcli.git.work_tree import Changes
@@ -94,7 +94,7 @@ class WorkTree:
         tracked, edited = self._listed[ending]
         changes = self._changes(commit) if commit else None
         found = {name for name in changes.files if name.endswith(ending)} if changes else {*tracked}
-        return nearest(file, (name for name in {*found, *edited} if name != file and is_inside(name)))[:limit]
+        return _nearest(file, (name for name in {*found, *edited} if name != file and is_inside(name)))[:limit]
 
     def texts_at(self, places: Sequence[tuple[str, str]]) -> list[str | None]:
         """The text of each file at a commit; None where it was not there, or cannot be told."""
@@ -175,3 +175,16 @@ class WorkTree:
             return UnfitError("unreadable")
         self._room -= len(data)
         return data
+
+
+def _nearest(file: str, others: Iterable[str]) -> list[str]:
+    """The other files, those first that share the most folders with `file`; then by name."""
+    folders = file.split("/")[:-1]
+
+    def distance(name: str) -> tuple[int, str]:
+        theirs = name.split("/")[:-1]
+        same = next((n for n, (a, b) in enumerate(zip(folders, theirs, strict=False)) if a != b), None)
+        shared = min(len(folders), len(theirs)) if same is None else same
+        return len(folders) + len(theirs) - 2 * shared, name
+
+    return sorted(others, key=distance)

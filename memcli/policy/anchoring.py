@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
@@ -165,19 +165,6 @@ def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
     """Where another file defines the symbol of an anchor, whatever the definition says; None when it does not."""
     found = _find(code.text, anchor.symbol, file) if anchor.symbol and _leaf(anchor.symbol) in code.text else []
     return Checked(file, found[0], anchor.symbol, STALE) if len(found) == 1 else None
-
-
-def nearest(file: str, others: Iterable[str]) -> list[str]:
-    """The other files, those first that share the most folders with `file`; then by name."""
-    folders = file.split("/")[:-1]
-
-    def distance(name: str) -> tuple[int, str]:
-        theirs = name.split("/")[:-1]
-        same = next((n for n, (a, b) in enumerate(zip(folders, theirs, strict=False)) if a != b), None)
-        shared = min(len(folders), len(theirs)) if same is None else same
-        return len(folders) + len(theirs) - 2 * shared, name
-
-    return sorted(others, key=distance)
 
 
 def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
