@@ -16,6 +16,7 @@ from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
 from memcli.model.space import Change
 from memcli.policy.anchoring import is_same_block
 from memcli.policy.compaction import room_for
+from memcli.policy.consistency import consistent
 from memcli.policy.draft import Draft, check_references, find
 from memcli.policy.pinning import is_auto_pinned
 from memcli.policy.redact_memory import FLAGS, with_flags
@@ -252,7 +253,7 @@ def _memory(fields: Mapping[str, Any]) -> Memory:
     extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
     if known.get("chunks"):
         known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
-    return screened(Memory(**known, extra=extra))
+    return screened(consistent(Memory(**known, extra=extra)))
 
 
 def _fields(memory: Memory) -> dict[str, Any]:

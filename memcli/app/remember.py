@@ -15,6 +15,7 @@ from memcli.model.ids import text_hash
 from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag
 from memcli.model.space import Change
+from memcli.policy.consistency import check_validity
 from memcli.policy.recalled import own_words
 from memcli.policy.replaced import Place
 from memcli.policy.screening import without_marks
@@ -122,6 +123,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     if "raw" in given:
         given["raw"] = own_words(given["raw"])
     _check_text(given)
+    check_validity(given)
     check_triggers(given.get("triggers", ()))
     project = {"project": workspace.project} if workspace.project else {}
     redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})

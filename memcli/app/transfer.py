@@ -25,6 +25,7 @@ from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.compaction import room_for
+from memcli.policy.consistency import check_validity
 from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.policy.redact_memory import find_in_memory, redact_fields
@@ -119,6 +120,7 @@ def import_bundle(
     StoreError.
     """
     export = read_export(data, where)
+    _check_validity(export.space, where)
     signed_by = _signed_by(export, where, trusted)
     if export.part and mode == "replace":
         raise UsageError(
@@ -153,6 +155,16 @@ def import_bundle(
         workspace.store.update(target, apply)
     done = Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
     return replace(done, **_proposed(workspace, target, incoming, dry_run)) if must_wait else done
+
+
+def _check_validity(space: Space, where: str) -> None:
+    for memory in space.objects:
+        try:
+            check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
+        except UsageError as error:
+            raise CorruptError(
+                f"{where}: memory {memory.id}: {error.message}", "correct it where it came from"
+            ) from None
 
 
 def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
