@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
+from memcli.policy.consistency import consistent
 from memcli.policy.draft import check_references, find
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.screening import ACCEPTED, UNTRUSTED, screened, without_marks
@@ -64,10 +65,12 @@ def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: S
     return alter(workspace, refs, change)
 
 
-def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Memory, Mapping[str, int]]:
+def edit(
+    workspace: Workspace, ref: str, fields: Mapping[str, Json], expected: Memory | None = None
+) -> tuple[Memory, Mapping[str, int]]:
     """Sets fields (null takes the default again) and bumps `version`; also says what was redacted, by kind.
 
-    Raises UsageError naming the wrong field.
+    Raises UsageError naming the wrong field; ConflictError when one of them is no longer as in `expected`.
     """
     for name in fields:
         if name in _FIXED:
@@ -85,6 +88,8 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> tuple[Me
     remade = _derived(workspace, clean)
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
+        if expected is not None:
+            _check_unchanged(memory, expected, fields)
         edited = _edited(memory, {**remade, **clean}, redacted.flags)
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
@@ -116,6 +121,14 @@ def _edition(before: Memory, after: Memory, now: str) -> Memory:
     """`after` as the next version of `before`; a new date alone makes no version."""
     is_edited = replace(after, updated_at=before.updated_at) != before
     return replace(after, updated_at=now, version=before.version + is_edited)
+
+
+def _check_unchanged(memory: Memory, expected: Memory, names: Iterable[str]) -> None:
+    changed = ["text" if n == "raw" else n for n in names if getattr(memory, n) != getattr(expected, n)]
+    if changed:
+        raise ConflictError(
+            f"{', '.join(changed)} of {memory.path} has changed since it was opened", "save again to overwrite it"
+        )
 
 
 def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
@@ -159,6 +172,6 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
         data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
     try:
-        return screened(memory_from_json(listed, "the edited memory"))
+        return screened(consistent(memory_from_json(listed, "the edited memory")))
     except CorruptError as error:
         raise UsageError(error.message, "that field cannot be left out") from None

@@ -1,46 +1,163 @@
-"""A memory in the user's editor."""
+"""The user's editor: on the text of a memory, or on all its fields as JSON."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
 
+from memcli.cli.output import report
+from memcli.cli.text import decode, read_file
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
-from memcli.errors import ProviderError, UsageError
+from memcli.errors import ConflictError, MemcliError, ProviderError, UsageError
 from memcli.model.memory import Json, Memory
 
 _FIXED = ("id", "created_at", "updated_at", "version")
+_FALLBACKS = ("sensible-editor", "nano", "vi")
+_T = TypeVar("_T")
 
 
-def edit_fields(memory: Memory) -> dict[str, Json]:
-    """The fields that the user changed in $VISUAL or $EDITOR; those taken out are null.
+class Draft:
+    """A file for the user's editor with the text of `memory`, of none for a new one.
 
-    Raises UsageError when there is no editor, nothing was changed or what came back is no JSON; ProviderError
-    when the editor failed.
+    With `as_object`, or where the memory has no text, it holds all fields as JSON. The file lasts until `remove`, so that
+    what was typed is not lost when it cannot be saved.
     """
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor:
-        raise UsageError("no --set, and no $EDITOR", "write --set field=value, or set EDITOR")
-    before = {k: v for k, v in memory_to_json(memory).items() if k not in _FIXED}
-    text = encode(before).decode() + "\n"
-    with tempfile.TemporaryDirectory(prefix="memcli-") as folder:
-        path = os.path.join(folder, f"{memory.id}.json")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+
+    def __init__(self, memory: Memory | None = None, as_object: bool = False) -> None:
+        raw = memory.raw if memory else ""
+        self._whole: Mapping[str, Json] | None = None
+        if memory and (as_object or not raw.strip()):
+            self._whole = {k: v for k, v in memory_to_json(memory).items() if k not in _FIXED}
+        self._raw = raw
+        text = raw if self._whole is None else encode(self._whole).decode()
+        self._written = (text if text.endswith("\n") or not text else text + "\n").encode()
+        # No name from a memory: its id may have come from somebody else's repository.
+        name = "memory.txt" if self._whole is None else "memory.json"
+        self.path = os.path.join(tempfile.mkdtemp(prefix="memcli-"), name)
+        with open(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(self._written)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the file holds something that would be lost with it."""
         try:
-            failed = subprocess.run([*shlex.split(editor), path], check=False).returncode != 0
-        except (OSError, ValueError):
-            failed = True
-        if failed:
-            raise ProviderError(f"the editor {editor!r} failed", "nothing was changed; set EDITOR to one that works")
-        with open(path, encoding="utf-8") as file:
-            edited = file.read()
-    if edited == text:
-        raise UsageError("nothing was changed in the editor")
-    after = decode_object(edited, "the edited memory")
-    whole = decode_object(text, "the memory")
+            return read_file(self.path) not in (self._written, b"")
+        except MemcliError:
+            return False
+
+    def edit(self) -> None:
+        """Opens the file in the editor and waits. Raises UsageError when there is no editor, ProviderError when it fails."""
+        command = editor_command()
+        name = shlex.join(command)
+        try:
+            with _interrupts_ignored():
+                code = subprocess.run([*command, self.path], check=False).returncode
+        except OSError as error:
+            raise ProviderError(
+                f"cannot run the editor {name!r}: {error.strerror}", "set EDITOR to one that works"
+            ) from None
+        if code:
+            raise ProviderError(f"the editor {name!r} failed with exit code {code}", "nothing was saved")
+
+    def fields(self) -> dict[str, Json]:
+        """The fields that were changed; those that were removed are null. Raises UsageError for what cannot be saved."""
+        data = read_file(self.path)
+        if data == self._written:
+            return {}
+        text = decode(data, "the edited text")
+        if self._whole is not None:
+            return _difference(self._whole, decode_object(text, "the edited memory"))
+        if not text.strip():
+            raise UsageError("the edited text is empty", "`memcli forget` removes a memory from recall")
+        raw = text if self._raw.endswith("\n") else text.removesuffix("\n")
+        return {} if raw == self._raw else {"raw": raw}
+
+    def remove(self) -> None:
+        """Deletes the file."""
+        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+
+
+def editor_command() -> list[str]:
+    """$VISUAL or $EDITOR, else the first editor that is installed. Raises UsageError when there is none to use."""
+    for name in ("VISUAL", "EDITOR"):
+        value = os.environ.get(name, "")
+        try:
+            words = shlex.split(value)
+        except ValueError as error:
+            raise UsageError(
+                f"${name} is not a command: {value!r} ({error})", f"set {name} to one that works"
+            ) from None
+        if words:
+            return words
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("no editor: VISUAL and EDITOR are not set", "set EDITOR, or use --text or --set")
+    for name in _FALLBACKS:
+        if shutil.which(name):
+            return [name]
+    raise UsageError(f"no editor: VISUAL and EDITOR are not set, and {', '.join(_FALLBACKS)} are missing", "set EDITOR")
+
+
+def edit_memory(
+    memory: Memory, as_object: bool, save: Callable[[Mapping[str, Json], Memory | None], _T], json: bool
+) -> _T | None:
+    """What `save` makes of the fields that the user changed in the editor; None when nothing was changed.
+
+    `save` also gets the memory as it was opened, None when the user was told that it has changed since. When something
+    fails the user is asked on a terminal whether to edit again; else the error says where the text is kept.
+    """
+    draft = Draft(memory, as_object)
+    expected: Memory | None = memory
+    while True:
+        try:
+            draft.edit()
+            fields = draft.fields()
+            saved = save(fields, expected) if fields else None
+        except MemcliError as error:
+            if not draft.is_changed:
+                draft.remove()
+                raise
+            if not _wants_again(error, json):
+                hint = "; ".join(part for part in (error.hint, f"the edited text is kept in {draft.path}") if part)
+                raise type(error)(error.message, hint) from None
+            expected = None if isinstance(error, ConflictError) else expected
+            continue
+        draft.remove()
+        return saved
+
+
+def _wants_again(error: MemcliError, json: bool) -> bool:
+    if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    report(error, json=False)
+    sys.stderr.write("Edit again? [Y/n] ")
+    sys.stderr.flush()
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        return False
+    return bool(answer) and answer.strip().lower() in ("", "y", "yes")
+
+
+def _difference(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+    whole = decode_object(encode(before).decode(), "the memory")  # lists where the memory has tuples
     changed = {name: value for name, value in after.items() if name not in whole or whole[name] != value}
     return {**changed, **{name: None for name in whole if name not in after}}
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ctrl-C in the editor is the editor's: the terminal sends it to both. A handler, unlike SIG_IGN, is not inherited."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

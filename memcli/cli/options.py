@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import unicodedata
 from collections.abc import Callable
 from typing import Annotated, Any, get_type_hints
 
@@ -26,14 +27,29 @@ Common = {
     ],
 }
 
+
+def _normalized(refs: list[str]) -> list[str]:
+    """Paths are stored in NFC; some terminals and file systems give them decomposed."""
+    return [ref if ref.isascii() else unicodedata.normalize("NFC", ref) for ref in refs]
+
+
 Refs = Annotated[
-    list[str], typer.Argument(metavar="ID|PATH...", help="Memories by id, by the beginning of an id, or by path.")
+    list[str],
+    typer.Argument(
+        metavar="ID|PATH...", help="Memories by id, by the beginning of an id, or by path.", callback=_normalized
+    ),
+]
+Ref = Annotated[
+    str,
+    typer.Argument(metavar="ID|PATH", help="A memory, as in `memcli get`.", callback=lambda ref: _normalized([ref])[0]),
 ]
 Kinds = Annotated[
-    list[str] | None, typer.Option("--kind", "-k", metavar="KIND", help="Only this kind; may be repeated.")
+    list[str] | None,
+    typer.Option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b for any of several."),
 ]
 Tags = Annotated[
-    list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Only with this tag; may be repeated.")
+    list[str] | None,
+    typer.Option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b for all of several."),
 ]
 Rev = Annotated[str | None, typer.Option("--rev", metavar="REV", help="As the store was at this commit.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and do nothing.")]

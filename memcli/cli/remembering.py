@@ -11,6 +11,7 @@ from typing import Any
 from memcli.app.desk import Candidate
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.workspace import Workspace
+from memcli.cli import filters
 from memcli.cli.assignments import assignments, split_pairs
 from memcli.cli.origins import from_file, full_hash
 from memcli.cli.output import is_terminal, redacted_told
@@ -68,7 +69,8 @@ def store_memory(
 ) -> int:
     """Stores one memory, or a batch; returns the exit code. Raises UsageError and what remember raises."""
     fields: dict[str, Json] = {
-        "kind": kind, "path": path, "path_hint": path_hint, "project": project, "tags": tag, "pinned": pin or None,
+        "kind": filters.one_kind(session, kind), "path": path, "path_hint": path_hint, "project": project,
+        "tags": filters.parts(tag) if tag else None, "pinned": pin or None,
         "relevance": relevance, "summary_micro": summary_micro, "summary_short": summary_short,
         "summary_long": summary_long, "importance": importance, "confidence": confidence, "trust": trust,
         "scope": scope, "created_at": created_at, "valid_from": valid_from, "valid_until": valid_until,
@@ -80,11 +82,11 @@ def store_memory(
     }  # fmt: skip
     given = {name: value for name, value in fields.items() if value is not None} | assignments(set_)
     if batch is not None:
-        return _batch(session, batch, given, keep_going, semantic, _Route(propose, yes))
+        return _batch(session, batch, given, keep_going, semantic, Route(propose, yes))
     given = from_file(_whole(object_, text, file) | given, file)
     workspace = session.open(create=True, semantic=semantic, store=_store(given))
     candidate = prepare(workspace, given)
-    outcome = _Route(propose, yes).store(workspace, [candidate], supersedes)[0]
+    outcome = Route(propose, yes).store(workspace, [candidate], supersedes)[0]
     if embed:
         _embed(workspace, outcome.id)
     room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
@@ -112,7 +114,7 @@ def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Route:
+class Route:
     """Whether what is remembered goes in or waits: proposals always wait; under `review: true` so does everything
     that no person at a terminal says, unless it is told to go in."""
 
@@ -165,7 +167,7 @@ def _whole(object_: str | None, text: str | None, file: str | None) -> dict[str,
 
 
 def _batch(
-    session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None, route: _Route
+    session: Session, source: str, common: dict[str, Json], keep_going: bool, semantic: str | None, route: Route
 ) -> int:
     workspace = session.open(create=True, semantic=semantic)
     candidates = []
@@ -182,6 +184,7 @@ def _batch(
                 ) from None
             failed.append({"line": number, "error": error.message})
             session.output.note(f"line {number}: {error.message}")
+    filters.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
     outcomes = route.store(workspace, candidates)
     known = ("created", "updated", "deduplicated")
     counts = {status: sum(o.status == status for o in outcomes) for status in known}

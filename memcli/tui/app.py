@@ -15,8 +15,8 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
-from memcli.tui.changes import EditFields
 from memcli.tui.desk import Desk
+from memcli.tui.editing import Editor
 from memcli.tui.help import Help
 from memcli.tui.spaces import ChooseSpace
 from memcli.tui.status import Status
@@ -46,7 +46,7 @@ class Browser(App[None]):
         self,
         workspace: Workspace,
         scope: Scope | None = None,
-        edit_fields: EditFields | None = None,
+        editor: Editor | None = None,
         voice: Voice | None = None,
     ) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Browser(App[None]):
         self._voice = voice or Voice()
         workspace = replace(workspace, warn=self._voice.warn)
         self.failure: Exception | None = None
-        self.desk = Desk(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, edit_fields)
+        self.desk = Desk(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, editor)
         self._seen = self.desk.view.catalogue.fingerprint
 
     def get_default_screen(self) -> Desk:
@@ -107,7 +107,7 @@ class Browser(App[None]):
         self.desk.open(workspace, view)
 
     def _poll(self) -> None:
-        if self.desk.changing.locked():
+        if self.desk.changer.is_busy:
             return
         try:
             now = catalogue.fingerprint(self.desk.workspace)

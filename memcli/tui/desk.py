@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -17,10 +16,11 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
-from memcli.tui import catalogue, changes, portrait
-from memcli.tui.changes import EditFields
+from memcli.tui import changes, portrait
+from memcli.tui.changer import Changer
 from memcli.tui.detail import Detail
 from memcli.tui.dialog import Forget
+from memcli.tui.editing import Editor
 from memcli.tui.filter import Filter, FilterBar
 from memcli.tui.recaller import Recaller
 from memcli.tui.rows import Rows
@@ -30,6 +30,7 @@ from memcli.tui.view import View
 from memcli.tui.voice import Voice
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy"))
+_IN_AN_EDITOR = frozenset(("add", "edit"))
 
 
 class Desk(Screen[None]):
@@ -37,12 +38,14 @@ class Desk(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "filter", key_display="/"),
+        Binding("n", "add", "new"),
         Binding("p", "pin", "pin"),
         Binding("t", "tags", "tags"),
         Binding("e", "edit", "edit"),
+        Binding("E", "edit(True)", "edit all fields", show=False),
         Binding("f", "forget", "forget"),
         Binding("u", "bring_back", "bring back", show=False),
-        Binding("y", "copy", "copy"),
+        Binding("y", "copy", "copy", show=False),
         Binding("a", "everything", "all", show=False),
         Binding("x", "fold_all", "open or close all", show=False),
         Binding("b,backspace", "back", "back", show=False),
@@ -50,15 +53,15 @@ class Desk(Screen[None]):
         *(Binding(str(n), f"follow({n})", show=False) for n in range(1, 10)),
     ]
 
-    def __init__(self, workspace: Workspace, view: View, voice: Voice, edit_fields: EditFields | None) -> None:
+    def __init__(self, workspace: Workspace, view: View, voice: Voice, editor: Editor | None) -> None:
         super().__init__()
         self.workspace = workspace
         self.view = view
-        self._edit_fields = edit_fields
+        self._editor = editor
         self._recaller = Recaller(voice)
         self._forgotten: Memory | None = None
         self._has_memory = True
-        self.changing = asyncio.Lock()
+        self.changer = Changer(self)
 
     def compose(self) -> ComposeResult:
         yield FilterBar()
@@ -81,7 +84,7 @@ class Desk(Screen[None]):
         """Shows another space."""
         self._give_up_asking()
         self.workspace, self.view, self._forgotten = workspace, view, None
-        self._go_to(None)
+        self.go_to(None)
         self.say(f"space {workspace.space}")
 
     # What is shown
@@ -112,14 +115,16 @@ class Desk(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's own
         """Whether a key means something now; those that do not are not in the footer either."""
+        if action in _IN_AN_EDITOR and self._editor is None:
+            return False
         if action in _OF_A_MEMORY:
-            return self.memory is not None and (action != "edit" or self._edit_fields is not None)
+            return self.memory is not None
         return action != "filter" or not isinstance(self.focused, Filter)
 
     @on(Rows.Moved)
     def show_row(self, event: Rows.Moved) -> None:
         """Shows what the cursor is on."""
-        text = portrait.of_row(event.row, self.view)
+        text = portrait.of_row(event.row, self.view, self.workspace.clock())
         self.query_one(Detail).show(event.row.path if event.row else "", text)
         if self._has_memory != bool(self.memory):
             self._has_memory = bool(self.memory)
@@ -181,7 +186,7 @@ class Desk(Screen[None]):
         if not self.query_one(Detail).has_focus:
             self._give_up_asking()
             self.view.filter("")
-            self._go_to(self.memory)
+            self.go_to(self.memory)
         self.action_focus_rows()
 
     def action_everything(self) -> None:
@@ -200,13 +205,13 @@ class Desk(Screen[None]):
         """Goes where the n-th link of the memory leads."""
         if self.memory:
             target = self.view.follow(self.memory, n)
-            self._go_to(target)
+            self.go_to(target)
             if target is None:
                 self.say(f"link {n} leads out of what is browsed")
 
     def action_back(self) -> None:
         """Goes back to where a link was followed."""
-        self._go_to(self.view.back())
+        self.go_to(self.view.back())
 
     # Changing
 
@@ -219,7 +224,7 @@ class Desk(Screen[None]):
     def action_pin(self) -> None:
         """Pins or unpins."""
         if memory := self.memory:
-            self._change(memory, changes.toggle_pin)
+            self.changer.change(memory, changes.toggle_pin)
 
     def action_tags(self) -> None:
         """Asks for the tags."""
@@ -227,24 +232,19 @@ class Desk(Screen[None]):
 
             def answered(change: TagChange | None) -> None:
                 if change:
-                    self._change(memory, changes.retag(change))
+                    self.changer.change(memory, changes.retag(change))
 
             self.app.push_screen(EditTags(clean_line(memory.path), memory.tags), answered)
 
-    def action_edit(self) -> None:
-        """Lets the user edit the memory while the screen is away."""
-        memory = self.memory
-        if memory is None or self._edit_fields is None:
-            return
-        try:
-            with self.app.suspend():
-                fields = self._edit_fields(memory)
-        except SuspendNotSupported:
-            self.say("this terminal cannot make room for an editor")
-        except (MemcliError, OSError) as error:
-            self.fail(error)
-        else:
-            self._change(memory, changes.set_fields(fields), show=True)
+    def action_edit(self, as_object: bool = False) -> None:
+        """Opens the text of the memory, or all its fields, in the editor."""
+        if (memory := self.memory) and self._editor:
+            self.changer.edit(self._editor, memory, as_object)
+
+    def action_add(self) -> None:
+        """Opens an empty file in the editor, for a new memory."""
+        if self._editor:
+            self.changer.edit(self._editor, None)
 
     def action_forget(self) -> None:
         """Forgets, after a question."""
@@ -254,7 +254,7 @@ class Desk(Screen[None]):
             def answered(yes: bool | None) -> None:
                 if yes:
                     self._forgotten = memory
-                    self._change(memory, changes.put_out)
+                    self.changer.change(memory, changes.put_out)
 
             self.app.push_screen(Forget(clean_line(memory.path)), answered)
 
@@ -262,29 +262,11 @@ class Desk(Screen[None]):
         """Brings back the memory, or the one forgotten last."""
         memory = self.memory if self.memory and not self.memory.active else self._forgotten
         if memory:
-            self._change(memory, changes.bring_back, show=True)
+            self.changer.change(memory, changes.bring_back, show=True)
         else:
             self.say("nothing was forgotten just now; a shows what was forgotten before")
 
-    @work(group="change")
-    async def _change(self, memory: Memory, make: changes.Make, show: bool = False) -> None:
-        """Makes a change, one at a time. With `show` the cursor goes to the memory, wherever it is then."""
-        async with self.changing:
-            # As it is now: the change before this one may have been to the same memory.
-            change = make(self.workspace, self.view.catalogue.find(memory.id) or memory)
-            try:
-                await asyncio.to_thread(change.act)
-                self.view.read(await asyncio.to_thread(catalogue.read, self.workspace, self.view.scope))
-            except (MemcliError, OSError) as error:
-                self.fail(error)
-                return
-        if show:
-            self._go_to(self.view.catalogue.find(memory.id))
-        else:
-            self.refill()
-        self.say(change.done)
-
-    def _go_to(self, memory: Memory | None) -> None:
+    def go_to(self, memory: Memory | None) -> None:
         """Shows the view with the cursor on `memory`, whatever hides it now."""
         if memory:
             self.view.reveal(memory)

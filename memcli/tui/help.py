@@ -29,9 +29,11 @@ _KEYS = (
         ("b", "back to where the link was followed from"),
     )),
     ("Change", (
+        ("n", "add a new memory in the editor: $VISUAL, $EDITOR, or nano or vi"),
         ("p", "pin or unpin"),
         ("t", "edit the tags"),
-        ("e", "edit in $EDITOR"),
+        ("e", "edit the text in the editor"),
+        ("E", "edit all fields, as JSON, in the editor"),
         ("f", "forget: left out of recall, kept in the file"),
         ("u", "bring back a forgotten one, or the one forgotten last"),
         ("y", "copy the id"),

@@ -34,17 +34,19 @@ _HEAD = "bold"
 _LABEL = "$text-muted"
 
 
-def of_row(row: Row | None, view: View) -> Content:
+def of_row(row: Row | None, view: View, now: str = "") -> Content:
     """What there is to say of a row; of no row, nothing."""
     if row is None:
         return Content("")
-    return of_heading(row) if row.memory is None else of_memory(row.memory, view.catalogue, view.section(row.memory))
+    if row.memory is None:
+        return of_heading(row)
+    return of_memory(row.memory, view.catalogue, view.section(row.memory), now)
 
 
-def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = None) -> Content:
+def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = None, now: str = "") -> Content:
     """One memory: path and facts, what it says, where it leads, and all else that is stored of it."""
     parts = [
-        _facts(memory),
+        _facts(memory, now),
         _why(section),
         Content(_body(memory)),
         _block("Summary", [Content(_text(memory.summary_short))] if len(memory.raw) > _LONG_TEXT else []),
@@ -73,11 +75,12 @@ def plural(n: int) -> str:
     return "1 memory" if n == 1 else f"{n:,} memories"
 
 
-def _facts(memory: Memory) -> Content:
+def _facts(memory: Memory, now: str) -> Content:
     states = {
         "pinned": memory.pinned,
         "forgotten (u brings it back)": not memory.active,
         "superseded": bool(memory.superseded_by),
+        f"expired {memory.valid_until}": bool(now and memory.valid_until and memory.valid_until <= now),
         "untrusted: stays out of recall": is_marked(memory),
     }
     facts = [memory.id, memory.kind, memory.relevance, *(state for state, holds in states.items() if holds)]

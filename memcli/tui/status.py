@@ -115,4 +115,4 @@ def nothing(view: View) -> str:
         return "All that there is here is forgotten or superseded.\n\na shows it."
     if view.scope.kinds or view.scope.tags:
         return "No memory fits what was asked for on the command line."
-    return 'Nothing is remembered here yet.\n\nWrite something down:\nmemcli remember "We chose ..."'
+    return 'Nothing is remembered here yet.\n\nn adds a memory, as does\nmemcli remember "We chose ..."'

@@ -71,6 +71,7 @@ def _edit(run: Run, folder: Path) -> None:
     os.environ["EDITOR"] = f"{sys.executable} {editor}"
     try:
         run("edit", "a")
+        run("edit", "a", "--object")
     finally:
         del os.environ["EDITOR"]
 

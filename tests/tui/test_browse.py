@@ -9,16 +9,20 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
+from memcli.app.alter import edit
 from memcli.app.lookup import load
+from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
 from memcli.tui.desk import Desk
 from memcli.tui.detail import Detail
+from memcli.tui.editing import EditAgain, Editor
 from memcli.tui.filter import Filter
 from memcli.tui.help import Help
 from memcli.tui.rows import Rows, fit
@@ -335,10 +339,10 @@ def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -
 
 def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: Desk) -> None:
-        assert "/ filter  p pin  t tags  e edit  f forget  y copy  s space  ? help  q quit" in screen(desk)[-1]
+        assert "/ filter  n new  p pin  t tags  e edit  f forget  s space  ? help  q quit" in screen(desk)[-1]
 
     few(workspace)
-    play(Browser(workspace, edit_fields=lambda m: {}), scene, (80, 24))
+    play(Browser(workspace, editor=Fake().editor), scene, (80, 24))
 
 
 # Changing
@@ -414,27 +418,192 @@ def test_tags_are_edited(workspace: Workspace) -> None:
     play(few(workspace), scene)
 
 
-def test_edit_is_done_by_what_the_caller_passes_in(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from contextlib import nullcontext
+class FakeDraft:
+    """A draft whose editor does what the test says, in the order in which it is opened."""
 
-    def edit_fields(memory: Memory) -> dict[str, Json]:
-        if memory.path == "auth/tokens":
-            raise UsageError("no $EDITOR", "set EDITOR")
-        return {"raw": "Edited.", "path": "auth/renamed"}
+    def __init__(self, memory: Memory | None, as_object: bool, steps: list[Json]) -> None:
+        self.memory, self.as_object, self.steps = memory, as_object, steps
+        self.path, self.is_changed, self.is_removed = "/tmp/draft", False, False
+        self.now: Json = {}
+
+    def edit(self) -> None:
+        self.now = self.steps.pop(0)
+        self.is_changed = self.now not in ({}, None)
+        if isinstance(self.now, MemcliError):
+            self.is_changed = bool(self.now.hint)
+            raise self.now
+
+    def fields(self) -> dict[str, Json]:
+        if isinstance(self.now, str):
+            raise UsageError(f"not JSON: {self.now}", "mend it")
+        return dict(self.now)
+
+    def remove(self) -> None:
+        self.is_removed = True
+
+
+class Fake:
+    """An editor, and the drafts that were opened in it."""
+
+    def __init__(self, *steps: Json) -> None:
+        self.steps = list(steps)
+        self.drafts: list[FakeDraft] = []
+
+    def open(self, memory: Memory | None, as_object: bool) -> FakeDraft:
+        self.drafts.append(FakeDraft(memory, as_object, self.steps))
+        return self.drafts[-1]
+
+    @property
+    def editor(self) -> Editor:
+        return Editor(self.open, lambda workspace, fields: remember(workspace, [prepare(workspace, fields)])[0])
+
+
+@pytest.fixture
+def suspensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Lets the headless driver make room for a program, and lists how often the screen went and came."""
+    seen: list[str] = []
+    monkeypatch.setattr(HeadlessDriver, "can_suspend", property(lambda _: True), raising=False)
+    monkeypatch.setattr(HeadlessDriver, "suspend_application_mode", lambda _: seen.append("gone"), raising=False)
+    monkeypatch.setattr(HeadlessDriver, "resume_application_mode", lambda _: seen.append("back"), raising=False)
+    return seen
+
+
+def notices(pilot: Pilot[None]) -> list[str]:
+    return [notice.message for notice in pilot.app._notifications]
+
+
+def test_without_room_for_an_editor_it_says_so(workspace: Workspace) -> None:
+    fake = Fake({"raw": "x"})
 
     async def scene(pilot: Pilot[None], desk: Desk) -> None:
         await press(pilot, "e")
-        assert status(desk) == "this terminal cannot make room for an editor"
-        monkeypatch.setattr(pilot.app, "suspend", nullcontext)
-        await press(pilot, "e")
-        await settle(pilot)
-        assert stored(workspace, "auth/renamed").version == 2
-        assert detail(desk).startswith("auth/renamed")
-        await press(pilot, "down", "e")
-        assert [n.message for n in pilot.app._notifications] == ["no $EDITOR\nset EDITOR"]
+        assert status(desk) == "an editor cannot be opened in this terminal"
+        assert fake.drafts[0].is_removed
 
     few(workspace)
-    play(Browser(workspace, edit_fields=edit_fields), scene)
+    play(Browser(workspace, editor=fake.editor), scene)
+
+
+def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, suspensions: list[str]) -> None:
+    fake = Fake({"raw": "Edited."}, {}, {"path": "auth/renamed", "kind": "guide"})
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "e")
+        await settle(pilot)
+        assert "Edited." in detail(desk)
+        assert (status(desk), fake.drafts[0].as_object) == ("changed text of auth/passwords", False)
+        await press(pilot, "e")
+        assert status(desk) == "nothing was changed"
+        await press(pilot, "E")
+        await settle(pilot)
+        assert stored(workspace, "auth/renamed").version == 3
+        assert detail(desk).startswith("auth/renamed")
+        assert fake.drafts[2].as_object
+        assert all(draft.is_removed for draft in fake.drafts)
+        assert suspensions == ["gone", "back"] * 3
+
+    few(workspace)
+    play(Browser(workspace, editor=fake.editor), scene)
+
+
+@pytest.mark.parametrize("error", [ProviderError("the editor failed"), UsageError("no editor")])
+def test_the_screen_comes_back_when_the_editor_fails(
+    workspace: Workspace, suspensions: list[str], error: MemcliError
+) -> None:
+    fake = Fake(error)
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "e")
+        assert suspensions == ["gone", "back"]
+        assert notices(pilot) == [error.message]
+        await press(pilot, "down")
+        assert detail(desk).startswith("auth/tokens"), "keys still work"
+
+    few(workspace)
+    play(Browser(workspace, editor=fake.editor), scene)
+
+
+def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions: list[str]) -> None:
+    fake = Fake("{broken", {"path": "auth/tokens"}, ProviderError("it crashed", "but left a text"), {"raw": "At last."})
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "E")
+        for wrong in ("not JSON: {broken", "belongs to mem_auth_tokens", "it crashed"):
+            await settle(pilot)
+            assert isinstance(pilot.app.screen, EditAgain)
+            text = "\n".join("".join(s.text for s in line) for line in pilot.app.screen._compositor.render_strips())
+            assert wrong in text
+            assert "/tmp/draft" in text
+            assert not fake.drafts[0].is_removed
+            await press(pilot, "enter")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").raw == "At last."
+        assert len(fake.drafts) == 1, "the same file is opened again"
+        assert fake.drafts[0].is_removed
+        assert desk.changer.unsaved == []
+        assert suspensions == ["gone", "back"] * 4
+
+    few(workspace)
+    play(Browser(workspace, editor=fake.editor), scene, (100, 40))
+
+
+def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions: list[str]) -> None:
+    fake = Fake("{broken")
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "e", "escape")
+        assert pilot.app.screen is desk
+        assert status(desk) == "not saved: the text is in /tmp/draft"
+        assert not fake.drafts[0].is_removed
+        assert desk.changer.unsaved == ["/tmp/draft"]
+        assert suspensions == ["gone", "back"]
+
+    few(workspace)
+    play(Browser(workspace, editor=fake.editor), scene)
+
+
+def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
+    workspace: Workspace, suspensions: list[str]
+) -> None:
+    fake = Fake({"raw": "Mine."}, {"raw": "Mine, too."})
+
+    def open_late(memory: Memory | None, as_object: bool) -> FakeDraft:
+        assert memory
+        edit(workspace, memory.id, {"raw": "Theirs."})
+        return fake.open(memory, as_object)
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "e")
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, EditAgain)
+        assert stored(workspace, "auth/passwords").raw == "Theirs."
+        await press(pilot, "e")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").raw == "Mine, too.", "the user was told"
+        assert suspensions == ["gone", "back"] * 2
+
+    few(workspace)
+    play(Browser(workspace, editor=replace(fake.editor, open=open_late)), scene)
+
+
+def test_n_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
+    fake = Fake({}, {"raw": "Never deploy on Fridays."}, UsageError("the edited text is empty"))
+
+    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+        await press(pilot, "n")
+        assert status(desk) == "nothing was added"
+        await press(pilot, "n")
+        await settle(pilot)
+        (added,) = load(workspace).objects
+        assert added.raw == "Never deploy on Fridays."
+        assert (added.kind, added.tags) == ("constraint", ("team",)), "as what is browsed"
+        assert status(desk) == f"created {added.path}"
+        assert desk.memory == added
+        await press(pilot, "n")
+        assert notices(pilot) == ["the edited text is empty"]
+        assert suspensions == ["gone", "back"] * 3
+
+    play(Browser(workspace, Scope(kinds=("constraint",), tags=("team",)), fake.editor), scene)
 
 
 def test_copy_takes_the_id(workspace: Workspace) -> None:

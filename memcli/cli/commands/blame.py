@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Ref, verb
 from memcli.cli.session import Session
 
 
 @verb
 def command(
     session: Session,
-    ref: Annotated[str, typer.Argument(metavar="ID|PATH", help="The memory.")],
+    ref: Ref,
 ) -> None:
     """Show which commit last changed each field of a memory, and which one added it.
 

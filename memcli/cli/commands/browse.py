@@ -14,7 +14,9 @@ from memcli.cli.session import Session
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
-    from memcli.model.memory import Json, Memory
+    from memcli.app.remember import Outcome
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Json
     from memcli.tui.catalogue import Scope
 
 
@@ -29,16 +31,19 @@ def command(
 
     Piped, or with --json, it prints what `memcli list` prints.
     """
+    from memcli.cli import filters
+
+    path, kinds, tags = filters.path(path, "the path"), filters.kinds(session, kind), filters.tags(tag)
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
         from memcli.render.listing import listing, summary_json
 
-        found = list_memories(session.open(), path, kind or (), tag or ())
+        found = list_memories(session.open(), path, kinds, tags)
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
     from memcli.tui.catalogue import Scope
 
-    _browse(session, Scope(path, tuple(kind or ()), tuple(tag or ())))
+    _browse(session, Scope(path, kinds, tags))
 
 
 def _browse(session: Session, scope: Scope) -> None:
@@ -48,23 +53,26 @@ def _browse(session: Session, scope: Scope) -> None:
         if (error.name or "").partition(".")[0] != "textual":
             raise
         raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
+    from memcli.cli.editor import Draft
+    from memcli.tui.editing import Editor
     from memcli.tui.voice import Voice
     from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the screen is up, warnings and progress are told on it, not on standard error
     workspace = open_workspace(session.options, os.environ, warn=voice.warn, progress=voice.progress)
-    browser = Browser(workspace, scope, _edit_fields, voice)
+    browser = Browser(workspace, scope, Editor(Draft, _add), voice)
     browser.run()
+    for path in browser.desk.changer.unsaved:
+        session.output.note(f"a text that was not saved is in {path}")
     if browser.failure:
         raise browser.failure
 
 
-def _edit_fields(memory: Memory) -> Mapping[str, Json]:
-    from memcli.cli.editor import edit_fields
+def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
+    from memcli.app.remember import prepare
+    from memcli.cli.remembering import Route
 
-    if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
-        raise UsageError("no $EDITOR", "set EDITOR, and browse again")
-    return edit_fields(memory)
+    return Route(propose=False, yes=True).store(workspace, [prepare(workspace, fields)])[0]
 
 
 def _has_screen() -> bool:

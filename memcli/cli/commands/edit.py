@@ -2,39 +2,88 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import verb
+from memcli.cli.options import Ref, verb
 from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
+from memcli.errors import UsageError
 from memcli.model.memory import Json
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Memory
+
+    Edited = tuple[Memory, Mapping[str, int]]
 
 
 @verb
 def command(
     session: Session,
-    ref: Annotated[str, typer.Argument(metavar="ID|PATH")],
+    ref: Ref,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="TEXT", help="The new text; `-` reads standard input.")
+    ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="FIELD=VALUE", help="Text as it is, other fields as JSON, null for the default."),
+        typer.Option(
+            "--set", metavar="FIELD=VALUE", help="Text as is, other fields as JSON, null for the default; repeatable."
+        ),
     ] = None,
+    object_: Annotated[bool, typer.Option("--object", help="Edit all fields, as JSON, in the editor.")] = False,
 ) -> None:
-    """Change fields of a memory, with --set or, without it, in $EDITOR on its JSON.
+    """Change the text or other fields of a memory.
+
+    Without --text and --set it opens the text in an editor: $VISUAL, $EDITOR, or else nano or vi. What cannot be saved
+    can be edited again.
+
+    Example: memcli edit auth/tokens --text "Tokens live for 15 minutes."
 
     Example: memcli edit auth/tokens --set kind=decision --set tags=auth,security
     """
     from memcli.app.alter import edit
-    from memcli.app.lookup import get
-    from memcli.cli.editor import edit_fields
+    from memcli.cli.filters import note_similar
 
+    fields = _given(text, set_)
+    if fields and object_:
+        raise UsageError("--object is given with --text or --set", "--object opens the editor; give it alone")
     workspace = session.open()
-    fields: dict[str, Json] = assignments(set_) if set_ else edit_fields(get(workspace, [ref], as_stored=True)[0])
-    memory, redactions = edit(workspace, ref, fields)
+    note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
+    done = edit(workspace, ref, fields) if fields else _in_editor(session, workspace, ref, object_)
+    if done is None:
+        session.output.confirm({"status": "unchanged"}, "nothing was changed")
+        return
+    memory, redactions = done
     data = {
         "status": "updated", "id": memory.id, "path": memory.path, "version": memory.version, "redactions": redactions,
     }  # fmt: skip
-    text = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
-    session.output.confirm(data, text)
+    told = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
+    session.output.confirm(data, told)
+
+
+def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
+    from memcli.cli.text import read_text
+
+    fields = assignments(pairs)
+    if text is None:
+        return fields
+    if "raw" in fields:
+        raise UsageError("both --text and --set raw are given", "give one of them")
+    return {**fields, "raw": read_text(text, None)}
+
+
+def _in_editor(session: Session, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
+    from memcli.app.alter import edit
+    from memcli.app.lookup import get
+    from memcli.cli.editor import edit_memory
+
+    (memory,) = get(workspace, [ref], as_stored=True)
+
+    def save(fields: Mapping[str, Json], expected: Memory | None) -> Edited:
+        return edit(workspace, memory.id, fields, expected)
+
+    return edit_memory(memory, as_object, save, session.output.json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +14,7 @@ from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.model.memory import Memory
+    from memcli.model.memory import Json, Memory
 
 _ACTIONS = ("list", "show", "accept", "reject", "edit")
 
@@ -28,6 +28,7 @@ def command(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="With edit: as in `memcli edit`.")
     ] = None,
+    object_: Annotated[bool, typer.Option("--object", help="With edit: as in `memcli edit`.")] = False,
 ) -> None:
     """Review what was proposed: list, show, accept, reject or edit it.
 
@@ -36,13 +37,14 @@ def command(
 
     Example: memcli inbox && memcli inbox accept --all
     """
-    from memcli.app.inbox import accept, edit, reject
-    from memcli.cli.editor import edit_fields
+    from memcli.app.inbox import accept, reject
 
     if action not in _ACTIONS:
         raise UsageError(f"no action {action!r}", f"there are {', '.join(_ACTIONS)}")
-    if set_ and action != "edit":
-        raise UsageError("--set goes with edit alone", "memcli inbox edit ID --set kind=decision")
+    if (set_ or object_) and action != "edit":
+        raise UsageError("--set and --object go with edit alone", "memcli inbox edit ID --set kind=decision")
+    if set_ and object_:
+        raise UsageError("--object is given with --set", "--object opens the editor; give it alone")
     workspace = session.open()
     chosen = _chosen(workspace, action, refs or (), all_)
     if action in ("list", "show"):
@@ -57,10 +59,7 @@ def command(
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
         session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "nothing waits")
     else:
-        fields = assignments(set_) if set_ else edit_fields(chosen[0])
-        memory = edit(workspace, chosen[0].id, fields)
-        data = {"status": "updated", "id": memory.id, "path": memory.path}
-        session.output.confirm(data, f"updated {memory.id} {memory.path}")
+        _edit(session, workspace, chosen[0], assignments(set_), object_)
 
 
 def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:
@@ -72,6 +71,21 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
         many = " or --all" if action in ("accept", "reject") else ""
         raise UsageError(f"{action} which?", f"memcli inbox {action} {'ID' if action == 'edit' else 'ID...'}{many}")
     return show(workspace, refs)
+
+
+def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mapping[str, Json], as_object: bool) -> None:
+    from memcli.app.inbox import edit
+    from memcli.cli.editor import edit_memory
+
+    def save(changed: Mapping[str, Json], _: Memory | None) -> Memory:
+        return edit(workspace, chosen.id, changed)
+
+    memory = save(fields, None) if fields else edit_memory(chosen, as_object, save, session.output.json)
+    if memory is None:
+        session.output.confirm({"status": "unchanged"}, "nothing was changed")
+        return
+    data = {"status": "updated", "id": memory.id, "path": memory.path}
+    session.output.confirm(data, f"updated {memory.id} {memory.path}")
 
 
 def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
