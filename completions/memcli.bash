@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook import export diff blame guard verify audit scan fsck fmt space index stats schema completions merge-driver'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook import export diff blame guard verify audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -35,7 +35,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'tree')
@@ -47,7 +47,7 @@ _memcli_table() {
     arguments='paths'
     ;;
   'edit')
-    options='--set=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'tag')
@@ -68,13 +68,14 @@ _memcli_table() {
     ;;
   'gc')
     options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
     ;;
   'restore')
     options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'inbox')
-    options='--all --set=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',list,show,accept,reject,edit refs...'
     ;;
   'trust')
@@ -153,7 +154,7 @@ _memcli_table() {
     options='--help -h'
     ;;
   'space create')
-    options='--reset --meta=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--reset --meta=- --metadata=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space list')
@@ -198,6 +199,18 @@ _memcli_table() {
   'merge-driver')
     options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files files files'
+    ;;
+  'show')
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'add')
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'rm')
+    options='--recursive -r --purge --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
     ;;
   esac
 }

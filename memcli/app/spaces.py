@@ -15,6 +15,9 @@ from memcli.policy.fields import check_policy, merged
 from memcli.policy.redaction import check_policy as check_redaction
 from memcli.ports import Shelf
 
+_RESETTABLE = "reset"
+"""The metadata of a space that was created with `--reset`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -42,20 +45,21 @@ class Summary:
 
 
 def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
-    """The space `name`, made when it is not there, and whether it was. `reset` takes all memories out of it.
+    """The space `name`, created when it does not exist, and whether it was. `reset` removes all its memories.
 
-    Raises RefusedError when `reset` would delete memories and the policy does not allow it.
+    A space that was created with `reset` may be reset again. Raises RefusedError when `reset` would delete the memories
+    of another one and its policy does not allow it.
     """
     now = workspace.clock()
     new = name not in workspace.store.spaces()
     clean = workspace.redactor.take_in(name, {"metadata": dict(metadata)}).fields
-
+    mark = {_RESETTABLE: True} if new and reset else {}
     header = Space(name)
 
     def apply(shelf: Shelf) -> Change:
         nonlocal header
-        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"]})
-        if reset and shelf.size:
+        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
+        if reset and shelf.size and not _is_resettable(workspace, shelf.header):
             workspace.check_deletion(header, f"a reset deletes {shelf.size} memories")
         if not new and not reset and header == shelf.header:
             return Change()
@@ -79,7 +83,7 @@ def list_spaces(workspace: Workspace) -> list[Summary]:
 
 def show(workspace: Workspace, name: str) -> Summary:
     """One space. Raises NotFoundError, CorruptError."""
-    _check_exists(workspace, name)
+    check_exists(workspace, name)
     return summarize(load(workspace, name))
 
 
@@ -90,7 +94,7 @@ def set_policy(
 
     A field may be a part of one, such as `retention.log`. Raises UsageError naming the wrong field, NotFoundError.
     """
-    _check_exists(workspace, name)
+    check_exists(workspace, name)
     now = workspace.clock()
     before = after = Policy()
 
@@ -143,6 +147,12 @@ def summarize(space: Space) -> Summary:
     )
 
 
-def _check_exists(workspace: Workspace, name: str) -> None:
+def _is_resettable(workspace: Workspace, header: Space) -> bool:
+    # In a clone that nobody has accepted, the mark is only what a stranger says.
+    return header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
+
+
+def check_exists(workspace: Workspace, name: str) -> None:
+    """Raises NotFoundError unless there is a space `name`."""
     if name not in workspace.store.spaces():
         raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memcli.cli.main import VERBS, build
+from memcli.cli.main import ALIASES, VERBS, build
 from memcli.cli.shells import BASH, FISH, ZSH
 from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
@@ -76,7 +76,9 @@ def _walk(command: Any, path: tuple[str, ...], parent: Any) -> Iterator[Command]
     context = command.context_class(command, parent, **command.context_settings)
     names = command.list_commands(context) if hasattr(command, "list_commands") else ()
     below = {name: command.get_command(context, name) for name in names}
-    texts = tuple((name, c.get_short_help_str(200) if path else VERBS[name]) for name, c in below.items())
+    texts = tuple(
+        (name, c.get_short_help_str(200) if path else VERBS[ALIASES.get(name, name)]) for name, c in below.items()
+    )
     found = [_parameter(p, context) for p in command.get_params(context)]
     yield Command(path, tuple(p for p in found if p.names), tuple(p for p in found if not p.names), texts)
     for name, child in below.items():

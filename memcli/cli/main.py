@@ -54,11 +54,25 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
 }
 # What other programs call, and the help need not tell.
 CALLED = {"merge-driver": "merge two versions of a space; git calls it"}
+ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 VERBS = {
     name: f"{text[0].upper()}{text[1:]}."
     for row in (*(row for rows in COMMANDS.values() for row in rows), CALLED)
     for name, text in row.items()
 }
+
+# What users of other tools type first, and what it is called here.
+_ELSEWHERE = {
+    **dict.fromkeys(("delete", "remove", "del", "purge"), ("forget",)),
+    **dict.fromkeys(("save", "store", "new", "create", "note", "put"), ("remember",)),
+    **dict.fromkeys(("find", "grep", "query", "ask"), ("recall", "search")),
+    **dict.fromkeys(("cat", "view", "print", "read"), ("get",)),
+    **dict.fromkeys(("set", "update", "change", "modify", "mv", "move", "rename"), ("edit",)),
+    **dict.fromkeys(("undo", "recover", "undelete"), ("restore",)),
+    **dict.fromkeys(("status", "info"), ("stats", "doctor")),
+    **dict.fromkeys(("log", "history"), ("blame", "audit")),
+    "ls": ("list",), "untag": ("tag",), "check": ("guard", "fsck"), "tui": ("browse",), "completion": ("completions",),
+}  # fmt: skip
 
 EPILOG = """\
   memcli remember "We chose PostgreSQL because of JSONB" --kind decision
@@ -66,23 +80,24 @@ EPILOG = """\
   git diff --stat | memcli remember --path notes/today
 
 `memcli COMMAND --help` tells more. Every command knows -s/--space, --root,
---json, -q and --freeze-clock."""
+--json, -q and --freeze-clock. `show`, `add` and `rm` are get, remember, forget."""
 
 
 class Verbs(TyperGroup):
     """The group of all verbs: each is imported when it is called, none to print the help."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
-        return list(VERBS)
+        return [*VERBS, *ALIASES]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        return load_command(cmd_name) if cmd_name in VERBS else None
+        name = ALIASES.get(cmd_name, cmd_name)
+        return load_command(name) if name in VERBS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in VERBS and not args[0].startswith("-"):
+        if args and args[0] not in VERBS and args[0] not in ALIASES and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            close = get_close_matches(args[0], VERBS, 2)
+            close = _ELSEWHERE.get(args[0].lower()) or get_close_matches(args[0].lower(), [*VERBS, *ALIASES], 2)
             hint = f"did you mean {' or '.join(close)}?" if close else "`memcli --help` lists them"
             raise UsageError(f"no command {args[0]!r}", hint)
         return super().resolve_command(ctx, args)

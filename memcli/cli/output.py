@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PROGRESS_AFTER_SECONDS = 1.0
+_LINE_AFTER_SECONDS = 10.0
 
 
 class Output:
@@ -113,20 +114,30 @@ def redacted_told(kinds: Mapping[str, int]) -> str:
 
 
 class ProgressBar:
-    """A bar on standard error for what takes longer than a second; silent when nobody watches."""
+    """A bar on standard error for what takes longer than a second.
 
-    def __init__(self, what: str, quiet: bool) -> None:
+    Where standard error is no terminal it is silent or, with `has_lines`, says every ten seconds how far the work is.
+    """
+
+    def __init__(self, what: str, quiet: bool, now: Callable[[], float] = time.monotonic) -> None:
         self._what = what
+        self._now = now
         self.is_shown = not quiet and sys.stderr.isatty()
+        self.has_lines = False
+        self._is_quiet = quiet
         self._started: float | None = None
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def __call__(self, done: int, total: int) -> None:
-        if not self.is_shown:
-            return
-        now = time.monotonic()
+        now = self._now()
         self._started = now if self._started is None else self._started
+        if not self.is_shown:
+            if self.has_lines and not self._is_quiet and now - self._started >= _LINE_AFTER_SECONDS and done < total:
+                self._started = now
+                sys.stderr.write(f"memcli: {self._what} {done:,} of {total:,}\n")
+                sys.stderr.flush()
+            return
         if self._bar is None and now - self._started >= _PROGRESS_AFTER_SECONDS and done < total:
             self._start(total)
         if self._bar is not None and self._task is not None:

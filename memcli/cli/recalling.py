@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memcli.app.recall import recall as answer
+from memcli.cli import filters
 from memcli.cli.output import is_terminal
 from memcli.cli.session import Session
 from memcli.cli.text import decode, read_text
@@ -75,8 +76,9 @@ def recall(
     query = Query(
         topic="", now=workspace.clock(), limit=limit, raw_limit=raw_limit,
         include_raw=include_raw or raw_limit is not None, include_metadata=include_metadata, budget=budget,
-        kinds=tuple(kind or ()), tags=tuple(tag or ()), under=under, scope=scope, since=_time(since),
-        until=_time(until), at=_time(at), prefer_kinds=tuple(prefer_kind or ()), prefer_tags=tuple(prefer_tag or ()),
+        kinds=filters.kinds(session, kind), tags=filters.tags(tag), under=filters.path(under, "--under"), scope=scope,
+        since=_time(since), until=_time(until), at=_time(at), prefer_kinds=filters.kinds(session, prefer_kind),
+        prefer_tags=filters.tags(prefer_tag, "--prefer-tag"),
         require_high_relevance=require_high_relevance, min_score=min_score, weights=_weights(weights),
         recency_bias=recency_bias, deadline=None if deadline is None else deadline / 1000, explain=explain, include_untrusted=include_untrusted, edits=edits,
     )  # fmt: skip

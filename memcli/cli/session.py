@@ -21,7 +21,7 @@ class Session:
             "command": command, "space": space, "root": root, "freeze_clock": freeze_clock,
         }  # fmt: skip
         self.output = Output(json, quiet)
-        self._progress = ProgressBar("embedding", quiet)
+        self.progress = ProgressBar("embedding", quiet)
         self._made = ""
         self._notes: list[str] = []
 
@@ -38,7 +38,7 @@ class Session:
             os.environ,
             create=create,
             warn=lambda text: notes.append(text) if is_new and not self._made else self.output.note(text),
-            progress=self._progress,
+            progress=self.progress,
         )
         if is_new:
             self._made, self._notes = workspace.root, notes
@@ -50,7 +50,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._progress.close()
+        self.progress.close()
         if self._made and isinstance(error, MemcliError):
             from memcli.store.unused import remove_unused
 

@@ -13,19 +13,21 @@ from memcli.render.clean import clean, clean_line
 
 _SHOWN = (
     "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
-    "pinned", "created_at", "updated_at", "content", "chunks", "context",
+    "pinned", "created_at", "updated_at", "content", "chunks", "context", "active", "superseded_by",
 )  # fmt: skip
 
 
-def render_memory(memory: Memory) -> str:
-    """Path and facts, then the text, then whatever is not default."""
+def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
+    """Path, whether it still holds, and facts; then the text, then whatever is not default.
+
+    `now` says whether it has expired, `successor` is the path of the memory that supersedes it.
+    """
     facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
-    if not memory.active:
-        facts.append("forgotten")
     finding = inspect(memory)
     if finding:
         facts.append(f"{'accepted' if is_accepted(memory, finding) else 'untrusted'} ({', '.join(finding.reasons)})")
-    lines = [clean_line(memory.path), clean_line(" · ".join(facts))]
+    states = _states(memory, now, successor)
+    lines = [clean_line(line) for line in (memory.path, " · ".join(states), " · ".join(facts)) if line]
     dates = f"created {memory.created_at}"
     if memory.updated_at != memory.created_at:
         dates += f", updated {memory.updated_at}, version {memory.version}"
@@ -39,6 +41,20 @@ def render_memory(memory: Memory) -> str:
     conflicts = noted if isinstance(noted, list) else []
     lines += [f"conflict: {_conflict(one)}" for one in conflicts if isinstance(one, dict)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _states(memory: Memory, now: str, successor: str) -> list[str]:
+    """Why the memory does not hold, or not now; nothing when it does."""
+    states = []
+    if memory.superseded_by:
+        states.append(f"SUPERSEDED by {memory.superseded_by}{f' ({successor})' if successor else ''}")
+    if not memory.active:
+        states.append("FORGOTTEN")
+    if now and memory.valid_until and memory.valid_until <= now:
+        states.append(f"EXPIRED {memory.valid_until}")
+    if now and memory.valid_from and memory.valid_from > now:
+        states.append(f"NOT VALID BEFORE {memory.valid_from}")
+    return states
 
 
 def _conflict(note: Mapping[str, Json]) -> str:

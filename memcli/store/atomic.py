@@ -196,7 +196,10 @@ def _hint(error: OSError) -> str:
 
 
 def write_out(path: str, data: bytes) -> None:
-    """Writes `data` where a user says: a file is replaced whole, a pipe or a device written to. Raises StoreError."""
+    """Writes `data` where a user says: a file is replaced whole, with its folder; a pipe or device is written to.
+
+    Raises StoreError.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -208,8 +211,9 @@ def write_out(path: str, data: bytes) -> None:
             raise StoreError(f"cannot write {path}: {error.strerror}", "name a file") from None
         return
     full = os.path.realpath(path)
-    if not os.path.isdir(os.path.dirname(full)):
-        raise StoreError(f"cannot write {path}: its folder is not there", "make the folder first")
+    if not path or path.endswith(("/", os.sep)):
+        raise StoreError(f"cannot write {path!r}: it is the name of a folder", "name a file")
+    make_folder(os.path.dirname(full))
     write_file(full, data)
 
 

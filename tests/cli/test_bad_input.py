@@ -65,7 +65,7 @@ BAD_PATHS = ["../x", "/etc/x", "con", "x" * 300, "a\x1b[31mb", "-rf"]
         (["recall", "x", "--space", ""], "", 2, "not a name"),
         (["remember", "x", "--set", "valid_form=2020-01-01"], "", 2, "valid_form"),
         (["remember", "x", "--set", 'content={"a": NaN}'], "", 2, "--set content"),
-        (["export", "--out", "nowhere/x.json"], "", 8, "folder is not there"),
+        (["export", "--out", "nowhere/"], "", 8, "name of a folder"),
         (["recall", "x", "--format", "yaml"], "", 2, "yaml"),
         (["recall", "x", "--limit", "0"], "", 2, "limit"),
         (["recall", "x", "--since", "soon"], "", 2, "not a time"),

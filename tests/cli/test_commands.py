@@ -334,3 +334,55 @@ def test_version_and_help(run: Run) -> None:
     assert run("--version").out.startswith("memcli ")
     assert "memcli recall" in run("--help").out
     assert run().code == 2
+
+
+def test_get_says_first_whether_a_memory_still_holds(run: Run) -> None:
+    old = remember(run, "We use MySQL.", "--path", "old", "--valid-until", "2026-01-02")
+    new = remember(run, "We use PostgreSQL.", "--path", "new", "--supersedes", str(old["id"]))
+    run("forget", "old")
+    path, state, facts = run("get", "old").out.splitlines()[:3]
+    assert path == "old"
+    assert state == f"SUPERSEDED by {new['id']} (new) · FORGOTTEN · EXPIRED {stored(run, 'old')['valid_until']}"
+    assert facts.startswith(str(old["id"]))
+    assert "superseded_by" not in run("get", "old").out
+    assert run("get", "new").out.splitlines()[1].startswith(str(new["id"]))
+    remember(run, "From May on.", "--path", "later", "--valid-from", "2026-05-01")
+    assert run("get", "later").out.splitlines()[1] == "NOT VALID BEFORE 2026-05-01T00:00:00Z"
+
+
+def test_nothing_is_valid_until_before_it_is_valid_from(run: Run, tmp_path: Path) -> None:
+    wrong = ("--valid-from", "2026-02-01", "--valid-until", "2026-01-01")
+    assert run("remember", "x", *wrong).code == 2
+    batch = '{"raw": "y", "valid_from": "2026-02-01", "valid_until": "2026-01-01"}'
+    done = run("remember", "--batch", "-", stdin=batch)
+    assert (done.code, "line 1: valid_until" in done.err) == (2, True)
+    remember(run, "z", "--path", "z", "--valid-from", "2026-02-01")
+    for attempt in (
+        ("edit", "z", "--set", "valid_until=2026-01-01"),
+        ("remember", "other", "--path", "z", "--valid-until", "2026-01-01"),
+    ):
+        done = run(*attempt)
+        assert (done.code, "is before valid_from" in done.err, done.err.count("\n")) == (2, True, 1)
+    assert stored(run, "z")["raw"] == "z"
+
+
+def test_nor_in_a_bundle(run: Run, tmp_path: Path) -> None:
+    from memcli.codec.bundle import seal
+    from memcli.codec.exports import FORMATS
+    from memcli.model.space import Space
+    from tests.conftest import memory
+
+    bad = memory(valid_from="2026-02-01T00:00:00Z", valid_until="2026-01-01T00:00:00Z")
+    data = b"".join(FORMATS["json"].encode(seal(Space("main", (bad,), updated_at=NOW))))
+    (tmp_path / "bundle.json").write_bytes(data)
+    done = run("import", "bundle.json")
+    assert (done.code, "memory mem_a: valid_until" in done.err) == (6, True)
+
+
+def test_an_importance_that_the_kind_has_by_default_is_not_written(run: Run) -> None:
+    remember(run, "We chose Go.", "--path", "a", "--kind", "decision", "--importance", "0.7")
+    assert "importance" not in stored(run, "a")
+    run("edit", "a", "--set", "importance=0.9")
+    assert stored(run, "a")["importance"] == 0.9
+    run("edit", "a", "--set", "importance=0.7")
+    assert "importance" not in stored(run, "a")

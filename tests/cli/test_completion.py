@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli.completion import SHELLS, Command, command_tree
-from memcli.cli.main import VERBS, load_command
+from memcli.cli.main import ALIASES, VERBS, load_command
 from memcli.cli.values import complete, values
 from memcli.codec.space import encode_space
 from memcli.model.shapes import KINDS
@@ -98,9 +98,9 @@ def test_the_command_prints_it(run: Run, shell: str) -> None:
 
 def test_every_verb_is_in_the_tree_with_every_option() -> None:
     found = {command.path: command for command in TREE}
-    assert [name for name, _ in found[()].commands] == list(VERBS)
-    for verb in VERBS:
-        given = load_command(verb)
+    assert [name for name, _ in found[()].commands] == [*VERBS, *ALIASES]
+    for verb in (*VERBS, *ALIASES):
+        given = load_command(ALIASES.get(verb, verb))
         for path, command in [((verb,), given), *(((verb, n), c) for n, c in getattr(given, "commands", {}).items())]:
             options = [p for p in command.params if p.param_type_name == "option"]
             wanted = {name for p in options for name in (*p.opts, *p.secondary_opts)}
@@ -306,7 +306,7 @@ _memcli memcli "$3" x
 
 
 def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
-    assert bash("memcli ") == list(VERBS)
+    assert bash("memcli ") == [*VERBS, *ALIASES]
     assert bash("memcli rec") == ["recall"]
     assert bash("memcli space ") == ["create", "list", "show", "policy", "delete"]
     assert bash("memcli recall --f") == ["--format", "--fail-empty", "--from-diff", "--freeze-clock"]

@@ -403,3 +403,43 @@ def test_what_comes_back_refers_to_nothing_that_has_gone_meanwhile(run: Run, tmp
     assert run("fsck").code == 0
     run("restore", "log/a")
     assert run("fsck").code == 0
+
+
+def test_a_space_that_was_created_with_reset_may_be_reset_again(run: Run, tmp_path: Path) -> None:
+    for _ in range(3):
+        assert run("space", "create", "scratch", "--reset", "--metadata", "team=core").code == 0
+        assert run("remember", "Some text.", "-s", "scratch").code == 0
+    assert run("space", "create", "scratch", "--reset").code == 0
+    assert json.loads(run("space", "show", "scratch", "--json").out)["objects"] == 0
+    assert run("restore", "--list", "-s", "scratch").out, "what was removed can be brought back"
+
+
+def test_no_other_space_is_reset_without_its_policy(run: Run) -> None:
+    run("space", "create", "plain")
+    run("space", "create", "plain", "--reset")  # it is empty: nothing is removed, and nothing granted
+    run("remember", "Some text.", "-s", "plain")
+    run("space", "create", "plain", "--meta", "reset=true")  # a text, which is not the mark
+    assert run("space", "create", "plain", "--reset").code == 5
+    assert json.loads(run("space", "show", "plain", "--json").out)["objects"] == 1
+
+
+def test_the_mark_of_a_clone_that_nobody_accepted_allows_nothing(run: Run, tmp_path: Path) -> None:
+    run("space", "create", "scratch", "--reset")
+    run("remember", "Some text.", "-s", "scratch")
+    (local,) = tmp_path.glob(".memory/local")
+    local.rename(tmp_path / "elsewhere")
+    assert run("space", "create", "scratch", "--reset").code == 5
+
+
+def test_the_current_space_is_meant_where_none_is_named(run: Run) -> None:
+    run("remember", "Some text.", "-s", "notes", "--created-at", "2020-01-01", "--set", "updated_at=2020-01-01")
+    assert run("space", "policy", "-s", "notes", "--set", "ttl_days=5", "--set", "allow_delete=true").code == 0
+    assert json.loads(run("space", "policy", "notes", "--json").out)["ttl_days"] == 5
+    assert json.loads(run("space", "show", "-s", "notes", "--json").out)["space"] == "notes"
+    assert json.loads(run("gc", "notes", "--dry-run", "--json").out) == json.loads(
+        run("gc", "-s", "notes", "--dry-run", "--json").out
+    )
+    assert "purged 1 under" in run("gc", "notes", "--freeze-clock", LATER).out
+    assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
+    assert run("gc", "nots").code == 3
+    assert run("space", "delete").code == 2, "what deletes everything is named"

@@ -45,11 +45,12 @@ def command(
     Example: memcli export --sign memcli_key --out team.jsonl
     """
     from memcli.app.transfer import Selection, export_space, written
+    from memcli.cli import filters
     from memcli.codec.signature import open_key
     from memcli.model.names import check_space
 
     form = _form(form, out)
-    selection = Selection(kind or (), tag or (), under)
+    selection = Selection(filters.kinds(session, kind), filters.tags(tag), filters.path(under, "--under"))
     if selection.told() and out is None:
         raise UsageError("a part of a space would take the place of its whole export", "name another file with --out")
     signer = open_key(read_file(sign, _MAX_KEY), sign) if sign is not None else None

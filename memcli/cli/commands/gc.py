@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -13,6 +14,7 @@ from memcli.cli.session import Session
 @verb
 def command(
     session: Session,
+    name: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")] = None,
     ttl_days: Annotated[
         float | None, typer.Option(min=0, metavar="N", help="Take N for the policy's ttl_days, this once.")
     ] = None,
@@ -26,8 +28,12 @@ def command(
     What is deleted stays in the trash for the policy's grace_days, and `memcli restore` brings it back.
     """
     from memcli.app.collect import collect
+    from memcli.app.spaces import check_exists
     from memcli.cli.collecting import told, told_json
 
     workspace = session.open()
+    if name is not None:
+        check_exists(workspace, name)
+        workspace = replace(workspace, space=name)
     done = collect(workspace, ttl_days, dry_run, trust_clock)
     session.output.confirm(told_json(done, workspace.space, dry_run), told(done, workspace.space, dry_run))

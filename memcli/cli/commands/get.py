@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memcli.cli.options import Refs, Rev, verb
 from memcli.cli.session import Session
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
 
 
 @verb
@@ -24,7 +28,8 @@ def command(
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
-    memories = get(session.open(rev=rev), refs)
+    workspace = session.open(rev=rev)
+    memories = get(workspace, refs)
     if field is not None:
         values = [memory_to_json(m).get(field) for m in memories]
         if field not in memory_to_json(memories[0]) and not hasattr(memories[0], field):
@@ -36,4 +41,13 @@ def command(
             session.output.raw(text)
         return
     data = [memory_to_json(m) for m in memories]
-    session.output.answer(data[0] if len(data) == 1 else data, "\n".join(render_memory(m) for m in memories))
+    shown = (render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by)) for m in memories)
+    session.output.answer(data[0] if len(data) == 1 else data, "\n".join(shown))
+
+
+def _path_of(workspace: Workspace, name: str | None) -> str:
+    from memcli.app.lookup import get
+
+    with suppress(NotFoundError, UsageError):
+        return get(workspace, [name])[0].path if name else ""
+    return ""

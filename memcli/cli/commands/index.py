@@ -27,12 +27,13 @@ def embed(session: Session) -> None:
     """Make the vectors that are missing.
 
     A recall makes up to 512 by itself; with more it answers by words alone, at once. `watch --embed` makes them as it
-    goes.
+    goes. Where standard error is no terminal, a line every ten seconds says how far it is; -q leaves it out.
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
     from memcli.app.embed import embed_space, index_status
 
+    session.progress.has_lines = True
     workspace = session.open()
     if not embed_space(workspace):
         raise ProviderError("no vectors were made", "MEMCLI_EMBEDDER=onnx chooses the model that is built in")

@@ -27,12 +27,15 @@ def command(
     Example: memcli search "token lifetime" --under auth
     """
     from memcli.app.search import search
+    from memcli.cli import filters
     from memcli.cli.text import decode
     from memcli.render.listing import found_text, summary_json
 
     query = decode(os.fsencode(query), "the question")
-    found = search(session.open(rev=rev), query, under, limit, recency_bias)
+    found = search(session.open(rev=rev), query, filters.path(under, "--under"), limit, recency_bias)
     data = [
         {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets} for f in found
     ]
     session.output.answer(data, found_text([(f.memory, f.score, f.snippets) for f in found]))
+    if not found and query.strip():
+        session.output.note("nothing matches")

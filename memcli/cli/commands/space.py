@@ -14,6 +14,7 @@ from memcli.errors import UsageError
 
 app = group("space", "Create, list, govern and delete spaces.")
 _Name = Annotated[str, typer.Argument(metavar="NAME")]
+_OptionalName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The space [default: the current one].")]
 
 
 @app.command()
@@ -22,9 +23,14 @@ def create(
     session: Session,
     name: _Name,
     reset: Annotated[
-        bool, typer.Option("--reset", help="Take all memories out of it; the policy must allow it.")
+        bool,
+        typer.Option(
+            "--reset", help="Remove all its memories, if it was created with --reset or its policy allows it."
+        ),
     ] = False,
-    meta: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE", help="Metadata; may be repeated.")] = None,
+    meta: Annotated[
+        list[str] | None, typer.Option("--meta", "--metadata", metavar="NAME=VALUE", help="Metadata; may be repeated.")
+    ] = None,
 ) -> None:
     """Make a space. One that is there stays as it is."""
     from memcli.app.spaces import create as create_space
@@ -50,12 +56,13 @@ def list_(session: Session) -> None:
 
 @app.command()
 @verb
-def show(session: Session, name: _Name) -> None:
+def show(session: Session, name: _OptionalName = None) -> None:
     """Show a space: counts, policy, metadata."""
     from memcli.app.spaces import show as show_space
     from memcli.codec.canonical import encode_line
 
-    found = show_space(session.open(), name).to_json()
+    workspace = session.open()
+    found = show_space(workspace, name or workspace.space).to_json()
     lines = [
         f"{key:<10}  {value if isinstance(value, str) else encode_line(value).decode()}" for key, value in found.items()
     ]
@@ -66,7 +73,7 @@ def show(session: Session, name: _Name) -> None:
 @verb
 def policy(
     session: Session,
-    name: _Name,
+    name: _OptionalName = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,7 +100,9 @@ def policy(
         raise UsageError("--file is given beside --set or --unset", "a file is the whole policy: give it alone")
     given = decode_object(read_text(None, file), file) if file else assignments(set_, POLICY_FIELDS)
     fields = {**given, **dict.fromkeys(unset or [])}
-    before, after = set_policy(session.open(), name, fields, whole=file is not None)
+    workspace = session.open()
+    name = name or workspace.space
+    before, after = set_policy(workspace, name, fields, whole=file is not None)
     if after.is_private and not before.is_private:
         session.output.note(f"if git knows it already: git rm --cached .memory/spaces/{name}.json")
     data = policy_to_json(after)

@@ -18,8 +18,9 @@ def command(
 ) -> None:
     """Show the hierarchy of paths, as a system prompt can show it."""
     from memcli.app.lookup import list_memories
+    from memcli.cli import filters
     from memcli.model.tree import tree
     from memcli.render.listing import tree_json, tree_text
 
-    root = tree(list_memories(session.open(rev=rev), path))
+    root = tree(list_memories(session.open(rev=rev), filters.path(path, "the path")))
     session.output.answer(tree_json(root), tree_text(root))

@@ -1,0 +1,136 @@
+"""Kinds, tags and paths as users type them; names of commands that are not quite right."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memcli.cli.filters import parts, similar_kind
+from memcli.cli.main import main
+from tests.conftest import Run
+
+
+@pytest.fixture
+def few(run: Run) -> Run:
+    for path, kind, tags in (("a/one", "decision", "sql,auth"), ("a/two", "fact", "sql"), ("b/three", "guide", "auth")):
+        assert run("remember", f"Text of {path}.", "--path", path, "--kind", kind, "--tag", tags).code == 0
+    return run
+
+
+def paths(run: Run, *arguments: str) -> list[str]:
+    answer = json.loads(run(*arguments, "--json").out)
+    found = answer["sections"] if isinstance(answer, dict) else answer
+    return sorted(one["path"] for one in found)
+
+
+@pytest.mark.parametrize("command", [("list",), ("browse",), ("recall",)])
+def test_kinds_and_tags_may_be_separated_by_commas(few: Run, command: tuple[str, ...]) -> None:
+    if command != ("recall",):
+        assert paths(few, *command, "--tag", "sql,auth") == ["a/one"]
+        assert paths(few, *command, "--tag", "SQL") == ["a/one", "a/two"]
+    assert paths(few, *command, "--kind", "decision,fact") == ["a/one", "a/two"]
+    assert paths(few, *command, "--kind", "decision", "--kind", " guide ") == ["a/one", "b/three"]
+
+
+def test_so_may_those_of_an_export(few: Run) -> None:
+    done = few("export", "--kind", "decision,fact", "--tag", "sql", "--out", "new/folder/part.json", "--json")
+    assert json.loads(done.out)["objects"] == 2
+    assert few("import", "new/folder/part.json", "-s", "other").code == 0
+
+
+def test_tags_given_with_commas_are_several(few: Run) -> None:
+    assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["sql", "auth"]
+    assert few("tag", "a/one", "--add", "x,y", "--remove", "sql,auth").code == 0
+    assert json.loads(few("get", "a/one", "--json").out)["tags"] == ["x", "y"]
+    assert parts(["a,b", "c,", "", ","]) == ["a", "b", "c", "", ","]
+    assert few("remember", "x", "--tag", "").code == 2
+
+
+def test_words_after_a_memory_are_tags(few: Run) -> None:
+    assert few("tag", "a/two", "new", "more").code == 0
+    assert json.loads(few("get", "a/two", "--json").out)["tags"] == ["sql", "new", "more"]
+    assert few("tag", "a/one", "a/two", "--add", "both").code == 0
+    assert paths(few, "list", "--tag", "both") == ["a/one", "a/two"]
+    for wrong in (("a/two",), ("a/two", "b/three"), ("a/two", "mem_abc")):
+        assert few("tag", *wrong).code == 2
+
+
+@pytest.mark.parametrize("option", ["--kind", "--tag"])
+@pytest.mark.parametrize("command", ["list", "export", "recall"])
+def test_an_empty_filter_does_not_choose_everything(few: Run, command: str, option: str) -> None:
+    done = few(command, option, "", *(["x"] if command == "recall" else []))
+    assert (done.code, f"{option} is empty" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [("--kind", "\udcff"), ("--tag", "\udcff"), ("--under", "\udcff")])
+def test_a_filter_that_is_no_text_is_refused(few: Run, arguments: tuple[str, str]) -> None:
+    for command in (("recall", "x"), ("export",)):
+        done = few(*command, *arguments)
+        assert (done.code, f"{arguments[0]} is not valid UTF-8" in done.err) == (2, True)
+
+
+def test_paths_are_found_however_they_are_composed(run: Run) -> None:
+    assert run("remember", "Text.", "--path", "caf\u00e9/x").code == 0
+    for command in (("list",), ("tree",), ("search", "text", "--under"), ("browse",)):
+        assert "x" in run(*command, "cafe\u0301").out
+    assert run("get", "cafe\u0301/x").code == 0
+    assert run("edit", "cafe\u0301/x", "--text", "New.").code == 0
+
+
+def test_a_kind_that_is_nearly_a_known_one_is_named(run: Run) -> None:
+    done = run("remember", "x", "--kind", "desicion", "--path", "a")
+    assert (done.code, "memcli: unknown kind 'desicion'; did you mean 'decision'?\n" in done.err) == (0, True)
+    assert run("get", "a", "--field", "kind").out == "desicion\n"
+    for arguments in (
+        ("edit", "a", "--set", "kind=decisoin"),
+        ("list", "-k", "Decision"),
+        ("recall", "-k", "decison"),
+    ):
+        assert "did you mean 'decision'?" in run(*arguments).err
+    assert run("remember", "--batch", "-", stdin='{"raw": "y", "kind": "gide"}').err.endswith("'guide'?\n")
+    assert run("remember", "z", "--kind", "note").err == ""
+    assert run("remember", "x", "--kind", "fact,guide").code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("decision", ""), ("Decision", "decision"), ("facts", "fact"), ("customer", ""), ("note", ""), ("prefrence", "preference")],
+)  # fmt: skip
+def test_similar_kinds(name: str, known: str) -> None:
+    assert similar_kind(name) == known
+
+
+def test_a_list_is_cut_and_says_so(few: Run) -> None:
+    done = few("list", "--limit", "1")
+    assert ("a/one" in done.out, "a/two" in done.out) == (True, False)
+    assert done.err == "memcli: 2 more; --limit 3 lists all\n"
+    assert few("list", "-l", "3").err == ""
+    assert len(json.loads(few("list", "--limit", "2", "--json").out)) == 2
+    assert few("list", "--limit", "1", "-q").err == ""
+    assert few("list", "--limit", "0").code == 2
+
+
+def test_a_search_without_results_says_so(few: Run) -> None:
+    done = few("search", "日本語")
+    assert (done.code, done.out, done.err) == (0, "", "memcli: nothing matches\n")
+
+
+def test_names_from_other_tools_are_understood(few: Run) -> None:
+    assert few("show", "a/one").out == few("get", "a/one").out
+    assert few("add", "Added text.", "--path", "c/new").out.startswith("created ")
+    assert few("rm", "c/new").out.startswith("forgotten ")
+    acts = {act["command"] for act in json.loads(few("audit", "--json").out)}
+    assert {"remember", "forget"} == acts, "the audit log has the names of the commands"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("delete", "forget"), ("ls", "list"), ("Recal", "recall"), ("undo", "restore"), ("save", "remember"), ("sho", "show")],
+)  # fmt: skip
+def test_other_names_are_answered_with_what_they_are_called(
+    capsys: pytest.CaptureFixture[str], typed: str, meant: str
+) -> None:
+    assert main([typed]) == 2
+    assert f"no command {typed!r} (did you mean " in (told := capsys.readouterr().err)
+    assert meant in told
