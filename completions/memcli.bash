@@ -63,7 +63,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'forget')
-    options='--recursive -r --purge --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'gc')
@@ -209,7 +209,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'rm')
-    options='--recursive -r --purge --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   esac

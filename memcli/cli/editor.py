@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from memcli.cli.output import report
+from memcli.cli.output import ask, report
 from memcli.cli.text import decode, read_file
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
@@ -138,13 +138,10 @@ def _wants_again(error: MemcliError, json: bool) -> bool:
     if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     report(error, json=False)
-    sys.stderr.write("Edit again? [Y/n] ")
-    sys.stderr.flush()
     try:
-        answer = sys.stdin.readline()
+        return ask("Edit again?", default=True)
     except KeyboardInterrupt:
         return False
-    return bool(answer) and answer.strip().lower() in ("", "y", "yes")
 
 
 def _difference(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:

@@ -80,7 +80,8 @@ EPILOG = """\
   git diff --stat | memcli remember --path notes/today
 
 `memcli COMMAND --help` tells more. Every command knows -s/--space, --root,
---json, -q and --freeze-clock. `show`, `add` and `rm` are get, remember, forget."""
+--json, -q and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
+for forget."""
 
 
 class Verbs(TyperGroup):

@@ -90,13 +90,14 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def ask(question: str) -> bool:
-    """Whether a person at the terminal says yes; False where there is none to ask."""
+def ask(question: str, default: bool = False) -> bool:
+    """Whether a person at the terminal says yes, or with `default` presses Enter; False where there is none to ask."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    sys.stderr.write(f"{clean_line(question)} [y/N] ")
+    sys.stderr.write(f"{clean_line(question)} [{'Y/n' if default else 'y/N'}] ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    answer = sys.stdin.readline()
+    return answer.strip().lower() in ("y", "yes") or (default and answer == "\n")
 
 
 def report(error: MemcliError, json: bool) -> None:

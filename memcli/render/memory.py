@@ -50,7 +50,7 @@ def _states(memory: Memory, now: str, successor: str) -> list[str]:
         states.append(f"SUPERSEDED by {memory.superseded_by}{f' ({successor})' if successor else ''}")
     if not memory.active:
         states.append("FORGOTTEN")
-    if now and memory.valid_until and memory.valid_until <= now:
+    if now and memory.valid_until and memory.valid_until <= now and not memory.superseded_by:
         states.append(f"EXPIRED {memory.valid_until}")
     if now and memory.valid_from and memory.valid_from > now:
         states.append(f"NOT VALID BEFORE {memory.valid_from}")

@@ -337,15 +337,17 @@ def test_version_and_help(run: Run) -> None:
 
 
 def test_get_says_first_whether_a_memory_still_holds(run: Run) -> None:
-    old = remember(run, "We use MySQL.", "--path", "old", "--valid-until", "2026-01-02")
+    old = remember(run, "We use MySQL.", "--path", "old")
     new = remember(run, "We use PostgreSQL.", "--path", "new", "--supersedes", str(old["id"]))
     run("forget", "old")
     path, state, facts = run("get", "old").out.splitlines()[:3]
     assert path == "old"
-    assert state == f"SUPERSEDED by {new['id']} (new) · FORGOTTEN · EXPIRED {stored(run, 'old')['valid_until']}"
+    assert state == f"SUPERSEDED by {new['id']} (new) · FORGOTTEN"
     assert facts.startswith(str(old["id"]))
     assert "superseded_by" not in run("get", "old").out
     assert run("get", "new").out.splitlines()[1].startswith(str(new["id"]))
+    remember(run, "Until January.", "--path", "past", "--valid-until", "2026-01-02")
+    assert run("get", "past").out.splitlines()[1] == "EXPIRED 2026-01-02T00:00:00Z"
     remember(run, "From May on.", "--path", "later", "--valid-from", "2026-05-01")
     assert run("get", "later").out.splitlines()[1] == "NOT VALID BEFORE 2026-05-01T00:00:00Z"
 
