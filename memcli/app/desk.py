@@ -90,7 +90,7 @@ class Desk:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})
-        until = min(old.valid_until or self._now, self._now)
+        until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
         old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
         if candidate.given["path"] == old.path:
             old = replace(old, path=self._free_path(f"{old.path[:_ROOM]}-superseded", old.hash, old.id))
