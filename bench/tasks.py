@@ -17,7 +17,7 @@ from typing import Any
 
 from processes import memcli, run, surroundings
 
-from memcli.app.recall import order
+from memcli.app.choice import order
 from memcli.model.recall import Query
 from memcli.ports import Ranker, SpaceView
 from memcli.wiring.workspace import open_workspace
@@ -110,7 +110,7 @@ def load(path: str, work: str) -> Task:
 def ranked(ranker: Ranker, view: KeptView, question: Question, limit: int) -> list[str]:
     """The ids that recall gives for a question, best first, without going through the command line."""
     hits = ranker.rank(question.query(limit), view).hits
-    return [hit.entry.id for hit in order(hits, [], limit)]
+    return [hit.entry.id for hit in order(hits, limit)]
 
 
 def recall(space: Space, limit: int, *options: str) -> list[list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memcli.app.lookup import telling_where
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
@@ -41,7 +42,8 @@ def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, S
             after[name] = memory if changed == memory else _edition(memory, changed, now)
         return Change(tuple(m for name, m in after.items() if m is not found[name]), now=now)
 
-    workspace.store.update(workspace.space, apply)
+    with telling_where(workspace, refs):
+        workspace.store.update(workspace.space, apply)
     return list(after.values())
 
 
@@ -113,7 +115,8 @@ def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -
         gone[:] = named(shelf, refs, recursive)
         return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
 
-    workspace.store.update(workspace.space, apply)
+    with telling_where(workspace, refs):
+        workspace.store.update(workspace.space, apply)
     return gone
 
 

@@ -2,54 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from memcli.codec.telling import forms
 from memcli.errors import UsageError
-from memcli.model.recall import LEVELS, Bundle, Section
+from memcli.model.recall import BUDGET_TOO_SMALL, Bundle, Section
 from memcli.model.tokens import count_tokens
-from memcli.policy.budget import Item, fill
+from memcli.policy.budget import Forms, Step, fill
 from memcli.ports import Renderer
 
-_LEAST_VALUE = 0.05
+_PINS = 4
+"""Pinned memories that do not match get at most one token in so many."""
+
+Measure = Callable[[tuple[Section, ...]], int]
+"""How many tokens a bundle takes with these sections."""
 
 
 def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
-    """`bundle` with as much relevance as `budget` tokens hold when `render` prints it; never more.
+    """`bundle` with as much of the best as `budget` tokens hold when `render` prints it; never more.
 
-    Each memory appears as micro, short or long summary or raw, or is withheld. Raises UsageError when not even
-    an empty bundle fits.
+    What does not fit appears shorter, or is withheld. When nothing fits, the bundle says so. Raises UsageError when not
+    even that fits.
     """
-    least = count_tokens(render(replace(bundle, sections=())))
+
+    def measure(sections: tuple[Section, ...], always: tuple[Section, ...] = ()) -> int:
+        return count_tokens(render(replace(bundle, sections=sections, always=always)))
+
+    nothing = replace(bundle, sections=(), always=(), reason=bundle.reason or BUDGET_TOO_SMALL)
+    least = count_tokens(render(nothing))
     if least > budget:
         raise UsageError(f"a budget of {budget} tokens is too small", f"the frame alone takes {least}")
-    items, frame = _items(bundle, render)
-    room = budget - frame
-    while room > 0:
-        levels = fill(items, room)
-        chosen = [replace(s, level=level) for s, level in zip(bundle.sections, levels, strict=True) if level]
-        fitted = replace(bundle, sections=tuple(chosen))
-        excess = count_tokens(render(fitted)) - budget
-        if chosen and excess <= 0:
-            return fitted
-        # What stands around the memories (a summary, counts) may grow with them: try again with less room.
-        room -= max(1, excess)
-    return replace(bundle, sections=())
+    is_raw = bundle.query.include_raw
+    first = bundle.sections[:1]
+    bare = measure(first)
+    reserved = min(budget // _PINS, measure(first, bundle.always) - bare) if bundle.always else 0
+    sections = _chosen(bundle.sections, measure, budget - reserved, is_raw)
+    if bundle.sections and not sections:
+        sections, reserved = _chosen(bundle.sections, measure, budget, is_raw), 0
+    if bundle.sections and not sections:
+        return nothing
+    always = _chosen(bundle.always, lambda pins: measure(first, pins) - bare, reserved, is_raw)
+    while always and measure(sections, always) > budget:
+        always = always[:-1]
+    return replace(bundle, sections=sections, always=always)
 
 
-def _items(bundle: Bundle, render: Renderer) -> tuple[list[Item], int]:
-    """What each memory is worth and costs at each level, and what stands around them in any case."""
-    top = max((section.score for section in bundle.sections), default=0.0) or 1.0
-    items, frame = [], 0
-    for section in bundle.sections:
-        costs = []
-        for level in LEVELS:
-            one = count_tokens(render(replace(bundle, sections=(replace(section, level=level),))))
-            two = count_tokens(render(replace(bundle, sections=(replace(section, level=level),) * 2)))
-            costs.append(two - one)
-            frame = max(frame, one - (two - one))
-        items.append(Item(_value(section, top), tuple(costs)))
-    return items, frame
+def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bool) -> tuple[Section, ...]:
+    """The sections that `room` tokens hold, each at its level.
+
+    The steps are counted one memory at a time. What stands around the memories may grow with them, so the last steps are
+    taken back until the whole fits.
+    """
+    if not sections:
+        return ()
+    one = _at(sections[0], forms(sections[0], is_raw)[0][0])
+    frame = 2 * measure((one,)) - measure((one, one))
+    steps = fill(_forms(sections, measure, frame, is_raw), room - frame) or [(0, one.level or "")]
+    while steps and measure(_after(sections, steps)) > room:
+        steps.pop()
+    return _after(sections, steps)
 
 
-def _value(section: Section, top: float) -> float:
-    return 1.0 if section.memory.pinned or section.is_lead else max(_LEAST_VALUE, section.score / top)
+def _forms(sections: Sequence[Section], measure: Measure, frame: int, is_raw: bool) -> Iterator[Forms]:
+    for section in sections:
+        yield Forms(
+            *(
+                [(level, measure((_at(section, level),)) - frame) for level in levels]
+                for levels in forms(section, is_raw)
+            )
+        )
+
+
+def _after(sections: Sequence[Section], steps: Sequence[Step]) -> tuple[Section, ...]:
+    return tuple(_at(sections[place], level) for place, level in dict(steps).items())
+
+
+def _at(section: Section, level: str) -> Section:
+    return replace(section, level=level)

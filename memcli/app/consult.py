@@ -8,7 +8,6 @@ from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.recall import Query
-from memcli.policy.change_topic import topic_of
 
 BACKEND = "basic"
 """A change is a bag of words and no question, and there is no time for meaning."""
@@ -19,7 +18,7 @@ _MIN_POINTS = 5.0  # two words of the change in summary and text, or one in the 
 def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list[str]:
     """At most `limit` lines, constraints first; for a workspace whose backend is BACKEND. Raises what recall raises."""
     query = Query(
-        topic=topic_of(edits), now=workspace.clock(), limit=limit, kinds=KINDS, min_score=_MIN_POINTS,
+        topic="", now=workspace.clock(), limit=limit, kinds=KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),
     )  # fmt: skip
     (bundle,) = recall(workspace, [query], with_global=False)

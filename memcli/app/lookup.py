@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from shlex import quote
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
@@ -41,11 +42,53 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
     """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
 
-    Raises NotFoundError for the first that is not there.
+    To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
+    that is not there.
     """
     space = load(workspace)
-    found = [space.find(ref) for ref in refs]
-    return found if as_stored else workspace.redactor.show(found, space.policy)
+    if as_stored:
+        with telling_where(workspace, refs):
+            return [space.find(ref) for ref in refs]
+    found = []
+    for ref in refs:
+        try:
+            found += workspace.redactor.show([space.find(ref)], space.policy)
+        except NotFoundError:
+            other = _find_elsewhere(workspace, ref)
+            if other is None:
+                raise
+            workspace.warn(f"{ref!r} is in space {other[0].name!r} of the user-wide store")
+            found.append(other[1])
+    return found
+
+
+@contextmanager
+def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
+    """Around what raises NotFoundError for one of `refs`: if the user-wide store has it, the error says so."""
+    try:
+        yield
+    except NotFoundError as error:
+        for ref in refs:
+            other = _find_elsewhere(workspace, ref) if repr(ref) in error.message else None
+            if other is not None and workspace.elsewhere is not None:
+                raise NotFoundError(
+                    f"{ref!r} is not in space {workspace.space!r}, but in space {other[0].name!r} of the user-wide store",
+                    f"add --root {quote(workspace.elsewhere.root)} --space {other[0].name}",
+                ) from None
+        raise
+
+
+def _find_elsewhere(workspace: Workspace, ref: str) -> tuple[Space, Memory] | None:
+    """The memory of the user-wide store whose id or path is `ref`, as it may be shown, and its space."""
+    other = workspace.elsewhere
+    if other is None:
+        return None
+    for name in other.store.spaces():
+        space = load(other, name)
+        for memory in space.objects:
+            if ref in (memory.id, memory.path):
+                return space, other.redactor.show([memory], space.policy)[0]
+    return None
 
 
 def list_memories(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from memcli.app.budget import fit
+from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.leading import find_leads, in_lead_order
 from memcli.app.lookup import opened
+from memcli.app.topic import Redact, asked, repeated
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.recall import (
@@ -17,9 +19,7 @@ from memcli.model.recall import (
     EMPTY_DIFF,
     EMPTY_SPACE,
     NO_MATCH,
-    TEXT,
     Bundle,
-    Entry,
     Hit,
     Query,
     Ranking,
@@ -27,35 +27,10 @@ from memcli.model.recall import (
     Section,
     in_order,
 )
-from memcli.policy.screening import inspect, is_accepted
-from memcli.ports import CodeReader, Ranker, Renderer, SpaceView, Trust
+from memcli.ports import Renderer, SpaceView
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
-    was accepted, what takes secrets out of memories before they are shown, and the code that they are anchored to."""
-
-    name: str
-    space: str
-    view: SpaceView
-    ranker: Ranker
-    trust: Trust
-    show: Callable[[Sequence[Memory]], list[Memory]]
-    load_code: Callable[[], CodeReader | None] = lambda: None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one place says to a query. `pinned` are memories that are shown though they do not match; `leads`, which
-    are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for each row."""
-
-    place: Place
-    ranking: Ranking
-    pinned: tuple[Hit, ...]
-    visible: int
-    leads: tuple[Hit, ...] = ()
-    matched_by: Mapping[int, str] = field(default_factory=dict)
+ALWAYS_MOST = 10
+"""How many pinned memories that do not match a bundle shows."""
 
 
 def recall(
@@ -87,57 +62,65 @@ def recall(
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     size = sum(place.view.size for place in places)
+    told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
-        return Bundle(space=label, query=query, reason=EMPTY_DIFF, size=size)
-    found = [_ask(query, place) for place in places]
-    home = {id(hit): f for f in found for hit in (*f.leads, *f.ranking.hits, *f.pinned)}
-    hits = [hit for f in found for hit in f.ranking.hits]
+        return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
+    found = [_ask(asked(query, place.redact), place) for place in places]
+    matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
-    leads = in_lead_order((hit, f.matched_by[hit.entry.row]) for f in found for hit in f.leads)
-    sections, withheld = _choose(query, leads, hits, pinned, home)
-    if any(section.memory.anchors for section in sections):
-        from memcli.app.staleness import with_anchors
-
-        code = {place.name: place.load_code for place in places}
-        parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
-        sections = tuple(section for part in parts for section in with_anchors(part, code))
+    reader = Reader(found)
+    sections, withheld = reader.choose(query, matched, query.limit, _ranked(query, found))
+    always, withheld_pins = reader.choose(query, pinned, ALWAYS_MOST, lambda hits: in_order(hits)[:ALWAYS_MOST])
     return Bundle(
         space=label,
-        query=query,
-        sections=sections,
-        reason=_reason(size, found, sections) if not (hits or leads) or not sections else None,
-        matched=len(leads) + len(hits) + len(pinned),
+        query=told,
+        sections=_with_anchors(sections, places),
+        always=_with_anchors(always, places),
+        reason=None if sections else _reason(size, found),
+        matched=len(matched),
+        pinned=len(pinned),
         size=size,
         degraded=any(f.ranking.is_degraded for f in found),
         evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
         withheld_untrusted=withheld,
+        untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
     )
 
 
-def _choose(
-    query: Query, leads: Sequence[Hit], hits: Sequence[Hit], pinned: Sequence[Hit], home: Mapping[int, Found]
-) -> tuple[tuple[Section, ...], int]:
-    """The sections of a bundle, and how many hits were passed over because they are untrusted.
+def _ranked(query: Query, found: Sequence[Found]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
+    """Puts hits in order: the leads, as many as there is room for, and then the others."""
+    matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
 
-    Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
-    """
-    known: dict[int, Section] = {}
-    bad: set[int] = set()
-    ahead = query.limit
-    while True:
-        rest = [hit for hit in hits if id(hit) not in bad]
-        shown = [hit for hit in pinned if id(hit) not in bad]
-        first = [hit for hit in leads if id(hit) not in bad][: _room(query, len(rest) + len(shown))]
-        chosen = [*first, *order(rest, shown, query.limit - len(first))]
-        looked = chosen if ahead == query.limit else [*chosen, *in_order(rest)[:ahead]]
-        new = list({id(hit): hit for hit in looked if id(hit) not in known}.values())
-        known.update((id(hit), section) for hit, section in zip(new, _sections(new, home), strict=True))
-        worse = {id(hit) for hit in looked if known[id(hit)].untrusted} if not query.include_untrusted else set()
-        if not worse:
-            return tuple(known[id(hit)] for hit in chosen), len(bad)
-        bad |= worse
-        ahead *= 2
+    def rank(hits: Sequence[Hit]) -> Sequence[Hit]:
+        rest = [hit for hit in hits if id(hit) not in matched_by]
+        leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
+        first = leads[: _room(query, len(rest))]
+        return [*first, *order(rest, query.limit - len(first))]
+
+    return rank
+
+
+def _redact_as(places: Sequence[Place]) -> Redact:
+    """What takes out of a text what is secret in any of the places."""
+
+    def redact(text: str) -> str:
+        for place in places:
+            text = place.redact(text)
+        return text
+
+    return redact
+
+
+def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
+    """The sections with the state of their anchors, each part in its order."""
+    if not any(section.memory.anchors for section in sections):
+        return tuple(sections)
+    from memcli.app.staleness import with_anchors
+
+    code = {place.name: place.load_code for place in places}
+    parts = [tuple(s for s in sections if s.is_lead), tuple(s for s in sections if not s.is_lead)]
+    return tuple(section for part in parts for section in with_anchors(part, code))
 
 
 def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
@@ -153,6 +136,7 @@ def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Plac
         view,
         workspace.ranker(workspace.backend or policy.backend or ""),
         workspace.trust,
+        workspace.redactor.cleaner(policy),
         show,
         workspace.load_code,
     )
@@ -168,8 +152,9 @@ def _ask(query: Query, place: Place) -> Found:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     matched = {hit.entry.row for hit in ranking.hits}
     pinned = place.view.entries(place.view.pinned()).values()
-    shown = tuple(Hit(e, 0.0, {}) for e in pinned if e.row in visible and e.row not in matched)
-    return _led(query, Found(place, ranking, shown, len(visible)), visible)
+    least = 0.0 if query.min_score is None else query.min_score
+    shown = tuple(Hit(e, 0.0, {}) for e in pinned if least <= 0 and e.row in visible and e.row not in matched)
+    return _led(query, Found(query, place, ranking, shown, len(visible)), visible)
 
 
 def _led(query: Query, found: Found, visible: Rows) -> Found:
@@ -198,57 +183,12 @@ def _room(query: Query, others: int) -> int:
     return query.limit if query.edits is not None else max(query.limit - others, -(-query.limit // 2))
 
 
-def _sections(chosen: Sequence[Hit], home: Mapping[int, Found]) -> Iterator[Section]:
-    memories: dict[int, Memory] = {}
-    for place in {id(home[id(hit)]): home[id(hit)].place for hit in chosen}.values():
-        own = [hit for hit in chosen if home[id(hit)].place is place]
-        read = place.show(place.view.fetch([hit.entry.row for hit in own]))
-        memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
-    for hit in chosen:
-        why = {name: round(value, 4) for name, value in hit.why.items()}
-        found = home[id(hit)]
-        section = _section(memories[id(hit)], round(hit.score, 4), why, found.place)
-        yield replace(section, matched_by=found.matched_by.get(hit.entry.row, TEXT))
-
-
-def _section(memory: Memory, score: float, why: Mapping[str, float], place: Place) -> Section:
-    reviewed = place.trust.is_reviewed(place.space, memory.id)
-    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
-    # An acceptance counts where somebody here has accepted what it came with.
-    trusted = finding is None or (reviewed and is_accepted(memory, finding))
-    untrusted = () if trusted or finding is None else finding.reasons
-    return Section(memory, score, why, place.name, untrusted=untrusted, is_unreviewed=not reviewed)
-
-
-def order(hits: Sequence[Hit], pinned_only: Sequence[Hit], limit: int) -> list[Hit]:
-    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score.
-
-    `pinned_only` are pinned memories that do not match: they come after the pinned ones that do.
-    """
-    first = [hit for hit in hits if is_first(hit.entry)]
-    rest = [hit for hit in hits if not is_first(hit.entry)]
-    first = sorted(in_order(first), key=lambda hit: not hit.entry.pinned)
-    pins = sum(1 for hit in first if hit.entry.pinned)
-    first[pins:pins] = in_order(pinned_only)
-    places = max(limit - len(rest), -(-limit // 2)) if rest else limit
-    if len(first) <= places:
-        return [*first, *rest][:limit]
-    # Those that found no place in front still compete by their score, if they match at all.
-    late = in_order([*(hit for hit in first[places:] if hit.why), *rest])
-    return [*first[:places], *late][:limit]
-
-
-def is_first(entry: Entry) -> bool:
-    """Whether the memory comes before the order of scores."""
-    return entry.pinned or entry.relevance == "high"
-
-
-def _reason(size: int, found: Sequence[Found], sections: Sequence[Section]) -> str:
+def _reason(size: int, found: Sequence[Found]) -> str:
     if not size:
         return EMPTY_SPACE
-    if not sum(f.visible for f in found) or (not sections and any(f.ranking.hits for f in found)):
+    if not sum(f.visible for f in found) or any(f.ranking.hits or f.leads for f in found):
         return ALL_FILTERED
-    return BELOW_FLOOR if any(f.ranking.evidence or f.ranking.hits for f in found) else NO_MATCH
+    return BELOW_FLOOR if any(f.ranking.evidence for f in found) else NO_MATCH
 
 
 def _all(query: Query, view: SpaceView) -> Ranking:

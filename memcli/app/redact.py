@@ -63,6 +63,11 @@ class Redactor:
             shown += clean_memories(detector, memories[start : start + _BLOCK], only)
         return shown
 
+    def cleaner(self, policy: Policy) -> Callable[[str], str]:
+        """What takes out of a text what is secret under a policy."""
+        detector = self.on_the_way_out(policy)
+        return lambda text: detector.redact(text)[0]
+
     def on_the_way_out(self, policy: Policy) -> Detector:
         """What holds under a policy; one that cannot be used hides no memory, but all the rules are in force."""
         try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memcli.app.lookup import opened
+from memcli.app.topic import one_line
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between
 from memcli.errors import NotFoundError
@@ -14,13 +15,17 @@ from memcli.model.analysis import query_terms, terms
 from memcli.model.chunks import split
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Query, TermStats
+from memcli.policy.excerpt import excerpt
 from memcli.policy.redaction import Detector
 from memcli.ports import SpaceView
 
 DEFAULT_BIAS = 0.3
 RECENCY_DAYS = 30.0
 _SNIPPET_CHARACTERS = 240
-_SNIPPET_SIMILARITY = 0.5
+_SNIPPET_COSINE = 0.3
+"""From here on a piece speaks of the question, whatever its words; how the number was found: bench/README.md."""
+_SNIPPET_SHARE = 0.5
+"""Or from this share of the question's words on."""
 _MOST_SNIPPETS = 3
 _LEAST_SIMILARITY = 0.25
 
@@ -41,8 +46,9 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
     Score: `(1 - bias) * similarity + bias * recency`. Raises NotFoundError when nothing is under the heading.
     """
     now = workspace.clock()
-    query = Query(topic=text, now=now, under=under)
+    query = Query(topic="", now=now, under=under)
     with opened(workspace) as (_, view):
+        text = one_line(text, workspace.redactor.cleaner(view.policy))
         rows = view.visible(query)
         if under and not len(rows):
             raise NotFoundError(
@@ -81,13 +87,22 @@ def _clean(detector: Detector, snippets: Sequence[str]) -> tuple[str, ...]:
 
 
 def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) -> tuple[str, ...]:
-    """The pieces that are near the question; without any, the one that has most of its words."""
-    above = [piece for cosine, piece in near if cosine > _SNIPPET_SIMILARITY][:_MOST_SNIPPETS]
-    if above:
-        return tuple(above)
+    """The whole sentences that speak of the question, from the pieces that are near it or have most of its words."""
     wanted = frozenset(terms(question))
-    pieces = split(memory.raw, _SNIPPET_CHARACTERS) or [memory.summary_micro]
-    return (max(pieces, key=lambda piece: (len(wanted.intersection(terms(piece))), -pieces.index(piece))),)
+    pieces = near or [(0.0, piece) for piece in split(memory.raw)]
+    shares = [len(wanted.intersection(terms(piece))) / max(1, len(wanted)) for _, piece in pieces]
+    found = [
+        (-share, -round(cosine, 6), n, piece)
+        for n, ((cosine, piece), share) in enumerate(zip(pieces, shares, strict=True))
+        if cosine >= _SNIPPET_COSINE or share >= _SNIPPET_SHARE
+    ]
+    titles = (f"{memory.summary_micro}\n", f"{memory.path}\n")  # what a later piece is embedded with
+    cut = [excerpt(_without(piece, titles), wanted, _SNIPPET_CHARACTERS) for *_, piece in sorted(found)]
+    return tuple(dict.fromkeys(text for text in cut if text))[:_MOST_SNIPPETS]
+
+
+def _without(piece: str, titles: Sequence[str]) -> str:
+    return next((piece.removeprefix(title) for title in titles if piece.startswith(title)), piece)
 
 
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:

@@ -20,7 +20,6 @@ from memcli.model.edits import FileEdit
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
 from memcli.render import RENDERERS
 
-_MAX_TOPIC = 2_000
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
 _MAX_LIMIT = 10_000
 
@@ -66,12 +65,8 @@ def recall(
     if topic is not None and topics is not None:
         raise UsageError("both a topic and --topics are given", "give one of them")
     edits = _edits(topic if topics is None else topics, from_diff, changed)
-    if edits is not None:
-        from memcli.policy.change_topic import topic_of
-
-        topic = topic_of(edits)
-    elif topics is None and (topic is not None or not kind):
-        topic = _asked(topic)
+    if edits is None and topics is None and (topic is not None or not kind):
+        topic = _asked(topic, may_be_empty=bool(kind))
     workspace = session.open(backend=backend, rev=rev)
     query = Query(
         topic="", now=workspace.clock(), limit=limit, raw_limit=raw_limit,
@@ -84,7 +79,7 @@ def recall(
     )  # fmt: skip
     spaces = workspace.store.spaces() if all_spaces else None
     if topics is not None:
-        lines = (replace(query, topic=check_topic(line)) for line in _lines(topics))
+        lines = (replace(query, topic=line) for line in _lines(topics))
         bundles = answer(workspace, lines, spaces=spaces, with_global=not no_global, render=_line)
         session.output.lines(bundle_to_json(bundle) for bundle in bundles)
         return 0
@@ -106,19 +101,14 @@ def _edits(topic: str | None, from_diff: str | None, changed: str | None) -> tup
     return tuple(read_edits(diff=from_diff, changed=changed))
 
 
-def _asked(topic: str | None) -> str:
+def _asked(topic: str | None, may_be_empty: bool) -> str:
     """The topic that was given, or piped in. Raises UsageError when there is none."""
     if topic is None and sys.stdin.isatty():
         raise UsageError("no topic", _ASK)
-    asked = check_topic(read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic"))
-    if not asked:
+    asked = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
+    if not asked.replace("\0", " ").strip() and not may_be_empty:
         raise UsageError("the topic is empty", _ASK)
     return asked
-
-
-def check_topic(text: str) -> str:
-    """`text` as a topic: on one line, of bearable length."""
-    return " ".join(text.replace("\0", " ").split())[:_MAX_TOPIC]
 
 
 def _line(bundle: Bundle) -> str:

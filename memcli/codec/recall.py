@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from memcli.codec.telling import forms
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, Bundle, Evidence, Section
+from memcli.model.recall import PASSAGE, RAW, SENTENCE, Bundle, Evidence, Section
 
 
 def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
@@ -13,12 +14,10 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
     query = bundle.query
     data: dict[str, Json] = {
         "space": bundle.space,
-        "topic": query.topic,
+        "topic": bundle.topic,
         "generated_at": query.now,
         "global_summary": bundle.global_summary,
-        "sections": [
-            _section(section, query.explain, bundle.space, query.edits is not None) for section in bundle.sections
-        ],
+        "sections": [_section(section, bundle) for section in bundle.sections],
         "raw": _raw(bundle) if query.include_raw or query.budget is not None else [],
         "limit": query.limit,
         "matched": bundle.matched,
@@ -27,8 +26,12 @@ def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
         data["reason"] = bundle.reason
     if bundle.degraded:
         data["degraded"] = True
-    if bundle.withheld_untrusted:
-        data["withheld_untrusted"] = bundle.withheld_untrusted
+    if bundle.always:
+        data["always"] = [_section(section, bundle) for section in bundle.always]
+    if bundle.withheld_pins:
+        data["withheld_pins"] = bundle.withheld_pins
+    if bundle.withheld_untrusted + bundle.untrusted_pins:
+        data["withheld_untrusted"] = bundle.withheld_untrusted + bundle.untrusted_pins
     if query.budget is not None:
         data["withheld"] = bundle.withheld
     if query.explain:
@@ -46,46 +49,65 @@ def _evidence(found: Evidence) -> dict[str, Json]:
     }
 
 
-def _section(section: Section, explain: bool, space: str, by_change: bool) -> dict[str, Any]:
-    memory = section.memory
-    level = LEVELS.index(section.level) if section.level else len(LEVELS)
-    data: dict[str, Any] = {
-        "id": memory.id,
-        "path": memory.path,
-        "kind": memory.kind,
-        "summary_micro": memory.summary_micro,
-        "summary_short": memory.summary_short if level >= 1 else "",
-        "summary_long": memory.summary_long if level >= 2 else "",
-        "relevance": memory.relevance,
-        "pinned": memory.pinned,
-        "tags": memory.tags,
-        "metadata": memory.metadata,
-        "updated_at": memory.updated_at,
-    }
+def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
+    data = _fields(section)
     if section.untrusted:
         data["untrusted"] = section.untrusted
     if section.is_unreviewed:
         data["unreviewed"] = True
     if section.anchors:
         data["anchors"] = [anchor.to_json() for anchor in section.anchors]
-    if section.space != space:
+    if section.space != bundle.space:
         data["space"] = section.space
-    if by_change:
+    if bundle.query.edits is not None:
         data["matched_by"] = section.matched_by
     elif section.is_lead:
         data["triggered"] = True
-    if explain:
+    if bundle.query.explain:
         data["score"] = section.score
         data["why"] = section.why
     return data
 
 
+def _fields(section: Section) -> dict[str, Any]:
+    """The memory: all of it, or, at the level that a budget lets it appear, its text once and what is needed to cite
+    it."""
+    memory = section.memory
+    data: dict[str, Any] = {"id": memory.id, "path": memory.path, "kind": memory.kind}
+    if section.level is None or section.level in forms(section)[1] or section.level == forms(section)[0][-1]:
+        data |= {
+            "relevance": memory.relevance,
+            "pinned": memory.pinned,
+            "tags": memory.tags,
+            "metadata": memory.metadata,
+            "updated_at": memory.updated_at,
+        }
+    data["summary_micro"] = section.sentence if section.level == SENTENCE else memory.summary_micro
+    if section.level in (None, "short"):
+        data["summary_short"] = memory.summary_short
+    if section.level in (None, "long"):
+        data["summary_long"] = memory.summary_long
+    if section.passage and section.level in (None, PASSAGE):
+        data["passage"] = {"text": section.passage}
+    if "metadata" in data:
+        data |= _structured(section)
+    return data
+
+
+def _structured(section: Section) -> dict[str, Json]:
+    """The procedure, and the content where it is what answers or all that there is."""
+    memory = section.memory
+    data = {"procedure": memory.procedure} if memory.procedure else {}
+    shows = memory.content is not None and (section.shows_content or not memory.raw)
+    return {**data, "content": memory.content} if shows else data
+
+
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:
-    """The whole texts: of those that a budget has room for, or of the first that are asked for."""
+    """The whole texts: of those that a budget has room for, or of the first that are asked for and of what is pinned."""
     limit = len(bundle.sections) if bundle.query.raw_limit is None else bundle.query.raw_limit
     raw = []
-    for section in bundle.sections[:limit]:
-        if section.level not in (None, "raw"):
+    for section in (*bundle.sections[:limit], *bundle.always):
+        if section.level not in (None, RAW):
             continue
         memory = section.memory
         item: dict[str, Json] = {"path": memory.path, "raw": memory.raw, "kind": memory.kind}

@@ -9,7 +9,16 @@ from memcli.codec.bundle import VERSION as EXPORT_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
 from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
-from memcli.model.recall import ALL_FILTERED, ANCHOR, BELOW_FLOOR, EMPTY_DIFF, EMPTY_SPACE, NO_MATCH, TRIGGER
+from memcli.model.recall import (
+    ALL_FILTERED,
+    ANCHOR,
+    BELOW_FLOOR,
+    BUDGET_TOO_SMALL,
+    EMPTY_DIFF,
+    EMPTY_SPACE,
+    NO_MATCH,
+    TRIGGER,
+)
 from memcli.model.recall import TEXT as BY_TEXT
 from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TEXTS, TIME
 
@@ -43,7 +52,9 @@ def bundle_schema() -> dict[str, Json]:
     explained = {
         **section, "space": TEXT, "score": _NUMBER, "why": {"type": "object", "additionalProperties": _NUMBER},
         "triggered": FLAG, "matched_by": {"enum": [TRIGGER, ANCHOR, BY_TEXT]},
+        "procedure": MEMORY_FIELDS["procedure"], "content": {},
     }  # fmt: skip
+    sections = _list(_object(explained, ("id", "path", "kind", "summary_micro")))
     evidence = _object(
         {
             "words": _NUMBER, "cosine": {"type": ["number", "null"]}, "cosine_floor": _NUMBER, "sum_floor": _NUMBER,
@@ -54,9 +65,9 @@ def bundle_schema() -> dict[str, Json]:
     raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
     fields = {
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
-        "sections": _list(_object(explained, _SECTION_FIELDS)), "raw": _list(raw), "degraded": FLAG,
-        "withheld": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
-        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF]},
+        "sections": sections, "always": sections, "raw": _list(raw), "degraded": FLAG, "withheld": COUNT,
+        "withheld_pins": COUNT, "withheld_untrusted": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
+        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL]},
     }  # fmt: skip
     required = ("space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched")
     return _document("A recalled bundle", _object(fields, required))

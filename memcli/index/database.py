@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"6/{ANALYSIS_VERSION}"
+VERSION = f"7/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -38,6 +38,8 @@ CREATE TABLE memory (
     speaker TEXT NOT NULL,
     source TEXT NOT NULL,
     hidden INTEGER NOT NULL,
+    active INTEGER NOT NULL,
+    superseded_by TEXT NOT NULL,
     valid_from TEXT NOT NULL,
     valid_until TEXT NOT NULL,
     triggers TEXT NOT NULL

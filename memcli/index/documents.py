@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 from memcli.model.analysis import terms
 from memcli.model.chunks import CHUNK_CHARACTERS, split
+from memcli.model.content import json_texts
 from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
 from memcli.model.shapes import OBSERVED
@@ -32,9 +33,11 @@ def columns(memory: Memory) -> dict[str, Any]:
         "speaker": _text(memory.metadata.get("speaker")),
         "source": " ".join(terms(_text(memory.metadata.get("source")))),
         "hidden": not memory.active or memory.superseded_by is not None,
+        "active": memory.active,
+        "superseded_by": memory.superseded_by or "",
         "valid_from": memory.valid_from or "",
         "valid_until": memory.valid_until or "",
-        "triggers": json.dumps(told) if (told := [t for t in memory.triggers if isinstance(t, str)]) else "",
+        "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
     }
 
 
@@ -43,17 +46,28 @@ def field_texts(memory: Memory) -> tuple[str, ...]:
     summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
     # A short text is its own summary: counting it again would only blur how long it is.
     summary = "\n".join(s for s in summaries if s and s.strip() != memory.raw.strip())
-    texts = (memory.path, "\n".join(memory.tags), summary, memory.raw, "\n".join(json_texts(memory.content)))
+    texts = (memory.path, "\n".join(memory.tags), summary, memory.raw, _structured(memory))
     return tuple(" ".join(terms(text)) for text in texts)
 
 
 def chunk_texts(memory: Memory) -> list[str]:
     """The texts whose vectors stand for the memory; every piece but the first with the heading before it."""
-    text = memory.raw or "\n".join(json_texts(memory.content)) or memory.summary_long or memory.path
+    text = memory.raw or _structured(memory) or memory.summary_long or memory.path
     first, *rest = split(text) or [memory.path]
     title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
     snapshots = [told for told in map(_context_text, memory.context) if told.strip()]
     return [first, *(f"{title}\n{piece}" for piece in rest), *snapshots]
+
+
+def _structured(memory: Memory) -> str:
+    """The texts of what was stored as JSON: the content and the procedure."""
+    return "\n".join([*json_texts(memory.content), *json_texts(memory.procedure, keys=False)])
+
+
+def _triggers(memory: Memory) -> list[str]:
+    """The patterns that surface the memory. A hand may have put anything into the file."""
+    own = memory.procedure.get("trigger") if isinstance(memory.procedure, Mapping) else None
+    return [text for text in (*memory.triggers, own) if isinstance(text, str) and text]
 
 
 def _context_text(item: Json) -> str:
@@ -91,19 +105,6 @@ def anchors(memory: Memory) -> list[tuple[str, int, int]]:
         first, last = pair if all(type(n) is int for n in pair) else (0, 0)
         found.append((_text(anchor.get("file")).removeprefix("./"), first, last))
     return [(file, first, last) for file, first, last in found if file]
-
-
-def json_texts(value: Json) -> Iterator[str]:
-    """The keys and the leaves of a JSON value, as text, in order."""
-    if isinstance(value, dict):
-        for key in sorted(value):
-            yield key
-            yield from json_texts(value[key])
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from json_texts(item)
-    elif value is not None:
-        yield value if isinstance(value, str) else str(value)
 
 
 def _text(value: Json) -> str:

@@ -23,8 +23,10 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS question (text TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 )
+_OUTDATED = "question"
+"""The table in which earlier versions kept questions as they were worded."""
 _PER_STATEMENT = 500
 _ROWS_AT_ONCE = 8192  # bounds the memory of a scan
 
@@ -91,12 +93,13 @@ class VectorFile:
 
     def question(self, text: str) -> bytes | None:
         """The vector of a question asked before."""
-        row = self._places.execute("SELECT value FROM question WHERE text = ?", (text,)).fetchone()
+        row = self._places.execute("SELECT value FROM asked WHERE key = ?", (text_key(text),)).fetchone()
         return row[0] if row and len(row[0]) == self._dimensions else None
 
     def add_questions(self, vectors: Mapping[str, bytes]) -> None:
-        """Keeps the vectors of questions."""
-        self._places.executemany("INSERT OR REPLACE INTO question VALUES (?, ?)", list(vectors.items()))
+        """Keeps the vectors of questions by the digests of their texts: no word of a question is stored."""
+        rows = [(text_key(text), value) for text, value in vectors.items()]
+        self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
     def cosines(self, question: bytes, slots: Any) -> Any:
         """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)].
@@ -203,6 +206,7 @@ def _connect(path: str) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous = NORMAL")
             for statement in _SCHEMA:
                 connection.execute(statement)
+            _erase_questions(connection)
             return connection
         except sqlite3.OperationalError:
             connection.close()
@@ -213,6 +217,14 @@ def _connect(path: str) -> sqlite3.Connection:
                 raise
             os.unlink(path)
     raise AssertionError("unreachable")
+
+
+def _erase_questions(connection: sqlite3.Connection) -> None:
+    """Removes what an earlier version kept of questions; without `VACUUM` the words stay in free pages."""
+    known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (_OUTDATED,)).fetchone()
+    if known is not None:
+        connection.execute(f"DROP TABLE IF EXISTS {_OUTDATED}")
+        connection.execute("VACUUM")
 
 
 def _norm(vector: bytes) -> bytes:

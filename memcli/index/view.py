@@ -23,6 +23,17 @@ COMMON_SHARE = 0.1
 _PER_STATEMENT = 500
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
 _ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker"
+_HELD = """
+SELECT memory.row,
+    iif(memory.valid_from <> '' OR memory.valid_until <> '' AND memory.superseded_by = '',
+        memory.valid_from, memory.created_at),
+    iif(memory.valid_until <> '' OR memory.superseded_by = '', memory.valid_until,
+        coalesce(nullif(later.valid_from, ''), later.created_at, memory.updated_at)),
+    iif(memory.active, '', memory.updated_at)
+FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id = memory.superseded_by
+"""
+"""From when and until when each memory held, and when it was forgotten. What was not known yet was not valid yet, unless
+its own times say so. Stores of earlier versions do not say until when a superseded memory held."""
 
 Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
 
@@ -59,21 +70,29 @@ class IndexedSpace:
         return policy_from_json(json.loads(stored), self._snapshot.space)
 
     def visible(self, query: Query) -> Rows:
-        moment = query.at or query.now
-        hidden = frozenset(
-            row
-            for row, gone, start, end in self._db.execute(
-                "SELECT row, hidden, valid_from, valid_until FROM memory"
-                " WHERE hidden OR valid_from <> '' OR valid_until <> ''"
-            )
-            if gone or start > moment or (end and end <= moment)
-        )
+        hidden = self._hidden(query.now) if query.at is None else self._not_held(query.at)
         where, values = _conditions(query)
         if not where:
             return Rows(self._size - len(hidden), None, hidden)
         found = self._db.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
         only = frozenset(row for (row,) in found) - hidden
         return Rows(len(only), only)
+
+    def _hidden(self, now: str) -> frozenset[int]:
+        """The rows that are forgotten, superseded or not valid now."""
+        limited = self._db.execute(
+            "SELECT row, hidden, valid_from, valid_until FROM memory"
+            " WHERE hidden OR valid_from <> '' OR valid_until <> ''"
+        )
+        return frozenset(row for row, gone, start, end in limited if gone or start > now or (end and end <= now))
+
+    def _not_held(self, moment: str) -> frozenset[int]:
+        """The rows that did not hold at an earlier or later moment, whatever became of them since."""
+        return frozenset(
+            row
+            for row, start, end, since in self._db.execute(_HELD)
+            if start > moment or any(until and until <= moment for until in (end, since))
+        )
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         found = {}
@@ -266,10 +285,6 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         add("created_at >= ?", query.since)
     if query.until:
         add("created_at < ?", query.until)
-    if query.at:
-        add(
-            "(created_at <= ? OR valid_from <> '' OR valid_until <> '')", query.at
-        )  # what was not known yet was not valid yet
     if query.require_high_relevance:
         add("relevance = 'high'")
     return where, values

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
+from memcli.model.tokens import cut_tokens
 
 if TYPE_CHECKING:
     from memcli.model.anchors import Checked
@@ -20,10 +21,14 @@ EMPTY_SPACE = "empty_space"
 ALL_FILTERED = "all_filtered"
 BELOW_FLOOR = "below_floor"
 EMPTY_DIFF = "empty_diff"
+BUDGET_TOO_SMALL = "budget_too_small"
 
 _SHOWN_TOPIC = 200
+_TOKENS_OF_TOPIC = 8
+"""Under a budget a topic is repeated no further than this."""
 
-LEVELS = ("micro", "short", "long", "raw")
+SENTENCE, PASSAGE, RAW = "sentence", "passage", "raw"
+LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, RAW)
 """How fully a memory may appear in a bundle, from the least on."""
 
 FIELDS = ("path", "tags", "summary", "raw", "content")
@@ -178,6 +183,8 @@ class Ranking:
 class Section:
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
 
+    `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for;
+    `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
     `matched_by`, when it is no TEXT, makes it a part of the lead.
@@ -192,6 +199,9 @@ class Section:
     is_unreviewed: bool = False
     anchors: tuple[Checked, ...] = ()
     matched_by: str = TEXT
+    sentence: str = ""
+    passage: str = ""
+    shows_content: bool = False
 
     @property
     def is_doubtful(self) -> bool:
@@ -204,46 +214,43 @@ class Section:
         return self.matched_by != TEXT
 
     @property
-    def why_told(self) -> str:
-        """What its score is made of, or why it is here without one."""
-        if self.why:
-            return f"score {self.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in self.why.items())
-        return f"shown for its {self.matched_by}" if self.is_lead else "shown because it is pinned; it does not match"
-
-    @property
     def cautions(self) -> list[str]:
         """What a reader must know before believing it."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
         marks += ["unreviewed"] if self.is_unreviewed else []
+        marks += [f"superseded since by {self.memory.superseded_by}"] if self.memory.superseded_by else []
+        marks += [] if self.memory.active else ["forgotten since"]
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
-
-    def text(self, include_raw: bool = False) -> str:
-        """What a bundle says of the memory: by its level, or else the abstract, or the whole text when asked for."""
-        memory = self.memory
-        texts = (memory.summary_micro, memory.summary_short, memory.summary_long, memory.raw)
-        level = LEVELS.index(self.level) if self.level else LEVELS.index("raw" if include_raw else "long")
-        fuller = [text for text in texts[: level + 1] if text]
-        return fuller[-1] if fuller else memory.raw[:200]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """The answer to a query: sections in order, and why there are no more of them.
+    """The answer to a query: sections in order, and why there are none of them.
 
-    `withheld_untrusted` memories matched, and carry instructions. `is_from_clone`: a store that was asked came with
-    a clone that nobody here has accepted.
+    Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
+    memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
+    ones. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
     """
 
     space: str
     query: Query
     sections: tuple[Section, ...] = ()
+    always: tuple[Section, ...] = ()
     reason: str | None = None
     matched: int = 0
+    pinned: int = 0
     size: int = 0
     degraded: bool = False
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     withheld_untrusted: int = 0
+    untrusted_pins: int = 0
     is_from_clone: bool = False
+
+    @property
+    def topic(self) -> str:
+        """The topic as a bundle repeats it: a budget is for the memories."""
+        topic = self.query.topic
+        return topic if self.query.budget is None else cut_tokens(topic, _TOKENS_OF_TOPIC)
 
     @property
     def withheld(self) -> int:
@@ -251,10 +258,20 @@ class Bundle:
         return max(0, self.matched - len(self.sections) - self.withheld_untrusted)
 
     @property
+    def withheld_pins(self) -> int:
+        """How many pinned memories do not match, are fit to be shown, and are not in the bundle."""
+        return max(0, self.pinned - len(self.always) - self.untrusted_pins)
+
+    @property
     def untrusted_told(self) -> str:
         """One sentence on what is withheld for the instructions in it; empty when nothing is."""
-        n = self.withheld_untrusted
+        n = self.withheld_untrusted + self.untrusted_pins
         return f"{_count(n)} with instructions in {'it' if n == 1 else 'them'} withheld" if n else ""
+
+    @property
+    def degraded_told(self) -> str:
+        """One sentence on an answer that meaning had no part in; empty for any other."""
+        return "Degraded: searched by words alone." if self.degraded else ""
 
     @property
     def evidence_told(self) -> str:
@@ -263,10 +280,15 @@ class Bundle:
 
     @property
     def global_summary(self) -> str:
-        """One line on what the bundle holds."""
+        """One line on what the bundle holds; under a budget a short one."""
         if self.reason == EMPTY_DIFF:
             return f"The diff is empty: nothing was asked ({self.reason})."
-        asked = self.query.topic if len(self.query.topic) <= _SHOWN_TOPIC else self.query.topic[:_SHOWN_TOPIC] + "…"
+        if self.reason == BUDGET_TOO_SMALL:
+            return f"{self.matched} matched, none fits ({self.reason})."
+        if self.query.budget is not None:
+            missing = f"Nothing relevant ({self.reason}; {_count(self.size)})."
+            return f"{len(self.sections)} of {self.matched} that match." if self.sections else missing
+        asked = self.topic if len(self.topic) <= _SHOWN_TOPIC else self.topic[:_SHOWN_TOPIC] + "…"
         topic = f"'{asked}'" if asked or not self.query.kinds else "kind " + ", ".join(self.query.kinds)
         if not self.sections:
             return f"Nothing relevant to {topic} ({self.reason}; {_count(self.size)} in space {self.space})."

@@ -21,6 +21,17 @@ def count_tokens(text: str) -> int:
     return sum(map(_tokens, _PIECE.findall(text)))
 
 
+def cut_tokens(text: str, most: int) -> str:
+    """The beginning of `text` that is at most `most` tokens, with `…` for what was cut off."""
+    end = total = 0
+    for match in _PIECE.finditer(text):
+        total += _tokens(match[0])
+        if total > most:
+            return text[:end].rstrip() + "…"
+        end = match.end()
+    return text
+
+
 def _tokens(piece: str) -> int:
     first = piece[0]
     if first.isascii():

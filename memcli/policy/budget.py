@@ -1,53 +1,56 @@
-"""The budget of a bundle: which memories appear, and how fully, so that the most relevance fits into so many tokens.
+"""The budget of a bundle: how fully each memory appears, filled in order of rank.
 
-A multiple-choice knapsack (Kellerer, Pferschy, Pisinger: "Knapsack Problems", 2004, chapter 11), solved by dynamic
-programming over the budget in at most STEPS equal parts. Costs are rounded up to whole parts, so the plan never
-exceeds the budget.
+The steps in which a bundle grows are the same whatever the budget: the best memory from its least form up to the one to
+be preferred, then the next; at last, in the same order, whatever goes beyond that. A budget takes as many steps as it has
+room for, so a larger one never says less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memcli.model.recall import LEVELS
-
-STEPS = 400
-FIDELITY = (0.45, 0.7, 0.9, 1.0)
-"""What of a memory's relevance each of LEVELS conveys: micro, short, long, raw."""
+Step = tuple[int, str]
+"""A memory, by its place, and the level that it now appears at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A memory that may appear: its relevance (above 0), and what each of LEVELS costs in tokens."""
+class Forms:
+    """The levels at which a memory may appear, with what each costs in tokens: up to the preferred one, and beyond."""
 
-    value: float
-    costs: tuple[int, ...]
-
-
-def fill(items: Sequence[Item], budget: int) -> list[str | None]:
-    """The level at which each item appears, or None when it does not. The costs add up to at most `budget`."""
-    unit = max(1, -(-budget // STEPS))
-    room = max(0, budget) // unit
-    best = [0.0] * (room + 1)
-    choices: list[list[int]] = []
-    for item in items:
-        before, chosen = best, [-1] * (room + 1)
-        best = list(before)
-        for level, (cost, fidelity) in enumerate(zip(item.costs, FIDELITY, strict=True)):
-            size, value = -(-cost // unit), item.value * fidelity
-            for space in range(size, room + 1):
-                if before[space - size] + value > best[space] + 1e-9:
-                    best[space], chosen[space] = before[space - size] + value, level
-        choices.append(chosen)
-    return _levels(items, choices, room, unit)
+    usual: Sequence[tuple[str, int]]
+    fuller: Sequence[tuple[str, int]] = ()
 
 
-def _levels(items: Sequence[Item], choices: Sequence[Sequence[int]], room: int, unit: int) -> list[str | None]:
-    levels: list[str | None] = []
-    for item, chosen in zip(reversed(items), reversed(choices), strict=True):
-        level = chosen[room]
-        levels.append(None if level < 0 else LEVELS[level])
-        if level >= 0:
-            room -= -(-item.costs[level] // unit)
-    return levels[::-1]
+def fill(forms: Iterable[Forms], room: int) -> list[Step]:
+    """The steps that cost at most `room` in all. Of `forms` no more is asked for than there is room for."""
+    steps: list[Step] = []
+    known: list[int] = []
+    left = room
+    for place, level, cost in _steps(forms):
+        before = known[place] if place < len(known) else 0
+        left -= cost - before
+        if left < 0:
+            return steps
+        known[place : place + 1] = [cost]
+        steps.append((place, level))
+    return steps
+
+
+def _steps(forms: Iterable[Forms]) -> Iterator[tuple[int, str, int]]:
+    fuller: list[tuple[int, str, int]] = []
+    for place, form in enumerate(forms):
+        usual = _rising(form.usual)
+        yield from ((place, level, cost) for level, cost in usual)
+        fuller += [(place, level, cost) for level, cost in form.fuller if cost > usual[-1][1]]
+    yield from fuller
+
+
+def _rising(forms: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The forms without those that cost no less than a fuller one. The last one stays."""
+    kept: list[tuple[str, int]] = []
+    for level, cost in forms:
+        while kept and kept[-1][1] >= cost:
+            kept.pop()
+        kept.append((level, cost))
+    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from memcli.model.analysis import STOP_WORDS
@@ -15,6 +15,7 @@ _MAX_SYMBOLS = 8
 _MAX_WORDS = 20
 _REACH = 100_000  # characters of changed lines that are looked at on each side
 _WORD = re.compile(r"[^\W\d]\w{2,39}")
+_MARK = re.compile(r"\[REDACTED:\w+\]")
 _SUFFIX = re.compile(r"\.\w{1,5}\Z")
 _KEYWORDS = frozenset(
     """
@@ -28,11 +29,15 @@ _KEYWORDS = frozenset(
 _PASSED_OVER = _KEYWORDS | STOP_WORDS
 
 
-def topic_of(edits: Sequence[FileEdit]) -> str:
-    """What to ask a space before this change: a bounded line of words, the same for the same change; empty for none."""
+def topic_of(edits: Sequence[FileEdit], redact: Callable[[str], str] = str) -> str:
+    """What to ask a space before this change: a bounded line of words, the same for the same change; empty for none.
+
+    `redact` takes out of the changed lines what is secret in them.
+    """
     names = [name for edit in edits[:_MAX_FILES] for name in _file_words(edit.file)]
     symbols = [symbol for edit in edits for symbol in edit.symbols]
-    salient = _salient([edit.added for edit in edits], [edit.removed for edit in edits])
+    added, removed = (_text(edit.added for edit in edits), _text(edit.removed for edit in edits))
+    salient = _salient(redact(added), redact(removed))
     chosen = [*names, *symbols[:_MAX_SYMBOLS], *salient[:_MAX_WORDS]]
     return " ".join(dict.fromkeys(_lowered(word) for word in chosen))
 
@@ -42,23 +47,31 @@ def _file_words(file: str) -> list[str]:
     return [_SUFFIX.sub("", part) for part in file.split("/")[-2:]]
 
 
-def _salient(added: Iterable[Sequence[Line]], removed: Iterable[Sequence[Line]]) -> list[str]:
+def _salient(added: str, removed: str) -> list[str]:
     """The words of changed lines: first those that came or went rather than only moved, then the most frequent, of
     equals the first."""
     came, went = Counter(_words(added)), Counter(_words(removed))
     return sorted(came | went, key=lambda word: (came[word] == went[word], -came[word] - went[word]))
 
 
-def _words(sides: Iterable[Sequence[Line]]) -> Iterator[str]:
+def _text(sides: Iterable[Sequence[Line]]) -> str:
+    """The beginning of the changed lines; those of binary files are left out."""
+    lines = []
     left = _REACH
     for _, line in chain.from_iterable(sides):
         text = line[:left]
         left -= len(text)
-        if "\ufffd" in text:  # binary
-            continue
-        yield from (word for word in _WORD.findall(text) if word.lower() not in _PASSED_OVER)
+        if "\ufffd" not in text:
+            lines.append(text)
         if left <= 0:
-            return
+            break
+    return "\n".join(lines)
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _WORD.findall(_MARK.sub(" ", text)):
+        if word.lower() not in _PASSED_OVER:
+            yield word
 
 
 def _lowered(word: str) -> str:

@@ -28,9 +28,14 @@ WORDS_FLOOR = 0.33
 LONG_TEXT = 300
 """From this many terms on, words may have met by chance."""
 
-# The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower.
+SMALL = 10
+"""In fewer memories than this nobody can tell which words are rare: they weigh as in so many."""
+
+# The best of many random cosines grows with the logarithm of their number: the floor of a small space is lower. That of
+# a very small one was found apart, for its few memories are likely to be of one subject.
 _COSINE_OF_ONE = 0.114
 _COSINE_PER_LOG = 0.0456
+_LEAST_COSINE = 0.25
 _NEVER = 2.0  # above any cosine
 _CAPITALIZED = re.compile(r"(?<![.?!:\"'(]\s)(?<=\s)[A-Z][\w'-]*")
 
@@ -40,7 +45,7 @@ def coverage(stats: TermStats) -> dict[int, float]:
 
     In a text of thousands of words any word may stand by chance: there a share counts for less.
     """
-    weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items()}
+    weights = {term: idf(max(stats.size, SMALL), n) for term, n in stats.frequencies.items()}
     total = sum(weights.values())
     if not total:
         return dict.fromkeys(stats.counts, 0.0)
@@ -54,7 +59,8 @@ def judge(words: float, cosine: float | None, size: int, has_stranger: bool) -> 
     """The best coverage and the best cosine (None: no embedder) of a space of `size`, with the floors for them."""
     if cosine is None:
         return Evidence(words, None, _NEVER, WORDS_FLOOR)
-    scale = min(1.0, (_COSINE_OF_ONE + _COSINE_PER_LOG * math.log(max(size, 1))) / COSINE_FLOOR)
+    chance = max(_LEAST_COSINE, _COSINE_OF_ONE + _COSINE_PER_LOG * math.log(max(size, 1)))
+    scale = min(1.0, chance / COSINE_FLOOR)
     if has_stranger:
         return Evidence(words, cosine, _NEVER, STRANGER_FLOOR * scale)
     return Evidence(words, cosine, COSINE_FLOOR * scale, EVIDENCE_FLOOR * scale)

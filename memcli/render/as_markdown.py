@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from memcli.codec.canonical import encode_line
+from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean, clean_line
 from memcli.render.inert import inert
@@ -14,13 +15,19 @@ _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
 def render(bundle: Bundle) -> str:
     """The bundle as Markdown: a heading for each memory, quotes for its text."""
-    title = clean_line(bundle.query.topic) or ", ".join(bundle.query.kinds) or bundle.space
-    parts = [f"# {_escape(title)}", _escape(clean_line(bundle.global_summary))]
+    title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
+    parts = [f"# {_escape(title)}", _escape(inert(clean_line(bundle.global_summary)))]
     parts += [_section(section, bundle) for section in bundle.sections]
+    if bundle.always:
+        parts += ["# Always", *(_section(section, bundle) for section in bundle.always)]
     if bundle.query.explain and bundle.evidence:
         parts.append(f"Evidence: {_escape(bundle.evidence_told)}.")
     if bundle.withheld:
         parts.append(f"*{bundle.withheld} more matched.*")
+    if bundle.withheld_pins:
+        parts.append(f"*{bundle.withheld_pins} more pinned.*")
+    if bundle.degraded_told:
+        parts.append(f"*{bundle.degraded_told}*")
     if bundle.untrusted_told:
         parts.append(f"*{bundle.untrusted_told}.*")
     return "\n\n".join(parts) + "\n"
@@ -42,7 +49,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         f"`{memory.id}` · {_escape(inert(clean_line(' · '.join(facts))))}",
         "",
     ]
-    text = section.text(bundle.query.include_raw)
+    text = told(section, bundle.query.include_raw)
     lines += [f"> {line}".rstrip() for line in inert(clean(text)).strip().splitlines()]
     if bundle.query.include_metadata:
         lines += [
@@ -50,7 +57,7 @@ def _section(section: Section, bundle: Bundle) -> str:
             f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
         ]
     if bundle.query.explain:
-        lines += ["", section.why_told]
+        lines += ["", why(section)]
     return "\n".join(lines)
 
 

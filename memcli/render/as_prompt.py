@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
+from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
 from memcli.policy.recalled import HEADER
 from memcli.render.clean import clean, clean_line
@@ -23,36 +24,46 @@ def render(bundle: Bundle) -> str:
     """The bundle as a prompt. Every line of recalled text is indented, so none can pass for the fence."""
     body = _body(bundle)
     nonce = _nonce(bundle, body)
-    topic = cut(_line(bundle.query.topic).replace('"', "'"), _TOPIC_WIDTH)
-    head = [
-        f'<memory-{nonce} space="{bundle.space}" topic="{topic}">',
-        HEADER,
-        *([_FROM_CLONE] if bundle.is_from_clone else []),
-        "",
-    ]
-    return "\n".join([*head, body, f"</memory-{nonce}>", ""])
+    lines = [f'<memory-{nonce} space="{bundle.space}"{_topic(bundle)}>']
+    if bundle.sections or bundle.always:
+        lines += [HEADER, *([_FROM_CLONE] if bundle.is_from_clone else []), ""]
+    return "\n".join([*lines, body, f"</memory-{nonce}>", ""])
+
+
+def _topic(bundle: Bundle) -> str:
+    """The topic as an attribute of the fence. A budget is for the memories: who asks knows what was asked."""
+    if bundle.query.budget is not None:
+        return ""
+    quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
+    return f' topic="{quoted}"'
 
 
 def _body(bundle: Bundle) -> str:
-    told = f"\nEvidence: {bundle.evidence_told}." if bundle.query.explain and bundle.evidence else ""
-    if not bundle.sections:
-        return f"{_line(bundle.global_summary)}{_untrusted(bundle)}{told}"
+    evidence = f"\nEvidence: {bundle.evidence_told}." if bundle.query.explain and bundle.evidence else ""
     items = "\n\n".join(_items(bundle))
-    return f"{items}\n\n{_closing(bundle)}{told}"
+    if not bundle.sections:
+        summary = " ".join([_line(bundle.global_summary), *_notes(bundle)])
+        return "\n\n".join(part for part in (summary, items) if part) + evidence
+    return f"{items}\n\n{_closing(bundle)}{evidence}"
 
 
 def _items(bundle: Bundle) -> Iterator[str]:
-    """The memories, the lead under headings of its own."""
-    told = ""
-    for number, section in enumerate(bundle.sections, 1):
-        if section.is_lead:
-            heading = _LEADS.get(section.memory.kind, "On what is changed")
-        else:
-            heading = "Also relevant" if told else ""
-        if heading != told:
+    """The memories: the lead under headings of its own, then what matches, then what is pinned."""
+    before = ""
+    for number, section in enumerate((*bundle.sections, *bundle.always), 1):
+        heading = _heading(section, number > len(bundle.sections), before)
+        if heading != before:
             yield f"{heading}:"
-        told = heading
+        before = heading
         yield _item(number, section, bundle)
+
+
+def _heading(section: Section, is_pin: bool, before: str) -> str:
+    if is_pin:
+        return "Always"
+    if section.is_lead:
+        return _LEADS.get(section.memory.kind, "On what is changed")
+    return "Also relevant" if before else ""
 
 
 def _item(n: int, section: Section, bundle: Bundle) -> str:
@@ -65,24 +76,29 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
         *map(_line, section.cautions),
     ]
     lines = [f"{n}. [{_line(memory.id)}] {' · '.join(marks)}"]
-    lines += [_INDENT + line for line in inert(clean(section.text(bundle.query.include_raw))).strip().splitlines()]
+    lines += [_INDENT + line for line in inert(clean(told(section, bundle.query.include_raw))).strip().splitlines()]
     if bundle.query.include_metadata:
         lines.append(f"{_INDENT}metadata: {inert(clean_line(encode_line(dict(memory.metadata)).decode()))}")
     if bundle.query.explain:
-        lines.append(f"{_INDENT}{section.why_told}")
+        lines.append(f"{_INDENT}{why(section)}")
     return "\n".join(lines)
 
 
 def _closing(bundle: Bundle) -> str:
     shown = len(bundle.sections)
     withheld = f"; {bundle.withheld} more matched and {_were(bundle.withheld)} withheld" if bundle.withheld else ""
-    missing = f" None of them matches the topic ({bundle.reason})." if bundle.reason else ""
-    return f"{shown} shown{withheld}.{missing}{_untrusted(bundle)} Cite as [{_line(bundle.sections[0].memory.id)}]."
+    cite = f"Cite as [{_line(bundle.sections[0].memory.id)}]."
+    return " ".join([f"{shown} shown{withheld}.", *_notes(bundle), cite])
 
 
-def _untrusted(bundle: Bundle) -> str:
-    told = bundle.untrusted_told
-    return f" {told[0].upper()}{told[1:]}." if told else ""
+def _notes(bundle: Bundle) -> Iterator[str]:
+    """What a reader should know of the answer as a whole."""
+    if bundle.withheld_pins:
+        yield f"{bundle.withheld_pins} more pinned."
+    if bundle.untrusted_told:
+        yield f"{bundle.untrusted_told[0].upper()}{bundle.untrusted_told[1:]}."
+    if bundle.degraded_told:
+        yield bundle.degraded_told
 
 
 def _line(text: str) -> str:
@@ -95,11 +111,13 @@ def _were(n: int) -> str:
 
 
 def _nonce(bundle: Bundle, body: str) -> str:
-    """Eight hex digits that stand nowhere in the body. Made of the content, so that equal bundles are equal
-    bytes, which the caches of prompts want; a text cannot foretell the digest of a bundle that it is part of."""
+    """Eight digits that stand nowhere in the body: decimal ones, which are few tokens. Made of the content, so that
+    equal bundles are equal bytes, which the caches of prompts want; a text cannot foretell the digest of a bundle that
+    it is part of."""
     seed = encode_line([bundle_to_json(bundle)["sections"], body])
     for n in range(256):
-        nonce = hashlib.sha256(b"memcli/prompt\0%d\0" % n + seed).hexdigest()[:8]
+        digest = hashlib.sha256(b"memcli/prompt\0%d\0" % n + seed).digest()
+        nonce = f"{int.from_bytes(digest[:8]) % 10**8:08}"
         if nonce not in body:
             return nonce
     raise AssertionError("256 digests in one text")

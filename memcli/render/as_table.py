@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
 from memcli.render.clean import clean_line
 from memcli.render.grid import grid
@@ -9,23 +12,30 @@ from memcli.render.grid import grid
 
 def render(bundle: Bundle) -> str:
     """One row a memory, with the components of the score below each when asked to explain."""
-    told = [f"evidence: {bundle.evidence_told}"] if bundle.query.explain and bundle.evidence else []
-    if not bundle.sections:
-        return "\n".join([clean_line(bundle.global_summary), *_cautions(bundle), *told]) + "\n"
+    lines = [] if bundle.sections else [clean_line(bundle.global_summary)]
+    if bundle.sections:
+        lines += _rows(bundle, bundle.sections, 1)
+    if bundle.withheld and bundle.sections:
+        lines.append(f"{bundle.withheld} more matched; --limit shows them")
+    if bundle.always:
+        lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
+    lines += _cautions(bundle)
+    if bundle.query.explain and bundle.evidence:
+        lines.append(f"evidence: {bundle.evidence_told}")
+    return "\n".join(lines) + "\n"
+
+
+def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
     rows = []
-    for n, section in enumerate(bundle.sections, 1):
+    for n, section in enumerate(sections, start):
         memory = section.memory
         fully = bundle.query.include_raw or section.level
-        text = clean_line(section.text(bundle.query.include_raw) if fully else memory.summary_micro)
+        text = clean_line(told(section, bundle.query.include_raw) if fully else memory.summary_micro)
         rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:
-        lines = [f"{line}\n   {section.why_told}" for line, section in zip(lines, bundle.sections, strict=True)]
-    table = "\n".join([header, *lines])
-    notes = [f"{bundle.withheld} more matched; --limit shows them"] if bundle.withheld else []
-    if bundle.reason:
-        notes.append(f"nothing matches the topic ({bundle.reason}); these are pinned")
-    return "\n".join([table, *notes, *_cautions(bundle), *told]) + "\n"
+        lines = [f"{line}\n   {why(section)}" for line, section in zip(lines, sections, strict=True)]
+    return [header, *lines]
 
 
 def _marks(section: Section) -> str:
@@ -37,12 +47,15 @@ def _marks(section: Section) -> str:
 
 
 def _cautions(bundle: Bundle) -> list[str]:
-    told = [
+    shown = (*bundle.sections, *bundle.always)
+    lines = [
         clean_line(f"~ {section.memory.path}: {', '.join(str(a) for a in section.anchors if a.is_doubtful)}")
-        for section in bundle.sections
+        for section in shown
         if section.is_doubtful
     ]
-    told += [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
-    if bundle.is_from_clone and bundle.sections:
-        told.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
-    return told
+    lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
+    lines += [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
+    lines += [bundle.degraded_told] if bundle.degraded_told else []
+    if bundle.is_from_clone and shown:
+        lines.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
+    return lines

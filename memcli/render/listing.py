@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
 from memcli.policy.screening import UNTRUSTED, is_marked
-from memcli.render.clean import clean_line
-from memcli.render.grid import cut, grid
+from memcli.render.clean import clean, clean_line
+from memcli.render.grid import grid
 
 
 def summary_json(memory: Memory) -> dict[str, Json]:
@@ -68,5 +68,5 @@ def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
         lines.append(
             f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
         )
-        lines += [f"        {cut(clean_line(text), 160)}" for text in snippets]
+        lines += [f"        {line}" for text in snippets for line in clean(text).splitlines()]
     return "\n".join(lines)

@@ -95,7 +95,7 @@ def summary(view: View) -> str:
         if view.answer.reason:
             return "nothing matches; these are pinned" if view.found else "nothing matches"
         answers = sum(bool(section.why) for section in view.answer.sections)
-        unasked = f", after {view.found - answers:,} pinned" if view.found > answers else ""
+        unasked = f", and {view.found - answers:,} pinned" if view.found > answers else ""
         more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
         return f"{answers:,} found, best first{unasked}{more}; Esc goes back to the tree"
     if view.words.strip():

@@ -114,12 +114,12 @@ class View:
 
     def section(self, memory: Memory) -> Section | None:
         """How the answer came by `memory`, when it is part of one."""
-        sections = self.answer.sections if self.answer else ()
+        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
         return next((s for s in sections if s.memory.id == memory.id), None)
 
     def _answered(self) -> list[tuple[Section, Memory]]:
         """The memories of the answer as they are now; those that are gone since are left out."""
-        sections = self.answer.sections if self.answer else ()
+        sections = (*self.answer.sections, *self.answer.always) if self.answer else ()
         current = ((s, self.catalogue.find(s.memory.id)) for s in sections)
         return [(s, m) for s, m in current if m is not None and (self.everything or is_current(m))]
 

@@ -138,7 +138,8 @@ def test_pins_lead_and_edits_count(run: Run) -> None:
     remember(run, "PostgreSQL needs care.", "--path", "b")
     assert run("pin", "b", "--freeze-clock", "2026-02-01").out.startswith("pinned mem_")
     assert stored(run, "b")["updated_at"] == "2026-02-01T00:00:00Z"
-    assert [s["path"] for s in json.loads(run("recall", "chose", "--json").out)["sections"]] == ["b", "a"]
+    found = json.loads(run("recall", "chose", "--json").out)
+    assert ([s["path"] for s in found["sections"]], [s["path"] for s in found["always"]]) == (["a"], ["b"])
     assert run("unpin", "b").code == 0
     edited = run("edit", "a", "--set", "tags=x,y", "--set", "importance=0.9", "--set", "raw=We chose SQLite.")
     assert edited.out == f"updated {stored(run, 'a')['id']} a (version 2)\n"

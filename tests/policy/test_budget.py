@@ -1,55 +1,52 @@
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.recall import LEVELS
-from memcli.model.tokens import count_tokens
-from memcli.policy.budget import FIDELITY, Item, fill
+from memcli.policy.budget import Forms, fill
 
-items = st.builds(
-    Item,
-    value=st.floats(0.05, 1),
-    costs=st.lists(st.integers(0, 60), min_size=4, max_size=4).map(lambda c: tuple(sorted(c))),
+levels = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(1, 60)), min_size=1, max_size=5)
+many = st.lists(
+    st.builds(Forms, levels, st.lists(st.tuples(st.just("raw"), st.integers(1, 90)), max_size=1)), max_size=6
 )
 
 
-def worth(found: list[Item], levels: list[str | None]) -> float:
-    return sum(i.value * FIDELITY[LEVELS.index(level)] for i, level in zip(found, levels, strict=True) if level)
+@given(many, st.integers(0, 400), st.integers(0, 100))
+def test_a_larger_budget_takes_the_same_steps_and_perhaps_more(forms: list[Forms], room: int, more: int) -> None:
+    less = fill(forms, room)
+    assert fill(forms, room + more)[: len(less)] == less
 
 
-def cost(found: list[Item], levels: list[str | None]) -> int:
-    return sum(i.costs[LEVELS.index(level)] for i, level in zip(found, levels, strict=True) if level)
+@given(many, st.integers(0, 400))
+def test_the_costs_add_up_to_no_more_than_the_room(forms: list[Forms], room: int) -> None:
+    cost = 0
+    for place, level in dict(fill(forms, room)).items():
+        cost += min(c for name, c in (*forms[place].usual, *forms[place].fuller) if name == level)
+    assert cost <= room
 
 
-@given(st.lists(items, max_size=30), st.integers(-5, 3000))
-def test_a_plan_never_exceeds_the_budget(found: list[Item], budget: int) -> None:
-    assert cost(found, fill(found, budget)) <= max(0, budget)
+def test_the_best_comes_whole_before_the_next_comes_at_all() -> None:
+    forms = [Forms([("micro", 5), ("long", 20)], [("raw", 50)]), Forms([("micro", 5), ("long", 20)], [("raw", 30)])]
+    assert dict(fill(forms, 19)) == {0: "micro"}
+    assert dict(fill(forms, 25)) == {0: "long", 1: "micro"}
+    assert dict(fill(forms, 69)) == {0: "long", 1: "long"}
+    assert dict(fill(forms, 70)) == {0: "raw", 1: "long"}
+    assert dict(fill(forms, 80)) == {0: "raw", 1: "raw"}
 
 
-@given(st.lists(items, max_size=4), st.integers(0, 200))
-def test_a_plan_is_the_best_there_is(found: list[Item], budget: int) -> None:
-    every = product([None, *LEVELS], repeat=len(found))
-    best = max((worth(found, list(plan)) for plan in every if cost(found, list(plan)) <= budget), default=0.0)
-    assert worth(found, fill(found, budget)) >= best - 1e-6
+def test_a_form_that_costs_no_less_than_a_fuller_one_is_none() -> None:
+    assert fill([Forms([("sentence", 9), ("micro", 7), ("long", 7)])], 100) == [(0, "long")]
 
 
-def test_what_is_worth_more_appears_more_fully() -> None:
-    costs = (10, 20, 40, 80)
-    assert fill([Item(1.0, costs), Item(0.1, costs)], 90) == ["raw", "micro"]
+def test_no_more_is_measured_than_there_is_room_for() -> None:
+    measured = []
 
+    def forms() -> Iterator[Forms]:
+        for n in range(1000):
+            measured.append(n)
+            yield Forms([("micro", 10)])
 
-def test_tokens_are_rather_too_many() -> None:
-    assert count_tokens("") == 0
-    assert count_tokens("The quick brown fox jumps over the lazy dog.") >= 10
-    assert count_tokens("def load_ssl_context(verify=True):") >= 10
-    assert count_tokens("数据库") == 3
-    assert count_tokens("x" * 400) == 100
-
-
-@given(st.text(), st.text())
-def test_tokens_of_the_whole_are_about_those_of_the_parts(first: str, second: str) -> None:
-    parts = count_tokens(first) + count_tokens(second)
-    assert abs(count_tokens(first + second) - parts) <= 1
+    assert len(fill(forms(), 35)) == 3
+    assert len(measured) == 4

@@ -246,9 +246,9 @@ def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None
         await enter(pilot, "deploy make")
         await press(pilot, "enter")
         await settle(pilot)
-        assert names(desk) == ["auth/tokens", "ops/deploy"], "what is pinned comes first"
+        assert names(desk) == ["ops/deploy", "auth/tokens"], "what is pinned and does not match comes last"
         assert any(line.startswith("╭─ answers") for line in screen(desk))
-        assert status(desk) == "1 found, best first, after 1 pinned; Esc goes back to the tree"
+        assert status(desk) == "1 found, best first, and 1 pinned; Esc goes back to the tree"
         assert "score " in detail(desk), "the cursor is on the best that matches"
         await press(pilot, "escape")
         assert "deploy" in names(desk)

@@ -34,8 +34,12 @@ def command(
     query = decode(os.fsencode(query), "the question")
     found = search(session.open(rev=rev), query, filters.path(under, "--under"), limit, recency_bias)
     data = [
-        {**summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets} for f in found
-    ]
+        {
+            **summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets,
+            **({"content": f.memory.content} if f.memory.content is not None else {}),
+        }
+        for f in found
+    ]  # fmt: skip
     session.output.answer(data, found_text([(f.memory, f.score, f.snippets) for f in found]))
     if not found and query.strip():
         session.output.note("nothing matches")

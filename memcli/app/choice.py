@@ -1,0 +1,126 @@
+"""Choice: which of what was found goes into a bundle, read from the store, without what is untrusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memcli.app.topic import Redact
+from memcli.model.analysis import terms
+from memcli.model.content import json_texts
+from memcli.model.memory import Memory
+from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
+from memcli.policy.excerpt import best_sentence
+from memcli.policy.screening import inspect, is_accepted
+from memcli.ports import CodeReader, Ranker, SpaceView, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
+    was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to."""
+
+    name: str
+    space: str
+    view: SpaceView
+    ranker: Ranker
+    trust: Trust
+    redact: Redact
+    show: Callable[[Sequence[Memory]], list[Memory]]
+    load_code: Callable[[], CodeReader | None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one place says to a query, which is `query` there. `pinned` are memories that are shown though they do not
+    match; `leads`, which are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for
+    each row."""
+
+    query: Query
+    place: Place
+    ranking: Ranking
+    pinned: tuple[Hit, ...]
+    visible: int
+    leads: tuple[Hit, ...] = ()
+    matched_by: Mapping[int, str] = field(default_factory=dict)
+
+
+class Reader:
+    """Makes sections of hits. Each memory is read once."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        self._home = {id(hit): f for f in found for hit in (*f.leads, *f.ranking.hits, *f.pinned)}
+        self._known: dict[int, Section] = {}
+
+    def choose(
+        self, query: Query, hits: Sequence[Hit], limit: int, pick: Callable[[Sequence[Hit]], Sequence[Hit]]
+    ) -> tuple[tuple[Section, ...], int]:
+        """The sections of what `pick` takes of the hits, and how many hits were passed over because they are untrusted.
+
+        Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
+        """
+        bad: set[int] = set()
+        ahead = 0
+        while True:
+            rest = [hit for hit in hits if id(hit) not in bad]
+            chosen = pick(rest)
+            looked = self._read([*chosen, *in_order(rest)[:ahead]])
+            worse = {name for name, section in looked.items() if section.untrusted}
+            if not worse or query.include_untrusted:
+                return tuple(self._known[id(hit)] for hit in chosen), len(bad)
+            bad |= worse
+            ahead = 2 * max(ahead, limit)
+
+    def _read(self, hits: Sequence[Hit]) -> dict[int, Section]:
+        new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())
+        self._known.update((id(hit), section) for hit, section in zip(new, self._sections(new), strict=True))
+        return {id(hit): self._known[id(hit)] for hit in hits}
+
+    def _sections(self, hits: Sequence[Hit]) -> Iterator[Section]:
+        memories: dict[int, Memory] = {}
+        for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in hits}.values():
+            own = [hit for hit in hits if self._home[id(hit)].place is place]
+            read = place.show(place.view.fetch([hit.entry.row for hit in own]))
+            memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
+        for hit in hits:
+            yield _section(memories[id(hit)], hit, self._home[id(hit)])
+
+
+def order(hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score."""
+    first = [hit for hit in hits if is_first(hit.entry)]
+    rest = [hit for hit in hits if not is_first(hit.entry)]
+    first = sorted(in_order(first), key=lambda hit: not hit.entry.pinned)
+    places = max(limit - len(rest), limit // 2)
+    # Those that find no place in front still compete by their score.
+    return [*first[:places], *in_order([*first[places:], *rest])][:limit]
+
+
+def is_first(entry: Entry) -> bool:
+    """Whether the memory comes before the order of scores."""
+    return entry.pinned or entry.relevance == "high"
+
+
+def _section(memory: Memory, hit: Hit, found: Found) -> Section:
+    place = found.place
+    reviewed = place.trust.is_reviewed(place.space, memory.id)
+    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
+    # An acceptance counts where somebody here has accepted what it came with.
+    trusted = finding is None or (reviewed and is_accepted(memory, finding))
+    wanted = frozenset(terms(found.query.topic))
+    return Section(
+        memory,
+        round(hit.score, 4),
+        {name: round(value, 4) for name, value in hit.why.items()},
+        place.name,
+        untrusted=() if trusted or finding is None else finding.reasons,
+        is_unreviewed=not reviewed,
+        matched_by=found.matched_by.get(hit.entry.row, TEXT),
+        sentence=best_sentence(memory.raw, wanted) if found.query.budget is not None else "",
+        shows_content=memory.content is not None and _is_in_content(memory, wanted),
+    )
+
+
+def _is_in_content(memory: Memory, wanted: frozenset[str]) -> bool:
+    """Whether the content has some of the terms `wanted` that the text has not."""
+    return bool(wanted.intersection(terms("\n".join(json_texts(memory.content)))).difference(terms(memory.raw)))

@@ -1,0 +1,56 @@
+"""The topic of a recall: without secrets before anything is done with it, and harmless where an answer repeats it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from memcli.model.edits import FileEdit
+from memcli.model.recall import Query
+from memcli.policy.change_topic import topic_of
+from memcli.policy.injection import find_reasons
+
+Redact = Callable[[str], str]
+
+MAX_TOPIC = 2_000
+_MAX_READ = 20_000
+_NOT_REPEATED = "(not repeated: it carries instructions)"
+_FILES = 3
+
+
+def asked(query: Query, redact: Redact) -> Query:
+    """`query` as a space is asked it: one line of bearable length, without what is secret in it."""
+    topic = query.topic if query.edits is None else topic_of(query.edits, redact)
+    return replace(query, topic=one_line(topic, redact))
+
+
+def repeated(query: Query, redact: Redact) -> Query:
+    """`query` as an answer repeats it: a change is named by its files, and instructions are left out."""
+    topic = one_line(query.topic if query.edits is None else _change(query.edits), redact)
+    kinds = tuple(redact(kind) for kind in query.kinds)
+    return replace(
+        query,
+        topic=_NOT_REPEATED if find_reasons(topic) else topic,
+        kinds=() if find_reasons(" ".join(kinds)) else kinds,
+    )
+
+
+def one_line(text: str, redact: Redact) -> str:
+    """`text` on one line. Redacted before it is cut: half a key is none that a rule finds."""
+    clean = redact(_beginning(text, _MAX_READ))
+    return _beginning(redact(" ".join(clean.replace("\0", " ").split())), MAX_TOPIC)
+
+
+def _beginning(text: str, most: int) -> str:
+    """The whole words at the beginning of `text` that are at most so many characters; a longer word is cut."""
+    if len(text) <= most:
+        return text
+    parts = text[:most].rsplit(None, 1)
+    return parts[0] if parts else ""
+
+
+def _change(edits: Sequence[FileEdit]) -> str:
+    files = list(dict.fromkeys(edit.file for edit in edits))
+    more = len(files) - _FILES
+    named = ", ".join(files[:_FILES])
+    return f"a change of {named} and {more} more" if more > 0 else f"a change of {named}" if named else ""

@@ -1,0 +1,83 @@
+"""What a bundle says of a memory: its text as fully as there is room, with its procedure and its content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.codec.canonical import encode_line
+from memcli.model.memory import Json, Memory
+from memcli.model.recall import LEVELS, PASSAGE, RAW, SENTENCE, Section
+
+SHORT_TEXT = 900
+"""A text of at most this many characters is told whole rather than summarized, where a budget has room for it."""
+_LONG = LEVELS.index("long")
+_STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))
+_GLIMPSE = 200
+
+
+def told(section: Section, include_raw: bool = False) -> str:
+    """What is said of the memory: by its level, or else the abstract, or the whole text when that is asked for."""
+    level = section.level or (RAW if include_raw else PASSAGE)
+    text = _texts(section).get(level) or _fullest(section, level)
+    if LEVELS.index(level) < _LONG:
+        return text
+    return "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+
+
+def why(section: Section) -> str:
+    """What its score is made of, or why it is here without one."""
+    if section.why:
+        return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())
+    if section.is_lead:
+        return f"shown for its {section.matched_by}"
+    return "shown because it is pinned; it does not match"
+
+
+def forms(section: Section, include_raw: bool = False) -> tuple[list[str], list[str]]:
+    """The levels at which the memory may appear, from the least on: up to the one to be preferred, and beyond it."""
+    memory = section.memory
+    known = [level for level, text in _texts(section).items() if text] or [RAW]
+    best = known[-1]
+    is_short = 0 < len(memory.raw) <= SHORT_TEXT
+    if not (include_raw or is_short) and best == RAW and len(known) > 1:
+        best = known[-2]
+    at = known.index(best) + 1
+    return known[:at], known[at:]
+
+
+def _texts(section: Section) -> dict[str, str]:
+    memory = section.memory
+    texts = (
+        section.sentence, memory.summary_micro, memory.summary_short, memory.summary_long, section.passage, memory.raw,
+    )  # fmt: skip
+    return dict(zip(LEVELS, texts, strict=True))
+
+
+def _fullest(section: Section, level: str) -> str:
+    """The fullest text that is no fuller than `level`; failing all, the beginning of the whole."""
+    texts = _texts(section)
+    fuller = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
+    return fuller[-1] if fuller else section.memory.raw[:_GLIMPSE]
+
+
+def _procedure(memory: Memory, text: str) -> Iterator[str]:
+    """The lists of a procedure, but for those that `text` has already."""
+    procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
+    for name, heading, mark in _STEPS:
+        items = _items(procedure.get(name))
+        if items and not all(item in text for item in items):
+            yield f"{heading}:"
+            yield from (f"{f'{n}.' if mark == '1.' else mark} {item}" for n, item in enumerate(items, 1))
+
+
+def _items(value: Json) -> Sequence[str]:
+    """The texts of a list; a hand may have put anything into the file."""
+    return [item for item in value if isinstance(item, str) and item.strip()] if isinstance(value, list | tuple) else []
+
+
+def _content(section: Section, text: str) -> Iterator[str]:
+    memory = section.memory
+    if memory.content is not None and (section.shows_content or not memory.raw):
+        content = encode_line(memory.content).decode()
+        if content not in text:
+            yield f"content: {content}"

@@ -1,0 +1,45 @@
+"""Prose as sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’)\]*_`]*\s+|[。！？｡]+[」』”）]*\s*")
+_LAST_WORD = re.compile(r"[\w.]*\Z")
+_NEVER_LAST = frozenset([
+    "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "dr", "mr", "mrs", "ms", "prof", "st", "resp", "incl", "excl", "esp",
+    "aka", "approx", "ca",
+])  # fmt: skip
+_NOT_BEFORE_NUMBER = frozenset(
+    ["no", "nos", "fig", "sec", "ch", "p", "pp", "ver", "v", "vol", "min", "max", "est", "rev"]
+)
+_NOT_BEFORE_LOWER = frozenset(["etc", "inc", "ltd", "corp", "co", "al", "a.m", "p.m", "u.s"])
+
+
+def cut(prose: str) -> Iterator[str]:
+    """The sentences of one paragraph whose white space is collapsed."""
+    start = 0
+    for match in _END.finditer(prose):
+        if prose[match.start()] == "." and _is_abbreviation(prose, match):
+            continue
+        if match.end() < len(prose):
+            yield prose[start : match.end()].rstrip()
+            start = match.end()
+    if start < len(prose):
+        yield prose[start:]
+
+
+def _is_abbreviation(prose: str, dot: re.Match[str]) -> bool:
+    """Whether the full stop belongs to the word before it, as in `e.g.` and `J. Smith`."""
+    before = _LAST_WORD.search(prose, max(0, dot.start() - 12), dot.start())
+    word = before[0] if before else ""
+    following = prose[dot.end() : dot.end() + 1]
+    if len(word) == 1 and word.isupper() and following.isupper():
+        return word not in "IABCXYZ"  # An initial; but "plan B. Then" and "so do I. Then" are two sentences.
+    low = word.lower()
+    if low in _NEVER_LAST:
+        return True
+    if low in _NOT_BEFORE_NUMBER:
+        return following.isdigit()
+    return low in _NOT_BEFORE_LOWER and following.islower()

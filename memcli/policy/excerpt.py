@@ -1,0 +1,82 @@
+"""Excerpts: the whole sentences, list items, table rows or lines of code in a text that have the words of a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from memcli.model.analysis import terms
+from memcli.model.sentences import cut
+
+_LONGEST = 900
+"""A longer sentence or line is cut."""
+_OWN_LINE = re.compile(r"\s{4,}|\t|\s*(?:[-*+>|#@]|\d+[.)]\s|```|~~~)")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+
+
+class _Unit(NamedTuple):
+    text: str
+    is_line: bool
+    """Whether it stands on a line of its own."""
+
+
+def best_sentence(text: str, wanted: frozenset[str]) -> str:
+    """The sentence or line of `text` that has most of the terms `wanted`, of equals the first."""
+    units = list(_units(text))
+    return units[_best(units, wanted)].text if units else ""
+
+
+def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
+    """The best sentence with as many whole ones behind and before it as `size` characters hold."""
+    units = list(_units(text))
+    if not units:
+        return ""
+    first = last = _best(units, wanted)
+    room = size - len(units[first].text)
+    while last + 1 < len(units) and len(units[last + 1].text) < room:
+        last += 1
+        room -= len(units[last].text) + 1
+    while first > 0 and len(units[first - 1].text) < room:
+        first -= 1
+        room -= len(units[first].text) + 1
+    return _joined(units[first : last + 1])
+
+
+def _best(units: list[_Unit], wanted: frozenset[str]) -> int:
+    shared = [len(wanted.intersection(terms(unit.text))) for unit in units]
+    return shared.index(max(shared))
+
+
+def _joined(units: list[_Unit]) -> str:
+    text = units[0].text
+    for before, unit in pairwise(units):
+        text += ("\n" if before.is_line or unit.is_line else " ") + unit.text
+    return text
+
+
+def _units(text: str) -> Iterator[_Unit]:
+    """The sentences of prose, whose lines may be wrapped, and all other lines, in order."""
+    prose: list[str] = []
+    is_code = False
+    for line in text.splitlines():
+        is_fence = bool(_FENCE.match(line))
+        if line.strip() and not (is_code or is_fence or _OWN_LINE.match(line)):
+            prose.append(line.strip())
+            continue
+        yield from _sentences(prose)
+        prose = []
+        is_code ^= is_fence
+        if line.strip() and not is_fence:
+            yield _Unit(_bounded(line.rstrip()), is_line=True)
+    yield from _sentences(prose)
+
+
+def _sentences(prose: list[str]) -> Iterator[_Unit]:
+    for sentence in cut(" ".join(prose)):
+        yield _Unit(_bounded(sentence), is_line=False)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + "…"

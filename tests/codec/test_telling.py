@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from memcli.codec.telling import forms, told
+from memcli.model.recall import Section
+from tests.conftest import memory
+
+PROCEDURE = {"prerequisites": ["A clean tree."], "steps": ["Tag.", "Push."], "warnings": ["Never on Friday."]}
+
+
+def section(
+    *, sentence: str = "", passage: str = "", level: str | None = None, shows: bool = False, **fields: object
+) -> Section:
+    texts: dict[str, object] = {
+        "raw": "r " * 600,
+        "summary_micro": "micro",
+        "summary_short": "short",
+        "summary_long": "long",
+    }
+    return Section(
+        memory(**{**texts, **fields}), 1.0, {}, "main", level=level, sentence=sentence, passage=passage, shows_content=shows
+    )  # fmt: skip
+
+
+def test_each_level_says_more() -> None:
+    texts = [
+        told(section(level=level, sentence="s", passage="p"))
+        for level in ("sentence", "micro", "short", "long", "passage")
+    ]
+    assert texts == ["s", "micro", "short", "long", "p"]
+    assert told(section(level="raw")) == "r " * 600
+    assert told(section(level="short", summary_short="")) == "micro"
+
+
+def test_without_a_level_the_passage_or_the_abstract_is_told() -> None:
+    assert told(section()) == "long"
+    assert told(section(passage="p")) == "p"
+    assert told(section(passage="p"), include_raw=True) == "r " * 600
+
+
+def test_the_form_to_prefer() -> None:
+    assert forms(section(sentence="s")) == (["sentence", "micro", "short", "long"], ["raw"])
+    assert forms(section(passage="p")) == (["micro", "short", "long", "passage"], ["raw"])
+    assert forms(section(raw="short")) == (["micro", "short", "long", "raw"], [])
+    assert forms(section(), include_raw=True) == (["micro", "short", "long", "raw"], [])
+    empty = section(raw="", summary_micro="", summary_short="", summary_long="")
+    assert forms(empty) == (["raw"], [])
+
+
+def test_a_procedure_is_told_with_all_its_parts() -> None:
+    text = told(section(raw="Release.", summary_long="Release.", procedure=PROCEDURE))
+    assert text == (
+        "Release.\nPrerequisites:\n- A clean tree.\nSteps:\n1. Tag.\n2. Push.\nWarnings:\n- Never on Friday."
+    )
+    assert told(section(level="micro", procedure=PROCEDURE)) == "micro"
+    said = told(section(summary_long="Tag. Push.", procedure=PROCEDURE))
+    assert "Steps" not in said
+    assert "Warnings" in said
+    assert told(section(procedure={"steps": "none", "warnings": [1, " "]})) == "long"
+
+
+def test_content_is_told_where_it_answers_or_is_all() -> None:
+    assert told(section(content={"a": 1})) == "long"
+    assert told(section(content={"a": 1}, shows=True)) == 'long\ncontent: {"a":1}'
+    assert told(section(content={"a": 1}, raw="", summary_long="")).endswith('content: {"a":1}')
+    assert told(section(content={"a": 1}, raw="", summary_long='{"a":1}')) == '{"a":1}'
