@@ -15,7 +15,15 @@ from memcli.index import meaning
 from memcli.model.recall import FIELDS
 from memcli.ranking import floor, fusion, lexical, style
 
-FLOORS = ("COSINE_FLOOR", "EVIDENCE_FLOOR", "STRANGER_FLOOR", "WORDS_FLOOR", "_COSINE_OF_ONE", "_COSINE_PER_LOG")
+FLOORS = (
+    "COSINE_FLOOR",
+    "EVIDENCE_FLOOR",
+    "STRANGER_FLOOR",
+    "WORDS_FLOOR",
+    "_COSINE_OF_ONE",
+    "_COSINE_PER_LOG",
+    "_LEAST_COSINE",
+)
 _NOTHING = 1e-9  # the floors are divided by one another
 
 Switch = Callable[[Sequence[KeptView]], AbstractContextManager[None]]

@@ -10,28 +10,46 @@ from memcli.model.recall import PASSAGE, RAW, SENTENCE, Bundle, Evidence, Sectio
 
 
 def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
-    """The whole bundle. `score` and `why` are there when the query asks to explain."""
-    query = bundle.query
+    """The whole bundle; under a budget that leaves room for no memory, only why.
+
+    `score` and `why` are there when the query asks to explain.
+    """
     data: dict[str, Json] = {
         "space": bundle.space,
+        "sections": [_section(section, bundle) for section in bundle.sections],
+        "matched": bundle.matched,
+        **_notes(bundle),
+    }
+    return data if _is_bare(bundle) else {**data, **_surroundings(bundle)}
+
+
+def _is_bare(bundle: Bundle) -> bool:
+    return bundle.query.budget is not None and not (bundle.sections or bundle.always)
+
+
+def _notes(bundle: Bundle) -> dict[str, Json]:
+    """What a reader should know of the answer as a whole."""
+    notes = {
+        "reason": bundle.reason,
+        "degraded": bundle.degraded,
+        "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
+    }
+    return {name: value for name, value in notes.items() if value}
+
+
+def _surroundings(bundle: Bundle) -> dict[str, Json]:
+    query = bundle.query
+    data: dict[str, Json] = {
         "topic": bundle.topic,
         "generated_at": query.now,
         "global_summary": bundle.global_summary,
-        "sections": [_section(section, bundle) for section in bundle.sections],
         "raw": _raw(bundle) if query.include_raw or query.budget is not None else [],
         "limit": query.limit,
-        "matched": bundle.matched,
     }
-    if bundle.reason:
-        data["reason"] = bundle.reason
-    if bundle.degraded:
-        data["degraded"] = True
     if bundle.always:
         data["always"] = [_section(section, bundle) for section in bundle.always]
-    if bundle.withheld_pins:
+    if bundle.withheld_pins and query.budget is None:
         data["withheld_pins"] = bundle.withheld_pins
-    if bundle.withheld_untrusted + bundle.untrusted_pins:
-        data["withheld_untrusted"] = bundle.withheld_untrusted + bundle.untrusted_pins
     if query.budget is not None:
         data["withheld"] = bundle.withheld
     if query.explain:
@@ -83,10 +101,10 @@ def _fields(section: Section) -> dict[str, Any]:
             "updated_at": memory.updated_at,
         }
     data["summary_micro"] = section.sentence if section.level == SENTENCE else memory.summary_micro
-    if section.level in (None, "short"):
-        data["summary_short"] = memory.summary_short
-    if section.level in (None, "long"):
-        data["summary_long"] = memory.summary_long
+    for level in ("short", "long"):
+        text = getattr(memory, f"summary_{level}")
+        if section.level is None or (section.level == level and text != memory.summary_micro):
+            data[f"summary_{level}"] = text
     if section.passage and section.level in (None, PASSAGE):
         data["passage"] = {"text": section.passage}
     if "metadata" in data:

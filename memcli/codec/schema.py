@@ -69,8 +69,7 @@ def bundle_schema() -> dict[str, Json]:
         "withheld_pins": COUNT, "withheld_untrusted": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
         "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL]},
     }  # fmt: skip
-    required = ("space", "topic", "generated_at", "global_summary", "sections", "raw", "limit", "matched")
-    return _document("A recalled bundle", _object(fields, required))
+    return _document("A recalled bundle", _object(fields, ("space", "sections", "matched")))
 
 
 def export_schema() -> dict[str, Json]:

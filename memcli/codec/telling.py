@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode_line
+from memcli.model.content import json_texts
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import LEVELS, PASSAGE, RAW, SENTENCE, Section
 
@@ -76,8 +77,8 @@ def _items(value: Json) -> Sequence[str]:
 
 
 def _content(section: Section, text: str) -> Iterator[str]:
+    """The content, where it answers or is all that there is, and `text` does not say it."""
     memory = section.memory
-    if memory.content is not None and (section.shows_content or not memory.raw):
-        content = encode_line(memory.content).decode()
-        if content not in text:
-            yield f"content: {content}"
+    is_wanted = memory.content is not None and (section.shows_content or not memory.raw)
+    if is_wanted and not all(leaf in text for leaf in json_texts(memory.content, keys=False)):
+        yield f"content: {encode_line(memory.content).decode()}"

@@ -85,15 +85,20 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
 
 
 def _closing(bundle: Bundle) -> str:
-    shown = len(bundle.sections)
-    withheld = f"; {bundle.withheld} more matched and {_were(bundle.withheld)} withheld" if bundle.withheld else ""
     cite = f"Cite as [{_line(bundle.sections[0].memory.id)}]."
-    return " ".join([f"{shown} shown{withheld}.", *_notes(bundle), cite])
+    return " ".join([f"{_shown(bundle)}.", *_notes(bundle), cite])
+
+
+def _shown(bundle: Bundle) -> str:
+    shown, more = len(bundle.sections), bundle.withheld
+    if bundle.query.budget is not None:
+        return f"{shown} of {shown + more} shown"
+    return f"{shown} shown; {more} more matched and {_were(more)} withheld" if more else f"{shown} shown"
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:
     """What a reader should know of the answer as a whole."""
-    if bundle.withheld_pins:
+    if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
     if bundle.untrusted_told:
         yield f"{bundle.untrusted_told[0].upper()}{bundle.untrusted_told[1:]}."
