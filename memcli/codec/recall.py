@@ -121,10 +121,10 @@ def _structured(section: Section) -> dict[str, Json]:
 
 
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:
-    """The whole texts: of those that a budget has room for, or of the first that are asked for and of what is pinned."""
-    limit = len(bundle.sections) if bundle.query.raw_limit is None else bundle.query.raw_limit
+    """The whole texts: of those that a budget has room for, or of the first that are asked for."""
+    shown = (*bundle.sections, *bundle.always)
     raw = []
-    for section in (*bundle.sections[:limit], *bundle.always):
+    for section in shown[: bundle.query.raw_limit]:
         if section.level not in (None, RAW):
             continue
         memory = section.memory

@@ -62,11 +62,11 @@ def tree_json(node: Node) -> dict[str, Json]:
 
 
 def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
-    """Memories with their score, and the places that speak of the question below each."""
+    """Memories with their score, and below each the places that speak of the question, or else what it says in short."""
     lines = []
     for memory, score, snippets in found:
         lines.append(
             f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
         )
-        lines += [f"        {line}" for text in snippets for line in clean(text).splitlines()]
+        lines += [f"        {line}" for text in snippets or [memory.summary_micro] for line in clean(text).splitlines()]
     return "\n".join(lines)
