@@ -24,8 +24,7 @@ EMPTY_DIFF = "empty_diff"
 BUDGET_TOO_SMALL = "budget_too_small"
 
 _SHOWN_TOPIC = 200
-_TOKENS_OF_TOPIC = 8
-"""Under a budget a topic is repeated no further than this."""
+_TOKENS_OF_TOPIC = 8  # under a budget
 
 SENTENCE, PASSAGE, RAW = "sentence", "passage", "raw"
 LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, RAW)
