@@ -59,7 +59,7 @@ def command(
     ] = None,
     enforce: Annotated[bool, typer.Option("--enforce", help="Where a trigger matches, `guard` fails.")] = False,
     link: Annotated[
-        list[str] | None, typer.Option(metavar="RELATION:ID", help="relates_to, depends_on, ...; may be repeated.")
+        list[str] | None, typer.Option(metavar="RELATION:ID|PATH", help="relates_to, depends_on, ...; may be repeated.")
     ] = None,
     anchor: Annotated[
         list[str] | None,
@@ -76,7 +76,12 @@ def command(
         list[str] | None, typer.Option("--set", metavar="FIELD=JSON", help="Any field at all; may be repeated.")
     ] = None,
     identifier: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own.")] = None,
-    supersedes: Annotated[str | None, typer.Option(metavar="ID", help="The memory that this one replaces.")] = None,
+    supersedes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="The memory that this one replaces; its path, kind, tags and pin are taken over."
+        ),
+    ] = None,
     semantic: Annotated[str | None, typer.Option(metavar="local|off", help="What fills the fields not given.")] = None,
     embed: Annotated[bool, typer.Option("--embed", help="Make the vectors now, not at the next recall.")] = False,
     propose: Annotated[bool, typer.Option("--propose", help="Put it into the inbox, for a person to accept.")] = False,
