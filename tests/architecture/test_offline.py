@@ -1,0 +1,111 @@
+"""Nothing leaves the machine: no code that could, and no attempt while commands run."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.conftest import NOW, ROOT
+
+NETWORK = frozenset(
+    "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
+    "socketserver websockets huggingface_hub".split()
+)
+PROBE = """
+import sys
+attempts = []
+def watch(event, arguments):
+    if event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname"):
+        attempts.append(event)
+        raise OSError(event)
+sys.addaudithook(watch)
+from memcli.cli.main import main
+if sys.argv[1:] == ["connect"]:
+    import socket
+    try:
+        socket.create_connection(("127.0.0.1", 9))
+    except OSError:
+        pass
+else:
+    for line in sys.stdin.read().splitlines():
+        assert main(line.split("|")) == 0, line
+print(*attempts, file=sys.stderr)
+"""
+COMMANDS = """\
+init
+remember|We chose PostgreSQL because of JSONB.|--path|db/choice|--kind|decision|--embed
+remember|I prefer PostgreSQL to MySQL.|--scope|global
+ingest|notes.md
+index|embed
+recall|which database do we use?
+search|database
+verify
+scan
+doctor
+export|--out|out.json
+import|out.json
+gc|--dry-run
+fsck"""
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The modules that the code imports, those within functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+
+
+def speaks_to_the_network(name: str) -> bool:
+    parts = name.split(".")
+    return any(".".join(parts[:length]) in NETWORK for length in range(1, len(parts) + 1))
+
+
+def attempts(folder: Path, *arguments: str) -> list[str]:
+    """The calls to the network that the probe saw."""
+    environ = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "MEMCLI_EMBEDDER": "onnx",
+        "MEMCLI_FREEZE_CLOCK": NOW,
+        "MEMCLI_GLOBAL": str(folder / "global"),
+    }
+    command = [sys.executable, "-P", "-c", PROBE, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environ, input=COMMANDS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines()[-1].split()
+
+
+def test_no_module_can_speak_to_the_network() -> None:
+    files = sorted((ROOT / "memcli").rglob("*.py"))
+    assert len(files) > 100
+    found = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        for name in imported(ast.parse(file.read_text()))
+        if speaks_to_the_network(name)
+    }
+    assert found == set()
+
+
+def test_an_import_of_the_network_is_seen() -> None:
+    code = "import urllib.parse, http.client\ndef f():\n    from urllib import request\n    from socket import create_server\n"
+    assert [name for name in imported(ast.parse(code)) if speaks_to_the_network(name)] == [
+        "http.client", "urllib.request", "socket", "socket.create_server",
+    ]  # fmt: skip
+
+
+def test_no_command_tries_to_reach_the_network(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes.md").write_text("# Deploy\n\nRun make release, then wait for the canary.\n")
+    assert attempts(tmp_path) == []
+    assert (tmp_path / ".memory" / "cache").is_dir()
+
+
+def test_an_attempt_to_reach_the_network_is_seen(tmp_path: Path) -> None:
+    assert attempts(tmp_path, "connect") != []

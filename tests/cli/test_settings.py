@@ -1,0 +1,58 @@
+"""Where a setting comes from: options, the environment, the configuration of the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.settings import CONFIG_FIELDS, resolve
+from tests.conftest import Run
+
+
+@pytest.mark.parametrize("name", CONFIG_FIELDS)
+def test_an_option_wins_over_the_environment_and_that_over_the_configuration(name: str) -> None:
+    option, environ, config = {name: "option"}, {f"MEMCLI_{name.upper()}": "environ"}, {name: "config"}
+    assert getattr(resolve(option, environ, config), name) == "option"
+    assert getattr(resolve({}, environ, config), name) == "environ"
+    assert getattr(resolve({}, {}, config), name) == "config"
+
+
+def test_the_configuration_of_the_store_holds(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db")
+    (tmp_path / ".memory" / "config.toml").write_text('backend = "basic"\nspace = "main"\n')
+
+    def has_meaning() -> bool:
+        bundle = json.loads(run("recall", "postgresql", "--explain", "--json").out)
+        return "meaning" in bundle["sections"][0]["why"]
+
+    assert not has_meaning()
+    monkeypatch.setenv("MEMCLI_BACKEND", "fusion")
+    assert has_meaning()
+
+
+def test_a_named_root_wins_over_the_environment_and_that_over_the_folder(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "environ", "option"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        assert run("init", "--root", str(tmp_path / name)).code == 0
+        assert run("remember", "A text.", "--path", name, "--root", str(tmp_path / name)).code == 0
+    monkeypatch.chdir(tmp_path / "here")
+    assert "here" in run("list").out
+    monkeypatch.setenv("MEMCLI_ROOT", str(tmp_path / "environ"))
+    assert "environ" in run("list").out
+    assert "option" in run("list", "--root", str(tmp_path / "option")).out
+
+
+def test_a_store_is_made_at_the_root_of_the_work_tree(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = tmp_path / "src" / "deep"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    made = run("remember", "We chose PostgreSQL.", "--path", "db")
+    assert (made.code, f"made a store at {tmp_path / '.memory'}" in made.err) == (0, True)
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob(".memory")] == [".memory"]
+    assert "db" in run("list").out
