@@ -36,7 +36,7 @@ def test_nothing_is_anchored(run: Run, work: Repo) -> None:
     assert run("verify").out == "0 anchors\n"
 
 
-@pytest.mark.parametrize("kind", ["decision", "constraint", "procedure"])
+@pytest.mark.parametrize("kind", ["decision", "constraint", "negative", "procedure"])
 def test_what_binds_and_is_stale_fails(run: Run, known: Repo, kind: str) -> None:
     run("edit", "rule", "--set", f"kind={kind}")
     known.write("src/auth.py", CODE.replace("return 1", "return 7"))
