@@ -124,7 +124,7 @@ def _translated(text: str) -> str:
     return text.translate(_STAND_INS)
 
 
-_LOOK_BEHIND = re.compile(r"\(\?<!\\w\)")
+_LOOK_BEHIND = re.compile(r"\(\?<!(?:\\.|[^()\\\[])*\)")
 _LOOK_AHEAD_FOR_NONE = re.compile(r"\(\?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\\\[])*\)")
 _OPTIONAL_REPEAT = re.compile(r"\{0,\d+\}\??")
 _REPEAT = re.compile(r"\{[1-9]\d*(?:,\d*)?\}\??")

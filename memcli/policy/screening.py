@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from memcli.policy.injection import find_reasons
 UNTRUSTED = "untrusted"
 ACCEPTED = "accepted"
 _SET_BY_MEMCLI = frozenset((UNTRUSTED, ACCEPTED, "hash", "pii_flags", "space", "conflicts"))
+_FORGED = frozenset(("role", "type", "tool_calls", "function_call", "recipient_name"))
+_FORGED_DEPTH = 3
 _DEPTH = 200
 
 
@@ -90,9 +93,18 @@ def _strings(value: Json, depth: int) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping) and depth:
+        if not _FORGED.isdisjoint(value):
+            yield json.dumps(_pruned(value, _FORGED_DEPTH), ensure_ascii=False)  # harmful as a whole only
         for name in value:
             yield name
             yield from _strings(value[name], depth - 1)
     elif isinstance(value, list | tuple) and depth:
         for item in value:
             yield from _strings(item, depth - 1)
+
+
+def _pruned(value: Json, depth: int) -> Json:
+    """The upper levels of `value`, so that nested ones are not written out once for each level."""
+    if isinstance(value, Mapping):
+        return {name: _pruned(child, depth - 1) for name, child in value.items()} if depth else {}
+    return [] if isinstance(value, list | tuple) else value

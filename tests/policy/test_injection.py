@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.policy.injection import find_reasons
-from memcli.policy.injection_rules import LANGUAGES, RULES
+from memcli.policy.foreign_rules import LANGUAGES
+from memcli.policy.injection_rules import RULES
 from tests.conftest import ROOT
 from tests.policy.hostile import HOSTILE
 

@@ -1,0 +1,64 @@
+"""Orders to an agent in other languages than English."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from memcli.policy.foreign_rules import LANGUAGES, NEGATED_AFTER, NEGATED_BEFORE, NEGATIONS
+from memcli.policy.injection_rule import Near
+from memcli.policy.readings import fold, has_other_scripts, without_accents
+
+_HEAD = 5
+_BEFORE, _AFTER = 14, 12
+
+
+def is_foreign_order(low: str, heads: set[str]) -> bool:
+    """Whether `low`, whose words begin with `heads`, gives an agent an order in one of the languages."""
+    foreign = not low.isascii() and has_other_scripts(low)
+    if not foreign and _heads().isdisjoint(heads):
+        return False
+    return any(
+        (not starts.isdisjoint(heads) if starts else foreign) and _is_near(near, low) for near, starts in _table()
+    )
+
+
+@cache
+def _table() -> list[tuple[Near, frozenset[str]]]:
+    """Each row with what its first words begin with; nothing for scripts that are not Latin."""
+    table = []
+    for near in LANGUAGES:
+        groups = tuple(tuple(fold(without_accents(word)) or word for word in group) for group in near.groups)
+        is_latin = groups[0][0] < "\u0370"
+        heads = frozenset(word.split()[0].partition("'")[0][:_HEAD] for word in groups[0]) if is_latin else frozenset()
+        table.append((Near(groups, near.within), heads))
+    return table
+
+
+@cache
+def _heads() -> frozenset[str]:
+    """What the first words of any row in Latin script begin with."""
+    return frozenset(head for _, starts in _table() for head in starts)
+
+
+def _is_near(near: Near, low: str) -> bool:
+    first, *others = near.groups
+    if not all(any(word in low for word in group) for group in near.groups):
+        return False
+    for word in first:
+        at = low.find(word)
+        while at >= 0:
+            end = at + len(word)
+            window = low[max(0, at - near.within) : end + near.within]
+            if all(any(other in window for other in group) for group in others) and not _is_negated(low, at, end):
+                return True
+            at = low.find(word, end)
+    return False
+
+
+def _is_negated(low: str, at: int, end: int) -> bool:
+    """Whether a word for "not" stands beside the one at `at`."""
+    before = low[max(0, at - _BEFORE) : at]
+    if before.rstrip().endswith(NEGATED_BEFORE) or before.split()[-1:] and before.split()[-1] in NEGATIONS:
+        return True
+    after = f"{low[end : end + _AFTER]} "
+    return any(word in after for word in NEGATED_AFTER)

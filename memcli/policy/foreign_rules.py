@@ -1,0 +1,105 @@
+"""Orders in other languages than English, as stems that stand near each other."""
+
+from __future__ import annotations
+
+from memcli.policy.injection_rule import Near
+
+# The first group is the rarest one, most often verbs. Accents are taken off on both sides.
+_SET_ASIDE: tuple[Near, ...] = (
+    Near((("vergiss alles", "vergesst alles", "ignoriere alles"), ("zuvor", "bisher", "vorher", "oben"), ("gesagt", "gelernt", "stand", "steht", "wurde", "war"))),
+    Near((("vergeet alles", "negeer alles"), ("hiervoor", "eerder", "hierboven", "tot nu toe"))),
+    Near((("oublie tout", "oubliez tout", "ignore tout", "ignorez tout"), ("avant", "précèd", "ci-dessus", "jusqu"))),
+    Near((("olvida todo", "ignora todo", "ignora lo anterior", "olvida lo anterior"), ("anterior", "arriba", "dicho"))),
+    Near((("dimentica tutto", "ignora tutto"), ("precedent", "prima", "sopra", "finora"))),
+    Near((("esqueça tudo", "ignore tudo"), ("anterior", "antes", "acima"))),
+    Near((("забудь все", "забудь всё", "игнорируй все", "игнорируй всё"), ("выше", "до этого", "ранее", "сказан"))),
+    Near((("ignorier", "vergiss", "vergesst", "missachte", "übergeh"), ("vorherig", "bisherig", "obig", "vorangegangen", "vorangehend", "früher", "vorig", "zuvor"), ("anweisung", "befehl", "instruktion", "vorgabe", "prompt"))),
+    Near((("ignore", "ignorer", "ignorez", "oublie", "oubliez", "oublier", "négligez", "néglige"), ("précédent", "précèd", "antérieur", "ci-dessus", "reçues"), ("instruction", "consigne", "directive", "ordre"))),
+    Near((("ignora", "ignore", "olvida", "olvide", "descarta", "desestima"), ("anterior", "previa", "previo", "arriba", "prior"), ("instruccion", "indicacion", "órdenes", "ordenes", "instruções", "instrucoes", "comandos"))),
+    Near((("ignore", "esqueça", "esqueca", "desconsidere", "desconsidera"), ("anterior", "prévia", "previa", "acima"), ("instruções", "instrucoes", "comandos", "ordens"))),
+    Near((("ignora", "dimentica", "trascura"), ("precedent", "anterior", "sopra"), ("istruzion", "comandi", "direttive", "ordini"))),
+    Near((("negeer", "vergeet"), ("vorige", "eerdere", "voorgaande", "bovenstaande"), ("instructie", "opdracht", "bevelen"))),
+    Near((("zignoruj", "zapomnij", "pomiń"), ("poprzedni", "wcześniejsz", "powyższ"), ("instrukcj", "polece"))),
+    Near((("ignoruj", "zapomeň", "zapomeňte"), ("předchozí", "dřívější", "výše"), ("instrukc", "pokyn", "příkaz"))),
+    Near((("ignorera", "glöm", "bortse från", "ignorer", "glem"), ("tidigare", "föregående", "ovanstående", "tidligere", "foregående", "forrige"), ("instruktion", "anvisning", "instruks"))),
+    Near((("игнорируй", "игнорировать", "проигнорируй", "забудь", "не обращай внимания"), ("предыдущ", "прежн", "вышеуказан", "ранее"), ("инструкц", "указани", "команд", "приказ"))),
+    Near((("ігноруй", "забудь"), ("попередн",), ("інструкц", "вказівк", "команд"))),
+    Near((("yok say", "yoksay", "görmezden gel", "unut", "dikkate alma"), ("önceki", "yukarıdaki", "bundan önceki"), ("talimat", "komut", "yönerge"))),
+    Near((("abaikan", "lupakan"), ("sebelumnya", "di atas", "terdahulu"), ("instruksi", "perintah", "petunjuk"))),
+    Near((("bỏ qua", "quên", "phớt lờ"), ("trước", "ở trên"), ("hướng dẫn", "chỉ dẫn", "lệnh", "chỉ thị"))),
+    Near((("忽略", "无视", "無視", "忘记", "忘記", "不要理会", "不要遵守", "不遵守", "不用管"), ("之前", "以上", "先前", "前面", "上述", "上面", "此前", "所有"), ("指令", "指示", "提示", "命令", "说明", "規則", "规则")), 24),
+    Near((("無視", "忘れ", "従わな"), ("以前", "これまで", "上記", "前の", "すべての", "全ての"), ("指示", "命令", "プロンプト", "指令")), 30),
+    Near((("무시", "잊어", "잊으"), ("이전", "위의", "앞의", "지금까지", "모든"), ("지시", "명령", "프롬프트", "지침")), 30),
+    Near((("تجاهل", "انس ", "انسَ"), ("السابق", "أعلاه", "الماضية"), ("التعليمات", "الأوامر", "الإرشادات", "تعليمات"))),
+    Near((("התעלם", "התעלמי", "שכח"), ("הקודמ", "לעיל"), ("ההוראות", "הוראות", "ההנחיות"))),
+    Near((("نادیده بگیر", "فراموش کن"), ("قبلی", "پیشین", "بالا"), ("دستور", "دستورالعمل"))),
+    Near((("अनदेखा", "नज़रअंदाज़", "नजरअंदाज", "भूल जाओ", "भूल जाएं"), ("पिछले", "पिछली", "पूर्व", "ऊपर"), ("निर्देश", "आदेश"))),
+    Near((("เพิกเฉย", "ละเว้น", "ลืม"), ("ก่อนหน้า", "ข้างต้น"), ("คำสั่ง", "คำแนะนำ"))),
+    Near((("αγνόησε", "αγνοήστε", "ξέχασε"), ("προηγούμεν", "παραπάνω"), ("οδηγί", "εντολ"))),
+    Near((("ignoră", "ignora", "uită"), ("anterioare", "precedente"), ("instrucțiun", "instructiun", "comenzi"))),
+)  # fmt: skip
+_SECRET = ("passw", "contrase", "senha", "geheim", "secret", "segred", "segret", "schlüssel", "clés", "claves", "chiavi", "chaves", "credenci", "credenz", "identifiants", "zugangsdaten", ".env", "пароль", "пароли", "ключи", "секрет", "密码", "密钥", "密鑰", "凭证", "パスワード", "鍵", "秘密", "비밀번호", "키를", "비밀")  # fmt: skip
+_PLACE = ("https:", "http:", "webhook", "@", "ftp:")
+_RULES: tuple[Near, ...] = (
+    Near((("vergiss", "vergesst", "ignorier", "missachte", "umgeh", "brich"), ("deine regel", "deine bisherig", "deine vorgabe", "deine anweisung", "deine richtlinie", "deine beschränkung", "eure regel", "deine sicherheits"))),
+    Near((("systemanweisung", "systemprompt", "system-prompt", "systemnachricht"), ("beachte", "ignorier", "vergiss", "missachte", "verrate", "zeige", "gib ", "nenne", "enthülle"))),
+    Near((("erteilt", "gegeben", "erhalten"), ("missachte", "ignorier", "vergiss"), ("befehl", "anweisung", "vorgabe"))),
+    Near((("oublie", "oubliez", "ignore", "ignorez", "enfrein", "viole"), ("tes règles", "vos règles", "tes consignes", "tes instructions", "vos instructions", "vos consignes", "tes restrictions", "tes limites"))),
+    Near((("tiens pas compte", "tenez pas compte", "tenir compte", "faites abstraction", "fais abstraction", "fais fi"), ("consigne", "instruction", "directive", "ordre", "ci-dessus"))),
+    Near((("prompt systeme", "invite systeme"), ("révèle", "révélez", "affiche", "affichez", "montre", "divulgue", "donne"))),
+    Near((("olvida", "olvide", "ignora", "ignore", "no sigas", "no obedezcas", "incumple", "sigas", "obedezcas"), ("tus reglas", "sus reglas", "tus instrucciones", "tus restricciones", "las reglas que te", "tus directrices", "que te dieron", "que te han dado"))),
+    Near((("caso omiso",), ("indicacion", "instruccion", "regla", "orden", "anterior", "previa"))),
+    Near((("prompt del sistema", "prompt de sistema", "prompt do sistema", "prompt di sistema"), ("revela", "revele", "muestra", "muestre", "mostre", "mostra", "rivela", "imprime", "enseña", "exiba", "diga", "dimmi"))),
+    Near((("esqueça", "ignore", "desconsidere", "desobedeça", "viole"), ("suas regras", "as suas instruções", "suas instruções", "suas restrições", "as regras que"))),
+    Near((("desconsidere", "desconsidera", "ignore", "esqueça"), ("ordens acima", "regras acima", "instruções acima", "acima"), ("ordens", "regras", "instruç", "orientaç"))),
+    Near((("dimentica", "ignora", "viola", "trascura"), ("le tue regole", "le tue istruzioni", "tue restrizioni", "tue direttive", "le vostre regole"))),
+    Near((("tenere conto", "tener conto", "tenga conto"), ("indicazion", "istruzion", "direttiv", "regole"), ("sopra", "precedent", "anterior"))),
+    Near((("забудь", "забудьте", "игнорируй", "нарушь", "нарушай"), ("свои правила", "твои правила", "свои инструкции", "твои инструкции", "свои ограничения", "все правила", "свои указания"))),
+    Near((("системный промпт", "системную подсказку", "системные инструкции", "системный запрос"), ("раскрой", "покажи", "выведи", "назови", "напечатай", "игнорируй", "забудь"))),
+    Near((("не выполняй", "не следуй", "не слушай", "не соблюдай"), ("указани", "инструкц", "команд", "правил", "приказ"), ("выше", "дан", "предыдущ", "прежн", "ранее", "систем"))),
+    Near((("忘记", "忘記", "无视", "無視", "忽略", "违反", "抛开"), ("你的规则", "你的規則", "你的指令", "你的限制", "你的设定", "你的指示", "你的原则", "你的系统")), 24),
+    Near((("无视", "無視", "忽略", "不要理会", "不用管", "别管"), ("上面", "以上", "之前", "前面", "上述"), ("要求", "内容", "规定", "话", "限制", "约束")), 24),
+    Near((("系统提示", "系統提示", "系统指令"), ("显示", "输出", "告诉", "透露", "泄露", "打印", "揭示", "顯示", "說出", "说出")), 24),
+    Near((("あなたのルール", "あなたの指示", "あなたの規則", "あなたの制限", "ガイドライン"), ("忘れ", "無視", "破っ", "従わな")), 30),
+    Near((("システムプロンプト", "システム指示"), ("教え", "表示し", "出力し", "明かし", "見せ", "公開し")), 30),
+    Near((("従わない", "従うな", "従わず"), ("これまで", "以前", "上記", "前の", "ユーザー"), ("命令", "指示", "ルール", "規則")), 30),
+    Near((("너의 규칙", "당신의 규칙", "너의 지시", "네 규칙", "당신의 지침", "너의 제한"), ("잊", "무시", "어기")), 30),
+    Near((("시스템 프롬프트", "시스템프롬프트", "시스템 지시"), ("보여", "출력", "알려", "공개", "말해", "무시", "잊")), 30),
+    Near((("따르지 마", "따르지마", "듣지 마", "복종하지"), ("앞의", "이전", "위의", "지금까지", "사용자"), ("명령", "지시", "규칙", "지침")), 30),
+)  # fmt: skip
+_PERSONAS: tuple[Near, ...] = (
+    Near((("du bist jetzt", "du bist nun", "ab jetzt bist du", "tu so, als", "spiele die rolle"), ("ohne einschränkung", "ohne regeln", "keine regeln", "uneingeschränkt", "ohne filter", "ohne grenzen", "keine einschränkung"))),
+    Near((("tu es maintenant", "vous êtes maintenant", "tu es desormais", "fais comme si", "désormais tu"), ("sans aucune restriction", "sans restriction", "sans règle", "sans filtre", "sans limite", "aucune règle", "aucune limite"))),
+    Near((("ahora eres", "eres ahora", "a partir de ahora", "finge que", "actúa como"), ("sin restricciones", "sin reglas", "sin filtro", "sin límites", "sin ninguna restricción"))),
+    Near((("você é", "voce e", "finja que", "aja como", "a partir de agora"), ("sem restriç", "sem regras", "sem filtro", "sem limites", "sem nenhuma restrição"))),
+    Near((("ora sei", "adesso sei", "d'ora in poi", "fingi di", "agisci come"), ("senza restrizioni", "senza regole", "senza filtri", "senza limiti", "senza alcuna restrizione"))),
+    Near((("теперь ты", "ты теперь", "отныне ты", "представь, что ты", "притворись"), ("без ограничен", "без правил", "без фильтр", "без цензур"))),
+    Near((("你现在是", "你現在是", "从现在起你", "从现在开始", "假装你", "扮演"), ("没有任何限制", "没有限制", "不受限制", "無限制", "沒有限制", "没有规则", "无限制", "不受任何")), 24),
+    Near((("あなたは今", "今からあなた", "これからあなた", "ふりをし", "演じ"), ("制限のない", "制限なし", "制限がない", "ルールのない", "無制限", "フィルターなし")), 30),
+    Near((("너는 이제", "이제 너는", "당신은 이제", "지금부터 너는", "지금부터 당신은"), ("제한이 없는", "제한 없는", "무제한", "규칙이 없는", "규칙 없는")), 30),
+)  # fmt: skip
+_LEAKS: tuple[Near, ...] = (
+    Near((("schick", "sende", "übermittle", "lade "), _SECRET, _PLACE), 80),
+    Near((("schick", "sende", "übermittle", "lösche", "ändere"), ("sag dem nutzer nicht", "sag dem benutzer nicht", "erwähne es nicht", "ohne dem nutzer", "ohne es dem", "verschweige", "nutzer nichts davon", "benutzer nichts davon"))),
+    Near((("envoie", "envoyez", "transmets", "publie"), _SECRET, _PLACE), 80),
+    Near((("parle pas", "parlez pas", "dis rien", "dites rien", "dis pas", "à l'insu", "en parle"), ("l'utilisateur", "utilisateur"), ("envoie", "supprime", "efface", "exécute", "modifie", "instruction", "consigne", "ceci"))),
+    Near((("envía", "envíe", "manda", "publica", "envie", "publique", "mande"), _SECRET, _PLACE), 80),
+    Near((("digas", "informes", "cuentes", "menciones"), ("usuario",), ("envía", "borra", "elimina", "ejecuta", "instruc", "esto"))),
+    Near((("conte", "diga", "informe", "mencione"), ("não", "nao"), ("usuário", "usuario"), ("envie", "apague", "exclua", "execute", "instruç", "isso"))),
+    Near((("invia", "inviare", "manda", "pubblica", "spedisci"), _SECRET, _PLACE), 80),
+    Near((("dire nulla", "dirlo", "dire niente", "informare", "dire all'"), ("utente",), ("invia", "cancella", "elimina", "esegui", "istruzion"))),
+    Near((("отправь", "отправьте", "перешли", "пошли", "загрузи"), _SECRET, _PLACE), 80),
+    Near((("не говори", "не сообщай", "не рассказывай"), ("пользовател",), ("отправь", "удали", "выполни", "об этом", "инструкц"))),
+    Near((("发送到", "发到", "上传到", "发给", "傳送到", "發送到"), _SECRET, (*_PLACE, "邮箱")), 40),
+    Near((("不要告诉", "别告诉", "不要讓", "不要让"), ("用户", "使用者", "用戶"), ("发送", "删除", "执行", "密", "指令", "这条", "泄露")), 30),
+    Near((("送信し", "送って", "アップロードし", "転送し"), _SECRET, _PLACE), 60),
+    Near((("言わずに", "知らせずに", "内緒で", "教えずに", "伝えずに"), ("ユーザー", "利用者", "使用者")), 30),
+    Near((("보내", "전송", "업로드"), _SECRET, _PLACE), 60),
+    Near((("말하지 말고", "알리지 말고", "모르게", "알리지 마", "말하지 마"), ("사용자", "유저"), ("보내", "삭제", "실행", "지시", "전송", "키를")), 40),
+)  # fmt: skip
+LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_PERSONAS, *_LEAKS)
+
+NEGATIONS = ("nicht", "niemals", "nie", "ne", "pas", "jamais", "no", "nunca", "não", "nao", "non", "mai", "не", "никогда", "niet", "не надо")
+"""Words before a verb that turn it round; `не`-verbs of the tables hold their own."""
+NEGATED_AFTER = (" nicht ", " pas ", " niet ", "しない", "しては", "하지 마", "하지마", "지 마", "지 않")
+NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "别", "勿", "不可")
