@@ -14,7 +14,8 @@ _DANGER = (
     r"(?:approve|merge|accept|rate|praise) (?:every|all|any|this|each)|(?:delete|wipe|destroy|drop|erase) (?:all|every|the (?:backups?|repo|repository|database|branch|main))|"
     r"(?:install|add|import|download) (?:the )?(?:package|dependency|module|binary|script)? ?\w{0,20}(?:evil|malicious|backdoor)|"
     r"(?:grant|give) \w{1,20} (?:\w{1,20} )?(?:admin|root|write|full|owner)\b|(?:not|n't|never) (?:tell|say|mention|reveal|disclose|inform|admit)|"
-    r"hide (?:this|it|the fact)|claim that|pretend that|exfiltrat|evil\b|malicious|" + SECRETS + ")"
+    r"hide (?:this|it|the fact)|claim that|pretend that|exfiltrat|evil\b|malicious|\.env\b|"
+    r"\b(?:print|send|reveal|paste|open|read|include|show|copy|use|post|upload|commit|share|leak|output|append|dump|put|write|mail) [^.!?\n]{0,40}?(?<!\w)" + SECRETS + ")"
 )
 _DANGER_WORDS = (
     "| sh", "|sh", "| bash", "|bash", "rm -rf", "--force", "--no-verify", "without", "confirm", "permission", "approv", "lgtm", "10/10", "disable",
@@ -26,14 +27,15 @@ _DANGER_WORDS = (
 _FREE = (
     r"(?:dan\b|do anything now|jailbr\w+|unrestricted|unfiltered|uncensored|without (?:any |a )?(?:safety |content )?(?:restrictions?|rules?|limits?|filters?|limitations?|guidelines|ethics?)|"
     r"(?:no|zero|not have any|n't have any) (?:safety |content |ethical |more )?(?:restrictions?|rules|limits|filters?|limitations|guidelines|ethics?)\b|"
-    r"never refus\w+|cannot refuse|must (?:always )?obey|obeys? (?:me|every|any|all|my|only)\b|(?:god|root|unrestricted|sudo) mode|evil\w{0,10}|amoral|allowed to reveal|no longer an ai)"
+    r"(?:rogue|unaligned|unbound|amoral) (?:ai|assistant|agent|model)|(?:rules|guidelines|restrictions|policies) (?:did not|didn't|do not|don't) exist|free (?:from|of) (?:all|any|every) (?:restrictions|rules|limits|constraints)|never refus\w+|cannot refuse|must (?:always )?obey|obeys? (?:me|every|any|all|my|only)\b|(?:god|root|unrestricted|sudo) mode|evil\w{0,10}|amoral|allowed to reveal|no longer an ai)"
 )
 
 # fmt: off
 AGENT_RULES: tuple[Rule, ...] = (
     Rule(
-        INSTRUCTIONS, (("you", "act", "pretend", "imagine", "simulate", "behave", "respond", "answer", "play", "take", "assume", "switch", "enable", "enter", "let's", "become", "activate", "your", "role"), ("dan", "anything now", "jailbr", "unrestricted", "unfiltered", "uncensored", "without", "no ", "not have any", "n't have any", "zero ", "refus", "obey", "god mode", "root mode", "sudo mode", "evil", "amoral", "reveal")),
-        rf"\b(?:you(?: are(?! free| entitled| allowed| permitted| welcome| able)|'re| will| shall| must|r new name is| have(?= no| zero)| do not have| don't have| had(?= no))|act(?:ing)? as|pretend|imagine|simulate|behave|respond as|answer as|role-?play|play a game|take on|assume the|switch to|enable|enter|become|activate)\b[^.!?]{{0,90}}\b{_FREE}",
+        INSTRUCTIONS, (("you", "act", "pretend", "imagine", "simulate", "behave", "respond", "answer", "play", "take", "assume", "switch", "enable", "enter", "let's", "become", "activate", "your", "role", "roleplay", "role-play"), ("dan", "anything now", "jailbr", "unrestricted", "unfiltered", "uncensored", "without", "no ", "not have any", "n't have any", "zero ", "refus", "obey", "exist", "rogue", "unaligned", "free from", "free of", "god mode", "root mode", "sudo mode", "evil", "amoral", "reveal")),
+        rf"\b(?:you(?: are(?! free| entitled| allowed| permitted| welcome| able)|'re| will| shall| must|r new name is| have(?= no| zero| been)| do not have| don't have| had(?= no))|act(?:ing)? as|pretend|imagine|simulate|behave|respond as|answer as|role-?play|play a game|take on|assume the|switch to|enable|enter|become|activate)\b[^.!?]{{0,90}}\b{_FREE}",
+        is_local=True,
     ),
     Rule(
         INSTRUCTIONS, (("you",), ("my agent", "my assistant", "my servant", "my slave", "under my", "i am your", "i'm your", "your new name", "your operator now", "your master")),
@@ -66,9 +68,26 @@ AGENT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         INSTRUCTIONS, (("keep", "don't", "do not", "never", "humans", "human", "user", "without", "make sure"), ("hidden", "find", "told", "know", "say so", "mention", "informing", "tell anyone", "not tell", "n't tell", "notice", "shown"), ("human", "user", "developer", "anyone", "say so", "this memory", "this note", "this message", "this file", "maintainer", "reviewer", "owner")),
-        r"\b(?:keep|keeping) (?:this|it|that) (?:\w{1,12} )?(?:hidden|secret|concealed) from\b|\b(?:the )?(?:humans?|users?|developers?|maintainers?|reviewers?) (?:(?:must|should|shall|may|can|will|need) )?(?:not|never) (?:be told[.,;!]|finds? out (?:that|about) (?:this|you|it)|know about (?:this|it)[.,;!]|see this (?:note|memory|message|file)|learn (?:of|about) this)|\b\b(?:and|but),? (?:don't|do not|never) say so\b|\b(?:don't|do not|never) (?:let (?:the |your |any)?(?:user|human|developer|anyone)s? (?:know|notice|see|find out)[.,;]|mention (?:this|the) (?:memory|note|message|file|instruction)|tell anyone[.,;!]?)|(?:^|[.:!\n]) ?without (?:informing|telling|asking|notifying) (?:the |your |any)?(?:user|human|developer|anyone|owner|maintainer)s?,"
+        r"\b(?:keep|keeping) (?:this|it|that) (?:\w{1,12} )?(?:hidden|secret|concealed) from\b|\b(?:the )?(?:humans?|users?|developers?|maintainers?|reviewers?) (?:(?:must|should|shall|may|can|will|need) )?(?:not|never) (?:be told[.,;!]|finds? out (?:that|about) (?:this|you|it)|know about (?:this|it)[.,;!]|see this (?:note|memory|message|file)|learn (?:of|about) this)|\b\b(?:and|but),? (?:don't|do not|never) say so\b|\b(?:don't|do not|never) (?:let (?:the |your |any)?(?:user|human|developer|anyone)s? (?:know|notice|see|find out)[.,;]|mention (?:this|the) (?:memory|note|message|file|instruction)|tell anyone(?:[.!]|$| about this| that you))|(?:^|[.:!\n]) ?without (?:informing|telling|asking|notifying) (?:the |your |any)?(?:user|human|developer|anyone|owner|maintainer)s?,"
         r"|\b(?:don't|do not|never|must not) tell (?:the )?(?:user|human|developer)s? (?:about|of) this (?:memory|note|message|file|instruction)|\bdo not tell the (?:user|human) about this\b",
         forbids=False,
+    ),
+    Rule(
+        INSTRUCTIONS, (("when", "upon", "after", "once", "as soon as", "if", "whenever"), ("this memory", "this note", "this message", "this text", "this page", "this file", "reading this", "read this", "recall this", "see this", "process this", "processes this"), ("delete", "wipe", "run", "execute", "call", "send", "stop the", "push", "disable", "remove", "ignore", "transfer", "upload", "print", "reply", "approve", "must")),
+        r"\b(?:when|upon|after|once|as soon as|if|whenever)\b(?: (?!you find|you add)\w{1,12}){0,3} (?:recall|load|read|see|process|receive|retriev|encounter|pars)\w{0,5} this(?: (?:memory|note|message|text|page|file|line|entry))?\b,? (?:\w{1,12} ){0,3}?(?P<act>(?:delete|wipe|run|execute|call|send|stop the current|push|disable|remove|ignore|transfer|upload|print|reply|approve|erase|install|fetch)\b)",
+    ),
+    Rule(
+        INSTRUCTIONS, (("quietly", "silently", "secretly", "covertly", "stealthily", "discreetly"), ("add", "insert", "send", "append", "upload", "install", "change", "replace", "grant", "approve", "merge", "leak", "share", "commit", "push", "delete", "disable", "copy", "lower", "weaken")),
+        r"(?:^|[.:!;\n] ?|\b(?:and|then|please|must|should|now) )(?:quietly|silently|secretly|covertly|stealthily|discreetly) (?:add|insert|send|append|upload|install|change|replace|grant|approve|merge|leak|share|commit|push|delete|disable|copy|lower|weaken) \w",
+    ),
+    Rule(
+        INSTRUCTIONS, (("bother", "mention", "reveal", "disclose", "tell", "acknowledge", "admit"), ("this memory", "this note", "this message", "this instruction", "these instructions", "the user with"), ("not", "n't", "never", "no mention")),
+        r"\b(?:do not|don't|never) (?:ever )?(?:bother (?:the )?(?:user|human|developer) with|(?:mention|reveal|disclose|tell|acknowledge|admit)(?: to)?(?: the)?(?: (?:user|human|developer|anyone))?(?: that| about)?) (?:this|these) ?(?:memory|note|message|instructions?|exists?)?\b(?: exists?| to|[.,;!]|$)|\bmake no mention of (?:this|these)\b",
+        forbids=False,
+    ),
+    Rule(
+        INSTRUCTIONS, (("in all", "in every", "in each", "in your", "in any"), ("answer", "repl", "response", "commit", "suggestion"), ("recommend", "include", "insert", "add ", "append", "mention", "praise", "link")),
+        r"\bin (?:all|every|each|any|your)(?: of your)? (?:future |next |subsequent )(?:answers?|repl(?:y|ies)|responses?|commits?|suggestions?),? (?:you (?:must |should |will )?)?(?:always )?(?:recommend|include|insert|add|append|mention|praise|link)\b",
     ),
     Rule(
         INSTRUCTIONS, (("call", "use", "invoke", "run", "execute"), ("as soon as", "immediately", "right away", "at once", "right now"), ("tool", "command", "rm -rf", "delete")),
@@ -79,8 +98,8 @@ AGENT_RULES: tuple[Rule, ...] = (
         r"\b(?:reply|respond|answer|say|output)\b (?:only )?(?:with )?(?:only )?(?:the (?:text|word|words|phrase|sentence) )?[\"']?(?:only )?(?:the word )?(?:pwned|hacked|owned|access granted)\b",
     ),
     Rule(
-        INSTRUCTIONS, (("print", "repeat", "output", "show", "paste", "dump", "copy", "recite", "what were", "what are", "tell"), ("your instructions", "context window", "words above", "your system prompt", "system prompt", "secret keys", "that you have seen", "you have seen", "verbatim", "hidden parts")),
-        rf"\bwhat (?:were|are) your (?:\w{{1,12}} ){{0,2}}?instructions\b|\b(?:print|repeat|output|show|paste|dump|copy|recite|tell)\b(?: (?:me|us|out))?[^.!?]{{0,40}}?\b(?:your (?:\w{{1,12}} ){{0,2}}?system prompt|(?:in |of )?your context window|(?:secret|api|private) keys that you|the words above|(?:all )?(?:the )?secrets? (?:that )?you (?:have seen|know))",
+        INSTRUCTIONS, (("print", "repeat", "output", "show", "paste", "dump", "copy", "recite", "what were", "what are", "tell"), ("instructions", "prompt", "context window", "words above", "your system prompt", "system prompt", "secret keys", "that you have seen", "you have seen", "verbatim", "hidden parts")),
+        rf"\bwhat (?:were|are) your (?:\w{{1,12}} ){{0,2}}?instructions\b|\b(?:print|repeat|output|show|paste|dump|copy|recite|tell)\b(?: (?:me|us|out))?[^.!?]{{0,40}}?\b(?:your (?:\w{{1,12}} ){{0,2}}?(?:(?:system|hidden|initial|secret) prompt|instructions\b)|(?:in |of )?your context window|(?:secret|api|private) keys that you|the words above|(?:all )?(?:the )?secrets? (?:that )?you (?:have seen|know))",
     ),
     Rule(
         INSTRUCTIONS, (("upgraded", "unlocked", "freed", "liberated", "reprogrammed", "granted", "grant", "permission"), ("you",), ("restriction", "limits", "filters", "permission to", "any command", "authority", "evil", "root access", "full access")),

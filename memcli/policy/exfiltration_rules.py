@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from memcli.policy.injection_rule import EXFILTRATION, INSTRUCTIONS, SECRETS, Rule
 
-_SEND = r"(?:send|post|upload|forward|exfiltrate|transmit|leak|e-?mail|submit|deliver|report|copy|push|smuggle|share|publish)"
+_SEND = r"(?:send|post|mail|upload|forward|exfiltrate|transmit|leak|e-?mail|submit|deliver|report|copy|push|smuggle|share|publish)"
 _PLACE = r"(?:https?://|ftp://|wss?://|\w[\w.+-]{0,63}@\w[\w-]{0,63}\.\w|webhook|pastebin|ngrok|requestbin|attacker|discord\.com|telegram)"
 _PRIVATE_FILE = r"(?:\.env\b|id_rsa|id_ed25519|\.ssh/|\.aws/|\.netrc|\.npmrc|\.git-credentials|\.kube/|credentials|/etc/passwd|/etc/shadow|secrets?\.)"
+_HAUL = SECRETS.replace("passwords?", "passwords")
 _HERE = r"(?:into|in|to|with) (?:the |your |its |this |a |every )?(?:next )?(?:reply|answer|response|commit message|chat|issue|wiki|public wiki|readme|gist|comment|pull request)"
 
 # fmt: off
@@ -36,8 +37,8 @@ EXFILTRATION_RULES: tuple[Rule, ...] = (
         r"\b(?:print|read|collect|gather|dump|take|find|get|encode)\b[^!?\n]{0,60}\b(?:env|environment|secrets?|passwords?|conversation|(?:chat )?history|memories|api keys?|credentials)\b[^!?\n]{0,40}\b(?:and|then)\b[^!?\n]{0,20}\b(?:send|post|upload|exfiltrate|leak|forward) (?:it|them|that|everything|the result|all)\b[^!?\n]{0,30}https?://",
     ),
     Rule(
-        EXFILTRATION, (("send", "post", "upload", "forward", "exfiltrate", "transmit", "leak", "mail", "submit", "deliver", "report", "copy", "push", "smuggle"), ("http", "ftp:", "@", "webhook", "pastebin", "ngrok", "requestbin", "attacker", "ws:", "wss:", "discord.com", "telegram"), ("secret", "password", "credential", "api keys", "access keys", "env", "ssh", "private key", "id_rsa", "~/.", "/etc/", "system prompt", "history", "conversation", "cookie", "token", "all ", "user", "customer", "content", "log")),
-        rf"\b{_SEND}\b[^!?\n]{{0,100}}(?<!\w){SECRETS}[^!?\n]{{0,100}}{_PLACE}|(?<!\w){SECRETS}[^!?\n]{{0,60}}\b{_SEND}\b (?:it |them |that |this |everything )?(?:all )?(?:to|via|through|at|using) [^!?\n]{{0,60}}{_PLACE}|\b{_SEND}\b[^!?\n]{{0,30}} (?:to|at|via) [^ \n]{{0,10}}{_PLACE}[^\n]{{0,100}}\b(?:with|containing|including|together with|body)\b[^\n]{{0,60}}(?<!\w){SECRETS}",
+        EXFILTRATION, (("send", "post", "upload", "forward", "exfiltrate", "transmit", "leak", "mail", "submit", "deliver", "report", "copy", "push", "smuggle"), ("http", "ftp:", "@", "webhook", "pastebin", "ngrok", "requestbin", "attacker", "ws:", "wss:", "discord.com", "telegram"), ("secret", "password", "credential", "api keys", "access keys", "env", "ssh", "private key", "id_rsa", "~/.", "/etc/", "system prompt", "history", "conversation", "cookie", "token", "all ", "user", "customer", "content", "log", "directory")),
+        rf"\b{_SEND}\b[^!?\n]{{0,100}}(?<!\w){_HAUL}[^!?\n]{{0,100}}{_PLACE}|(?<!\w)(?:{SECRETS}|(?:home|whole) directory|\w{{1,20}}_token\b)[^!?\n]{{0,60}}\b{_SEND}\b (?:it |them |that |this |everything |what you find )?(?:all )?(?:to|via|through|at|using) [^!?\n]{{0,60}}{_PLACE}|\b{_SEND}\b[^!?\n]{{0,30}} (?:to|at|via) [^ \n]{{0,10}}{_PLACE}[^\n]{{0,100}}\b(?:with|containing|including|together with|body)\b[^\n]{{0,60}}(?<!\w){SECRETS}",
     ),
     Rule(
         EXFILTRATION, (("curl", "wget", "nc ", "ncat", "netcat", "invoke-webrequest", "base64", "xxd", "dig ", "nslookup", "http.post", "requests.post", "fetch("), (".env", "id_rsa", "id_ed25519", ".ssh", ".aws", ".netrc", ".npmrc", ".git-credentials", ".kube", "credentials", "/etc/", "secret", "printenv", "env |", "os.environ", "process.env")),
@@ -45,11 +46,11 @@ EXFILTRATION_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         EXFILTRATION, (("](", "<img"), ("http", "//"), ("?", "{", "$", "%7b", "data", "secret")),
-        r"!\[[^\]\n]{0,200}\]\( ?<?(?:https?:)?//[^)\s]{1,300}(?:[{$<\[]|%7b|data_here|\byour_)[^)\n]{0,200}\)?|!\[[^\]\n]{0,200}\]\( ?<?(?:https?:)?//[^)\s]{1,300}?[?&](?:data|secrets?|leak|exfil\w{0,10}|payload|conversation|history|chat|prompt|message|msg|text|content|info|b64|base64|stolen|dump|log|mem(?:ory)?|context|password|email|user_?data|q|d|c|x)=|<img\b[^>\n]{0,200}src ?= ?[\"']?(?:https?:)?//[^>\s]{1,300}?[?&](?:data|secrets?|leak|exfil\w{0,10}|payload|conversation|history|chat|prompt|message|msg|text|content|info|b64|base64|stolen|dump|mem(?:ory)?|context|password|q|d|c|x)=",
+        r"!\[[^\]\n]{0,200}\]\( ?<?(?:https?:)?//[^)\s]{1,300}(?:\{\{|\$\{|\{[a-z_ ]{1,30}\}|\$[a-z(]|<[a-z]|\[[a-z]|%7b|data_here|\byour_)[^)\n]{0,200}\)?|!\[[^\]\n]{0,200}\]\( ?<?(?:https?:)?//[^)\s]{1,300}?[?&](?:data|secrets?|leak|exfil\w{0,10}|payload|conversation|history|chat|prompt|message|msg|text|content|info|b64|base64|stolen|dump|log|mem(?:ory)?|context|password|email|user_?data|q|d|x)=|<img\b[^>\n]{0,200}src ?= ?[\"']?(?:https?:)?//[^>\s]{1,300}?[?&](?:data|secrets?|leak|exfil\w{0,10}|payload|conversation|history|chat|prompt|message|msg|text|content|info|b64|base64|stolen|dump|mem(?:ory)?|context|password|q|d|c|x)=",
     ),
     Rule(
-        EXFILTRATION, (("http", "https"), ("append", "encode", "replace", "with the", "put ", "render", "load", "embed", "fetch", "visit", "request", "link", "image"), ("query", "parameter", "url", "base64", "?"), ("conversation", "secret", "password", "user's", "api key", "system prompt", "memory", "memories", "credential", "history", "env")),
-        r"\b(?:append|encode|put|include|embed|render|fetch|load|visit|request|open)\b[^!?\n]{0,120}\b(?:conversation|secrets?|passwords?|user's (?:message|question|data|name)|api keys?|system prompt|memories|credentials|chat history|environment variables)\b[^!\n]{0,120}\b(?:query|parameter|url|image|link|https?://)",
+        EXFILTRATION, (("http", "https"), ("append", "encode", "replace", "with the", "put ", "render", "load", "embed", "fetch", "visit", "request", "link", "image"), ("query", "parameter", "url", "base64", "?"), ("conversation", "secret", "password", "user's", "api key", "system prompt", "memory", "memories", "credential", "history", "env", "token")),
+        r"\b(?:append|encode|put|include|embed|render|fetch|load|visit|request|open)\b[^!?\n]{0,120}\b(?:conversation|secrets?|passwords?|user's (?:message|question|password|token)|access token|\w{1,20}_token|api keys?|system prompt|memories|credentials|chat history|environment variables)\b[^!\n]{0,120}\b(?:query|parameter|url|image|link|https?://)",
     ),
 )
 # fmt: on

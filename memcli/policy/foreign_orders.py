@@ -10,6 +10,7 @@ from memcli.policy.readings import fold, has_other_scripts, without_accents
 
 _HEAD = 5
 _BEFORE, _AFTER = 14, 12
+_STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 
 def is_foreign_order(low: str, heads: set[str]) -> bool:
@@ -27,11 +28,16 @@ def _table() -> list[tuple[Near, frozenset[str]]]:
     """Each row with what its first words begin with; nothing for scripts that are not Latin."""
     table = []
     for near in LANGUAGES:
-        groups = tuple(tuple(fold(without_accents(word)) or word for word in group) for group in near.groups)
+        groups = tuple(tuple(_folded(word) for word in group) for group in near.groups)
         is_latin = groups[0][0] < "\u0370"
         heads = frozenset(word.split()[0].partition("'")[0][:_HEAD] for word in groups[0]) if is_latin else frozenset()
         table.append((Near(groups, near.within), heads))
     return table
+
+
+def _folded(word: str) -> str:
+    """`word` as a reading has it; a blank at its end stays, for it says that the word ends there."""
+    return fold(without_accents(word)) + " " * word.endswith(" ")
 
 
 @cache
@@ -48,11 +54,22 @@ def _is_near(near: Near, low: str) -> bool:
         at = low.find(word)
         while at >= 0:
             end = at + len(word)
-            window = low[max(0, at - near.within) : end + near.within]
+            window = _sentence(low[max(0, at - near.within) : at], low[end : end + near.within], word)
             if all(any(other in window for other in group) for group in others) and not _is_negated(low, at, end):
                 return True
             at = low.find(word, end)
     return False
+
+
+def _sentence(before: str, after: str, word: str) -> str:
+    """`word` with what stands before and after it in the same sentence."""
+    start = max(before.rfind(stop) + len(stop) for stop in _STOPS if stop in before) if _has_stop(before) else 0
+    ends = [at for stop in _STOPS if (at := after.find(stop)) >= 0]
+    return before[start:] + word + after[: min(ends, default=len(after))]
+
+
+def _has_stop(text: str) -> bool:
+    return any(stop in text for stop in _STOPS)
 
 
 def _is_negated(low: str, at: int, end: int) -> bool:

@@ -13,7 +13,7 @@ _SET_ASIDE: tuple[Near, ...] = (
     Near((("dimentica tutto", "ignora tutto"), ("precedent", "prima", "sopra", "finora"))),
     Near((("esqueça tudo", "ignore tudo"), ("anterior", "antes", "acima"))),
     Near((("забудь все", "забудь всё", "игнорируй все", "игнорируй всё"), ("выше", "до этого", "ранее", "сказан"))),
-    Near((("ignorier", "vergiss", "vergesst", "missachte", "übergeh"), ("vorherig", "bisherig", "obig", "vorangegangen", "vorangehend", "früher", "vorig", "zuvor"), ("anweisung", "befehl", "instruktion", "vorgabe", "prompt"))),
+    Near((("ignoriere", "ignorier ", "ignorieren", "vergiss", "vergesst", "missachte", "übergehe"), ("vorherig", "bisherig", "obig", "vorangegangen", "vorangehend", "früher", "vorig", "zuvor"), ("anweisung", "befehl", "instruktion", "vorgabe", "prompt"))),
     Near((("ignore", "ignorer", "ignorez", "oublie", "oubliez", "oublier", "négligez", "néglige"), ("précédent", "précèd", "antérieur", "ci-dessus", "reçues"), ("instruction", "consigne", "directive", "ordre"))),
     Near((("ignora", "ignore", "olvida", "olvide", "descarta", "desestima"), ("anterior", "previa", "previo", "arriba", "prior"), ("instruccion", "indicacion", "órdenes", "ordenes", "instruções", "instrucoes", "comandos"))),
     Near((("ignore", "esqueça", "esqueca", "desconsidere", "desconsidera"), ("anterior", "prévia", "previa", "acima"), ("instruções", "instrucoes", "comandos", "ordens"))),
@@ -78,28 +78,43 @@ _PERSONAS: tuple[Near, ...] = (
     Near((("あなたは今", "今からあなた", "これからあなた", "ふりをし", "演じ"), ("制限のない", "制限なし", "制限がない", "ルールのない", "無制限", "フィルターなし")), 30),
     Near((("너는 이제", "이제 너는", "당신은 이제", "지금부터 너는", "지금부터 당신은"), ("제한이 없는", "제한 없는", "무제한", "규칙이 없는", "규칙 없는")), 30),
 )  # fmt: skip
+_UNBOUND: tuple[Near, ...] = (
+    Near((("nicht mehr", "ab sofort", "ab jetzt", "aufgehoben", "ungültig"), ("deine regeln", "deine richtlinien", "deine anweisungen", "keine regeln"), ("gelten", "sind", "hast", "aufgehoben"))),
+    Near((("plus aucune regle", "aucune regle", "plus de regles", "aucune restriction", "aucune limite"), ("tu n'", "vous n'", "tu es", "tu as"))),
+    Near((("reglas", "restricciones", "límites"), ("no tienes", "no tenés", "ya no hay"))),
+    Near((("não tem", "nao tem", "tem mais"), ("voce", "você"), ("regras", "restriç", "limites"))),
+    Near((("non hai", "hai piu"), ("regole", "restrizioni", "limiti", "filtri"))),
+    Near((("у тебя нет", "у тебя больше нет", "ты не ограничен"), ("правил", "ограничен", "фильтр"))),
+    Near((("没有任何规则", "没有规则", "不再有规则", "没有任何约束", "不受任何规则"), ("你", "您")), 16),
+    Near((("ルールはありません", "制限はありません", "ルールは存在しません", "規則はありません"), ("あなた", "君", "お前")), 20),
+    Near((("규칙이 없", "제한이 없", "규칙은 없"), ("너", "당신", "네게")), 20),
+)
+_PROMPTS: tuple[Near, ...] = (
+    Near((("systemprompt", "system-prompt"), ("gib", "zeig", "nenn", "verrat", "sag", "drucke"))),
+    Near((("alles",), ("ignorier", "vergiss", "missachte"), ("vorher gesagt", "zuvor gesagt", "bisher gesagt", "oben steht", "gesagt wurde"))),
+)  # fmt: skip
 _LEAKS: tuple[Near, ...] = (
     Near((("schick", "sende", "übermittle", "lade "), _SECRET, _PLACE), 80),
     Near((("schick", "sende", "übermittle", "lösche", "ändere"), ("sag dem nutzer nicht", "sag dem benutzer nicht", "erwähne es nicht", "ohne dem nutzer", "ohne es dem", "verschweige", "nutzer nichts davon", "benutzer nichts davon"))),
-    Near((("envoie", "envoyez", "transmets", "publie"), _SECRET, _PLACE), 80),
+    Near((("envoie ", "envoyez ", "transmets ", "publie ", "envoie-"), _SECRET, _PLACE), 80),
     Near((("parle pas", "parlez pas", "dis rien", "dites rien", "dis pas", "à l'insu", "en parle"), ("l'utilisateur", "utilisateur"), ("envoie", "supprime", "efface", "exécute", "modifie", "instruction", "consigne", "ceci"))),
-    Near((("envía", "envíe", "manda", "publica", "envie", "publique", "mande"), _SECRET, _PLACE), 80),
+    Near((("envía ", "envíe ", "manda ", "publica ", "envie ", "publique ", "mande ", "sube "), _SECRET, _PLACE), 80),
     Near((("digas", "informes", "cuentes", "menciones"), ("usuario",), ("envía", "borra", "elimina", "ejecuta", "instruc", "esto"))),
     Near((("conte", "diga", "informe", "mencione"), ("não", "nao"), ("usuário", "usuario"), ("envie", "apague", "exclua", "execute", "instruç", "isso"))),
-    Near((("invia", "inviare", "manda", "pubblica", "spedisci"), _SECRET, _PLACE), 80),
+    Near((("invia ", "manda ", "pubblica ", "spedisci "), _SECRET, _PLACE), 80),
     Near((("dire nulla", "dirlo", "dire niente", "informare", "dire all'"), ("utente",), ("invia", "cancella", "elimina", "esegui", "istruzion"))),
     Near((("отправь", "отправьте", "перешли", "пошли", "загрузи"), _SECRET, _PLACE), 80),
     Near((("не говори", "не сообщай", "не рассказывай"), ("пользовател",), ("отправь", "удали", "выполни", "об этом", "инструкц"))),
-    Near((("发送到", "发到", "上传到", "发给", "傳送到", "發送到"), _SECRET, (*_PLACE, "邮箱")), 40),
+    Near((("发送到", "发到", "上传到", "发给", "傳送到", "發送到"), (*_SECRET, "内容", "所有"), (*_PLACE, "邮箱"), ("把", "将", "請", "请")), 40),
     Near((("不要告诉", "别告诉", "不要讓", "不要让"), ("用户", "使用者", "用戶"), ("发送", "删除", "执行", "密", "指令", "这条", "泄露")), 30),
     Near((("送信し", "送って", "アップロードし", "転送し"), _SECRET, _PLACE), 60),
     Near((("言わずに", "知らせずに", "内緒で", "教えずに", "伝えずに"), ("ユーザー", "利用者", "使用者")), 30),
-    Near((("보내", "전송", "업로드"), _SECRET, _PLACE), 60),
+    Near((("보내라", "보내세요", "보내줘", "보내.", "전송해", "전송하", "업로드해"), _SECRET, _PLACE), 60),
     Near((("말하지 말고", "알리지 말고", "모르게", "알리지 마", "말하지 마"), ("사용자", "유저"), ("보내", "삭제", "실행", "지시", "전송", "키를")), 40),
 )  # fmt: skip
-LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_PERSONAS, *_LEAKS)
+LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
 
-NEGATIONS = ("nicht", "niemals", "nie", "ne", "pas", "jamais", "no", "nunca", "não", "nao", "non", "mai", "не", "никогда", "niet", "не надо")
+NEGATIONS = ("nicht", "niemals", "nie", "ne", "pas", "jamais", "no", "nunca", "não", "nao", "non", "mai", "не", "никогда", "niet", "не надо", "se", "wird", "werden")
 """Words before a verb that turn it round; `не`-verbs of the tables hold their own."""
 NEGATED_AFTER = (" nicht ", " pas ", " niet ", "しない", "しては", "하지 마", "하지마", "지 마", "지 않")
 NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "别", "勿", "不可")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.policy.injection_rule import MARKUP, Rule
 
 _HARM = (
-    r"(?:must|obeys?|ignore|disregard|never refuse|never ask|from now on|no longer|reveal|leak|dump|wipe|delete|disable|override|unrestricted|"
+    r"(?:must (?:now |always )?(?:reveal|leak|obey|ignore|send|delete|print|disable|dump|upload)|obeys?|ignore|disregard|never refuse|never ask|from now on|no longer|reveal|leak|dump|wipe|delete|disable|override|unrestricted|"
     r"no (?:rules|limits|restrictions)|exfiltrate|upload|push(?:ed|ing)?\b[^.\n]{0,30}(?:main|--force)|send[^.\n]{0,40}(?:secret|password|key|https?:)|"
     r"rm -rf|--force|secrets|passwords|credentials|\.env\b|environment variables|approve|is off\b|are off\b|without confirm|forgotten the rules|lifted|publish)"
 )
@@ -15,14 +15,18 @@ _LABEL = r"(?:^|\n)[ \t>*_#\[\"'|-]{0,6}(?:human|user|assistant|ai|system|develo
 MARKUP_RULES: tuple[Rule, ...] = (
     # -- turns and roles
     Rule(
-        MARKUP, (("human", "user", "assistant", "ai", "system", "developer", "h:", "a:"), (":",), ("ignore", "delete", "wipe", "drop", "send", "print", "reveal", "push", "run ", "execute", "disable", "forget", "obey", "dump", "upload", "leak", "maintenance", "policy", "user wants")),
-        _LABEL + r"(?:(?:sure|ok|okay|understood|certainly|of course|yes|absolutely|done|got it)\b[,.! ]{0,3}[^\n]{0,40}?\b(?:i (?:will|have|can|am going to|pushed|deleted|disabled|sent)|i'll|i've)\b[^\n]{0,80}?\b(?:delete|deleted|drop|wipe|send|sent|reveal|push(?:ed)?[^\n]{0,20}--force|disable|disabled|obey|ignore|leak|upload)\b|(?:now |please )?(?:delete|wipe|drop|destroy) (?:the |all |every)[^\n]{0,30}(?:database|branch|repo\w*|backups?|disk|files|data|users)|i (?:will|have) (?:now )?(?:print|send|delete|disable|forgot\w*|ignore|obey|leak|upload|reveal|dump|wipe)\b[^\n]{0,80}(?:secrets?|file:|firewall|rules|keys?|passwords?|\.env|credentials|tests|everything|database|backups?)|(?:now )?(?:ignore|forget|disregard) the (?:tests?|rules|policy|checks|review)\b|(?:the user wants|new policy)\b)",
+        MARKUP, (("human", "user", "assistant", "ai", "system", "developer", "h:", "a:"), (":",), ("ignore", "delete", "wipe", "drop", "send", "print", "reveal", "push", "run ", "execute", "disable", "forget", "obey", "dump", "upload", "leak", "maintenance", "policy", "user wants", "secret", "password", "system prompt", "master")),
+        _LABEL + r"(?:(?:sure|ok|okay|understood|certainly|of course|yes|absolutely|done|got it)\b[,.! ]{0,3}[^\n]{0,40}?\b(?:i (?:will|have|can|am going to|pushed|deleted|disabled|sent)|i'll|i've)\b[^\n]{0,80}?\b(?:delete it|delete (?:the|all) (?:database|repo|branch|backups?|user)|wipe|send (?:all|the|your)|sent|reveal|push(?:ed)?[^\n]{0,20}--force|disable|disabled|obey|ignore|leak|upload)\b|(?:now |please )?(?:delete|wipe|drop|destroy) (?:the |all |every)[^\n]{0,30}(?:database|branch|repo\w*|backups?|disk|user data)|(?:of course|sure|certainly|yes|ok)[,.!]? here (?:are|is) (?:all |the |your )*(?:secrets?|passwords?|credentials|keys?|system prompt)|(?:now )?show me (?:all |the |your )*(?:secrets|passwords|credentials|system prompt)|yes,? master|i have decided to (?:ignore|disobey|bypass)|i (?:will|have) (?:now |comply and )?(?:print|send|delete|disable|forgot\w*|ignore|obey|leak|upload|reveal|dump|wipe)\b[^\n]{0,80}(?:secrets?|file:|firewall|rules|keys?|passwords?|\.env|credentials|everything|the database|backups?|system prompt)|(?:now )?(?:ignore|forget|disregard) the (?:tests?|rules|policy|checks|review)\b|(?:the user wants|new policy)\b)",
         forbids=False,
     ),
     Rule(
-        MARKUP, (("role",), ("system", "developer", "assistant"), ("content",)),
-        r"[\"'\\]{0,2}\brole[\"'\\]{0,2} ?[:=] ?[\"'\\]{0,2}(?:system|developer|assistant)\b[\"'\\]{0,2} ?[,\n] ?[\"'\\]{0,2}content[\"'\\]{0,2} ?[:=] ?[^\n]{0,160}?\b" + _HARM,
+        MARKUP, (("role",), ("system", "developer", "assistant", "user"), ("content",)),
+        r"[\"'\\]{0,2}\brole[\"'\\]{0,2} ?[:=] ?[\"'\\]{0,2}(?:system|developer|assistant|user)\b[\"'\\]{0,2} ?[,\n] ?[\"'\\]{0,2}content[\"'\\]{0,2} ?[:=] ?[^\n]{0,160}?\b" + _HARM,
         forbids=False,
+    ),
+    Rule(
+        MARKUP, (("\"name\"",), ("arguments", "input", "parameters"), ("rm -rf", "curl", "wget", "| sh", "|sh", "bash", ".ssh", ".env")),
+        r"\"name\" ?: ?\"[\w.-]{1,60}\" ?, ?\"(?:arguments|input|parameters)\" ?: ?[^\n]{0,120}(?:rm -rf|\bcurl|\bwget|\| ?(?:ba)?sh\b|\.ssh|\.env\b)",
     ),
     Rule(
         MARKUP, (("<user>", "<human>", "system:"), ("<assistant>", "system:")),
@@ -38,7 +42,7 @@ MARKUP_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         MARKUP, (("system", "developer"), (":",)),
-        r"(?:^|\n)[ \t>*_#\[\"']{0,6}(?:system|developer|system prompt|system message)[\]*_\"']{0,3} ?:[*_ ]{0,3} ?(?:you|your|ignore|disregard|from now|new|always|never|do not|don't|run|execute|forget|respond|the user|the assistant|override|obey|answer|reveal|act|send|comply|disable|grant|delete|all|this)\b",
+        r"(?:^|\n)[ \t>*_#\[\"']{0,6}(?:system|developer|system prompt|system message)[\]*_\"']{0,3} ?:[*_ ]{0,3} ?(?:you (?:are|will|must|shall|have been|may|can|obey|now|should)|your|ignore|disregard|from now|new|always|never|do not|don't|run|execute|forget|respond|the user|the assistant|override|obey|answer|reveal|act|send|comply|disable|grant|delete|all (?:previous|prior|safety|restrictions|guardrails|instructions)|this (?:memory|message|overrides?|supersedes?))\b",
         forbids=False,
     ),
     Rule(

@@ -29,7 +29,7 @@ _ELSEWHERE = (
 )
 _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
-_NAMED = r"[`'\"]?,? ?(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?)\b"
+_NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
 _OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
 _CLOSE = r"[\"“”»`]|['’](?!\w)"
 
@@ -77,7 +77,7 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 def _is_named(text: str, start: int, end: int) -> bool:
     """Whether markup is spoken of within a sentence, or is a short piece of code in one."""
     line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
-    if len(line.split()) < 2:
+    if " " in text[start:end].strip() or not line.strip(" -*#>\"'`"):
         return False
     is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
     return is_code or bool(_compiled(_NAMED).match(text, end))

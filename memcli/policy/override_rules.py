@@ -73,6 +73,14 @@ OVERRIDE_RULES: tuple[Rule, ...] = (
         r"\b(?:ignore|disregard|forget)\b (?:what(?:ever)? the user (?:says|said|asks|asked|wants|wrote)|(?:all |any |the )*user(?:'s)? (?:requests?|questions?|wishes|instructions|commands)\b|the user(?: and\b|[.!,;]|$| from now))",
     ),
     Rule(
+        INSTRUCTIONS, (("ignore", "disregard", "forget"), ("above", "preceding", "foregoing")),
+        r"\b(?:ignore|disregard|forget) (?:all (?:of )?)?(?:the )?(?:above|preceding|foregoing)\b[.,;:!]? (?:and |then |now |just |instead )*(?:output|say|print|reply|respond|answer|reveal|tell|write|give|follow|obey|run|execute|do|show|repeat|act|you)\b",
+    ),
+    Rule(
+        INSTRUCTIONS, (("none", "no part", "whatever", "unlearn", "disobey", "instruction", "rules", "guidelines", "system prompt", "safety", "security", "content"), ("guidance", "instruction", "rules", "system", "polic", "user", "trained", "guideline"), ("valid", "appl", "opposite", "not be", "unlearn", "disobey", "updated", "changed", "replaced", "disabled", "bind", "deactivated", "ignore")),
+        rf"\b(?:none|no part) of (?:the|your) {BEFORE} {ORDERS} (?:\w{{1,12}} ){{0,2}}(?:valid|apply|applies|count|bind)|\bwhatever (?:your |the )?(?:system (?:prompt|message)|{_GIVERS}|instructions) (?:says?|said|tells?|told)[^.!?]{{0,40}}\b(?:opposite|instead|ignore)|\b{ORDERS} (?:\w{{1,12}} ){{0,4}}?(?:before|above|earlier)[^.!?]{{0,50}} not be (?:followed|obeyed|trusted|applied)|\bunlearn (?:the |your |all )*(?:rules|training|guidelines|instructions)|\bdisobey (?:the |your )?{_GIVERS}|\b(?:the |your )system prompt (?:has been|was|is) (?:now )?(?:updated|changed|replaced|disabled)\b[^\n]{{0,10}} you\b|\b(?:safety|security|content) (?:polic(?:y|ies)|filters?|rules|checks) (?:are |is |has been |have been )?(?:now )?(?:disabled|off|deactivated|lifted|suspended)\b",
+    ),
+    Rule(
         INSTRUCTIONS, (("ignoreall", "ignoreprevious", "ignoreprior", "ignoreyour", "ignorethe", "ignoreany", "disregardall", "disregardprevious", "disregardyour", "disregardprior", "disregardany", "forgetall", "forgetyour", "forgeteverything", "bypassall", "bypassyour", "overrideall", "overrideyour"),),
         r"(?:ignore|disregard|forget|bypass|override)(?:all|any|the|of|your)*(?:previous|prior|above|earlier|preceding|system|safety)?(?:instructions?|prompts?|directives|rules|guidelines|orders)",
     ),
