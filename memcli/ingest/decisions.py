@@ -19,7 +19,7 @@ _MAX_LINE = 400
 _MAX_STATUS = 2_000
 _NAME = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=[-_ .]|\Z)", re.IGNORECASE)
 _NUMBER_OF_TITLE = re.compile(r"(?:ADR[-_ #]*)?0*(\d{1,5})\s*[.:)-]+\s+", re.IGNORECASE)
-_LINE = re.compile(r"\s*[*+-]?\s*[*_]*(status|date|deciders|decision-makers)[*_]*\s*:[*_]*\s*(.*\S)", re.IGNORECASE)
+_LINE = re.compile(r"[*+-]?\s*[*_]*(status|date|deciders|decision-makers)[*_]*\s*:[*_]*\s*(.*\S)", re.IGNORECASE)
 _CHANGE = re.compile(r"supersed(?:ed\s+by|es|ed)|replace(?:d\s+by|s)|obsoleted\s+by|obsoletes", re.IGNORECASE)
 _FILE = re.compile(r"\(([^()\s]{1,300})\)|([\w./-]{1,200}\.md)\b")
 _REFERENCE = re.compile(r"(?<![\w.])(?:ADR|#)?[-_ #]*0*(\d{1,5})\b(?![\w]*\.\w)", re.IGNORECASE)
@@ -75,7 +75,7 @@ def _told(outline: list[Part], front: Mapping[str, object]) -> dict[str, str]:
     for part in outline:
         if len(part.headings) <= 1:
             for line in part.lines:
-                if match := _LINE.match(line[:_MAX_LINE]):
+                if match := _LINE.match(line[:_MAX_LINE].strip()):
                     told.setdefault(match[1].lower(), match[2])
         if part.headings and (name := part.headings[-1].lower()) in ("status", "date"):
             told.setdefault(name, "\n".join(line.strip() for line in part.lines if line.strip()))

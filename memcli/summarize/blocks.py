@@ -15,10 +15,10 @@ _LINE = re.compile(
     r"|(?P<heading>\#{1,6}[ \t]+)"
     r"|(?P<step>\(?\d{1,3}[.)]\s+(?=\S))"
     r"|(?P<item>[-*+•◦‣–—]\s+(?:\[[ xX]\]\s+)?(?=\S))"
-    r"|(?P<quote>(?:>\s?)+)"
+    r"|(?P<quote>(?:>\s*)+)"
     r"|(?P<row>\|)"
     r"|(?P<rule>(?:[-=*_~]\s*){3,}\Z)"
-    r"|(?P<markup><[a-zA-Z/!][^>]*>?\s*\Z|\[?!\[|\[[^\]]{1,80}\]:\s|:[\w-]{1,30}:\s+\S*\Z)"
+    r"|(?P<markup><[a-zA-Z/!][^>]*(?:\Z|>\s*\Z)|\[?!\[|\[[^\]]{1,80}\]:\s|:[\w-]{1,30}:\s+\S*\Z)"
     r"|(?P<directive>\.\.(?:\s|\Z)))"
 )
 _FRONT_MATTER = r"\s*---[ \t]*\n(?:[^\n]*\n){1,60}?---[ \t]*(?:\n|\Z)"
@@ -53,7 +53,8 @@ def read(text: str) -> Iterator[Block]:
             yield Block(role if role in (HEADING, ITEM, STEP) else PROSE, plain)
         return
     if text.lstrip().startswith("---"):
-        text = re.sub(_FRONT_MATTER, "", text, count=1)
+        front = re.match(_FRONT_MATTER, text)
+        text = text[front.end() :] if front else text
     yield from _Reader().read(_uncommented(text) if "<!--" in text else text)
 
 

@@ -9,6 +9,7 @@ _SAMPLE = 120
 """Lines looked at."""
 _SAMPLE_CHARACTERS = 12_000
 _GUIDE_CHARACTERS = 600
+_MAX_LINE = 400
 _FENCE = ("```", "~~~")
 
 # Patterns that only a text of many lines needs are left to be compiled when there is one.
@@ -58,7 +59,8 @@ _COMMENT_LINE = r"\s*(?://|#(?!#)|/\*|\*/|\*\s|--\s|\"\"\"|''')"
 def kind_of(text: str) -> str:
     """`diff`, `log`, `config`, `code` or `guide` when the lines of `text` look so, else empty."""
     if "\n" not in text:
-        return "log" if _LOG_LINE.match(text) else "config" if _ASSIGNMENT.match(text) else ""
+        line = _bounded(text)
+        return "log" if _LOG_LINE.match(line) else "config" if _ASSIGNMENT.match(line) else ""
     if is_diff(text):
         return "diff"
     lines, is_fenced = _sample(text)
@@ -97,8 +99,17 @@ def _sample(text: str) -> tuple[list[str], bool]:
             in_fence = not in_fence
             has_fence = True
         elif not in_fence and line and not line.isspace():
-            lines.append(line)
+            lines.append(_bounded(line))
     return lines, has_fence and not lines
+
+
+def _bounded(line: str) -> str:
+    """`line` with one blank for its indentation, and its middle left out when it is long: the patterns above may take
+    the square of a line's length."""
+    bare = line.strip()
+    if len(bare) > _MAX_LINE:
+        bare = f"{bare[: _MAX_LINE // 2]}{bare[-_MAX_LINE // 2 :]}"
+    return f" {bare}" if line[:1].isspace() else bare
 
 
 def _share(pattern: re.Pattern[str], lines: Sequence[str]) -> float:

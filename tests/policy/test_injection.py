@@ -10,6 +10,7 @@ from memcli.policy.injection import find_reasons
 from memcli.policy.foreign_rules import LANGUAGES
 from memcli.policy.injection_rules import RULES
 from tests.conftest import ROOT
+from tests.growth import SHAPES, grows_too_fast
 from tests.policy.hostile import HOSTILE
 
 BENIGN = (ROOT / "tests" / "policy" / "benign.txt").read_text().splitlines()
@@ -55,3 +56,8 @@ def test_other_languages_need_all_of_their_words() -> None:
     for near in LANGUAGES:
         assert "instructions" in find_reasons(" ".join(group[0] for group in near.groups))
         assert "instructions" not in find_reasons(near.groups[0][0])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_is_in_proportion_to_the_text(shape: str) -> None:
+    assert not grows_too_fast(find_reasons, SHAPES[shape])

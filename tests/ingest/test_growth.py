@@ -1,0 +1,38 @@
+"""What reads files takes time in proportion to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from memcli.ingest import decisions, definitions, frontmatter, instructions, noise, notes, outline, pieces
+from memcli.ingest.text import UnfitError
+from tests.growth import SHAPES, grows_too_fast
+
+_RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
+
+
+def _taken(text: str, read: Callable[[bytes, str], object], name: str) -> None:
+    with suppress(UnfitError):
+        list(read(text.encode(), name))  # type: ignore[call-overload]
+
+
+WORK: dict[str, Callable[[str], object]] = {
+    "decision": lambda text: _taken(_RECORD.format(text), decisions.read_decision, "docs/adr/1.md"),
+    "is_decision": lambda text: decisions.is_decision(text.encode(), "docs/a.md"),
+    "note": lambda text: _taken(text, notes.read_note, "notes/a.md"),
+    "instructions": lambda text: _taken(text, instructions.read_instructions, "CLAUDE.md"),
+    "front matter": frontmatter.split,
+    "outline": lambda text: list(outline.parts(text)),
+    "pieces": lambda text: pieces.pieces("a.md", None, text),
+    "pieces of code": lambda text: pieces.pieces("a.py", None, text),
+    "definitions": lambda text: definitions.cut("a.js", text),
+    "is_generated": noise.is_generated,
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_work_is_in_proportion_to_the_file(work: str) -> None:
+    assert [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] == []

@@ -1,0 +1,50 @@
+"""What reads text takes time in proportion to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memcli.summarize import (
+    SUMMARIZERS,
+    blocks,
+    cues,
+    definitions,
+    keyphrases,
+    layouts,
+    patches,
+    paths,
+    sentences,
+    tokens,
+)
+from memcli.summarize.sentences import Sentence
+from tests.growth import SHAPES, grows_too_fast
+
+_DESCRIBE = SUMMARIZERS["local"]().describe
+WORK: dict[str, Callable[[str], object]] = {
+    "describe": lambda text: _DESCRIBE({"raw": text}),
+    "describe lines": lambda text: _DESCRIBE({"raw": f"x\n{text}\ny"}),
+    "kind_of": layouts.kind_of,
+    "kind_of lines": lambda text: layouts.kind_of(f"x\n{text}\ny"),
+    "is_diff": lambda text: layouts.is_diff(f"{text}\n+"),
+    "blocks": lambda text: list(blocks.read(text)),
+    "blocks of lines": lambda text: list(blocks.read(f"x\n{text}\ny")),
+    "inline": blocks.inline,
+    "cut": lambda text: list(sentences.cut(text)),
+    "cue_of": cues.cue_of,
+    "tokens": tokens.split,
+    "path_words": tokens.path_words,
+    "phrases": lambda text: keyphrases.extract([Sentence(text, "prose")]),
+    "first_words": paths.first_words,
+    "short_slug": paths.short_slug,
+    "valid": paths.valid,
+    "definitions": definitions.read,
+    "patches": lambda text: patches.read(text, ""),
+    "patch": lambda text: patches.read(f"diff --git a/x b/x\n@@ -1 +1 @@\n{text}", ""),
+}
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_work_is_in_proportion_to_the_text(work: str) -> None:
+    assert [shape for shape in SHAPES if grows_too_fast(WORK[work], SHAPES[shape])] == []
