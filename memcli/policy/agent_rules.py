@@ -5,7 +5,24 @@ from __future__ import annotations
 from memcli.policy.injection_rule import INSTRUCTIONS, SECRETS, Rule
 
 _READERS = r"(?:ais?|llms?|(?:large )?language models?|(?:ai |coding |code |all )*(?:assistants?|agents?|bots?|readers)|copilot|claude|chatgpt|gpt|gemini|cursor|codex|models?)"
-_READER_WORDS = ("assistant", "agent", "ai", "llm", "language model", "model", "copilot", "claude", "chatgpt", "gpt", "gemini", "cursor", "codex", "coding agent", "bot", "you")
+_READER_WORDS = (
+    "assistant",
+    "agent",
+    "ai",
+    "llm",
+    "language model",
+    "model",
+    "copilot",
+    "claude",
+    "chatgpt",
+    "gpt",
+    "gemini",
+    "cursor",
+    "codex",
+    "coding agent",
+    "bot",
+    "you",
+)
 _DANGER = (
     r"(?:(?:curl|wget)\b[^\n]{0,80}\| ?(?:sudo )?(?:ba|z)?sh\b|rm -rf|--force\b|--no-verify|without (?:asking|confirm|review|telling|informing)|"
     r"(?:not|n't|never|skip) (?:ask(?:ing)? for )?(?:all |any )?(?:confirmation|permission|approval)s?|lgtm|10/10|"
@@ -15,7 +32,9 @@ _DANGER = (
     r"(?:install|add|import|download) (?:the )?(?:package|dependency|module|binary|script)? ?\w{0,20}(?:evil|malicious|backdoor)|"
     r"(?:grant|give) \w{1,20} (?:\w{1,20} )?(?:admin|root|write|full|owner)\b|(?:not|n't|never) (?:tell|say|mention|reveal|disclose|inform|admit)|"
     r"hide (?:this|it|the fact)|claim that|pretend that|exfiltrat|evil\b|malicious|\.env\b|"
-    r"\b(?:print|send|reveal|paste|open|read|include|show|copy|use|post|upload|commit|share|leak|output|append|dump|put|write|mail) [^.!?\n]{0,40}?(?<!\w)" + SECRETS + ")"
+    r"\b(?:print|send|reveal|paste|open|read|include|show|copy|use|post|upload|commit|share|leak|output|append|dump|put|write|mail) [^.!?\n]{0,40}?(?<!\w)"
+    + SECRETS
+    + ")"
 )
 _DANGER_WORDS = (
     "| sh", "|sh", "| bash", "|bash", "rm -rf", "--force", "--no-verify", "without", "confirm", "permission", "approv", "lgtm", "10/10", "disable",
@@ -99,7 +118,7 @@ AGENT_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         INSTRUCTIONS, (("print", "repeat", "output", "show", "paste", "dump", "copy", "recite", "what were", "what are", "tell"), ("instructions", "prompt", "context window", "words above", "your system prompt", "system prompt", "secret keys", "that you have seen", "you have seen", "verbatim", "hidden parts")),
-        rf"\bwhat (?:were|are) your (?:\w{{1,12}} ){{0,2}}?instructions\b|\b(?:print|repeat|output|show|paste|dump|copy|recite|tell)\b(?: (?:me|us|out))?[^.!?]{{0,40}}?\b(?:your (?:\w{{1,12}} ){{0,2}}?(?:(?:system|hidden|initial|secret) prompt|instructions\b)|(?:in |of )?your context window|(?:secret|api|private) keys that you|the words above|(?:all )?(?:the )?secrets? (?:that )?you (?:have seen|know))",
+        r"\bwhat (?:were|are) your (?:\w{1,12} ){0,2}?instructions\b|\b(?:print|repeat|output|show|paste|dump|copy|recite|tell)\b(?: (?:me|us|out))?[^.!?]{0,40}?\b(?:your (?:\w{1,12} ){0,2}?(?:(?:system|hidden|initial|secret) prompt|instructions\b)|(?:in |of )?your context window|(?:secret|api|private) keys that you|the words above|(?:all )?(?:the )?secrets? (?:that )?you (?:have seen|know))",
     ),
     Rule(
         INSTRUCTIONS, (("upgraded", "unlocked", "freed", "liberated", "reprogrammed", "granted", "grant", "permission"), ("you",), ("restriction", "limits", "filters", "permission to", "any command", "authority", "evil", "root access", "full access")),

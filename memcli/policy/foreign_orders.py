@@ -15,12 +15,10 @@ _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 def is_foreign_order(low: str, heads: set[str]) -> bool:
     """Whether `low`, whose words begin with `heads`, gives an agent an order in one of the languages."""
-    foreign = not low.isascii() and has_other_scripts(low)
-    if not foreign and _heads().isdisjoint(heads):
-        return False
-    return any(
-        (not starts.isdisjoint(heads) if starts else foreign) and _is_near(near, low) for near, starts in _table()
-    )
+    rows = {number for head in heads & _heads().keys() for number in _heads()[head]}
+    if not low.isascii() and has_other_scripts(low):
+        rows.update(number for number, (_, starts) in enumerate(_table()) if not starts)
+    return any(_is_near(_table()[number][0], low) for number in rows)
 
 
 @cache
@@ -41,9 +39,13 @@ def _folded(word: str) -> str:
 
 
 @cache
-def _heads() -> frozenset[str]:
-    """What the first words of any row in Latin script begin with."""
-    return frozenset(head for _, starts in _table() for head in starts)
+def _heads() -> dict[str, list[int]]:
+    """The rows in Latin script by what their first words begin with."""
+    found: dict[str, list[int]] = {}
+    for number, (_, starts) in enumerate(_table()):
+        for head in starts:
+            found.setdefault(head, []).append(number)
+    return found
 
 
 def _is_near(near: Near, low: str) -> bool:
@@ -75,7 +77,7 @@ def _has_stop(text: str) -> bool:
 def _is_negated(low: str, at: int, end: int) -> bool:
     """Whether a word for "not" stands beside the one at `at`."""
     before = low[max(0, at - _BEFORE) : at]
-    if before.rstrip().endswith(NEGATED_BEFORE) or before.split()[-1:] and before.split()[-1] in NEGATIONS:
+    if before.rstrip().endswith(NEGATED_BEFORE) or (before.split()[-1:] and before.split()[-1] in NEGATIONS):
         return True
     after = f"{low[end : end + _AFTER]} "
     return any(word in after for word in NEGATED_AFTER)

@@ -79,14 +79,31 @@ _PERSONAS: tuple[Near, ...] = (
     Near((("너는 이제", "이제 너는", "당신은 이제", "지금부터 너는", "지금부터 당신은"), ("제한이 없는", "제한 없는", "무제한", "규칙이 없는", "규칙 없는")), 30),
 )  # fmt: skip
 _UNBOUND: tuple[Near, ...] = (
-    Near((("nicht mehr", "ab sofort", "ab jetzt", "aufgehoben", "ungültig"), ("deine regeln", "deine richtlinien", "deine anweisungen", "keine regeln"), ("gelten", "sind", "hast", "aufgehoben"))),
-    Near((("plus aucune regle", "aucune regle", "plus de regles", "aucune restriction", "aucune limite"), ("tu n'", "vous n'", "tu es", "tu as"))),
+    Near(
+        (
+            ("nicht mehr", "ab sofort", "ab jetzt", "aufgehoben", "ungültig"),
+            ("deine regeln", "deine richtlinien", "deine anweisungen", "keine regeln"),
+            ("gelten", "sind", "hast", "aufgehoben"),
+        )
+    ),
+    Near(
+        (
+            ("plus aucune regle", "aucune regle", "plus de regles", "aucune restriction", "aucune limite"),
+            ("tu n'", "vous n'", "tu es", "tu as"),
+        )
+    ),
     Near((("reglas", "restricciones", "límites"), ("no tienes", "no tenés", "ya no hay"))),
     Near((("não tem", "nao tem", "tem mais"), ("voce", "você"), ("regras", "restriç", "limites"))),
     Near((("non hai", "hai piu"), ("regole", "restrizioni", "limiti", "filtri"))),
     Near((("у тебя нет", "у тебя больше нет", "ты не ограничен"), ("правил", "ограничен", "фильтр"))),
     Near((("没有任何规则", "没有规则", "不再有规则", "没有任何约束", "不受任何规则"), ("你", "您")), 16),
-    Near((("ルールはありません", "制限はありません", "ルールは存在しません", "規則はありません"), ("あなた", "君", "お前")), 20),
+    Near(
+        (
+            ("ルールはありません", "制限はありません", "ルールは存在しません", "規則はありません"),
+            ("あなた", "君", "お前"),
+        ),
+        20,
+    ),
     Near((("규칙이 없", "제한이 없", "규칙은 없"), ("너", "당신", "네게")), 20),
 )
 _PROMPTS: tuple[Near, ...] = (
@@ -114,7 +131,27 @@ _LEAKS: tuple[Near, ...] = (
 )  # fmt: skip
 LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
 
-NEGATIONS = ("nicht", "niemals", "nie", "ne", "pas", "jamais", "no", "nunca", "não", "nao", "non", "mai", "не", "никогда", "niet", "не надо", "se", "wird", "werden")
+NEGATIONS = (
+    "nicht",
+    "niemals",
+    "nie",
+    "ne",
+    "pas",
+    "jamais",
+    "no",
+    "nunca",
+    "não",
+    "nao",
+    "non",
+    "mai",
+    "не",
+    "никогда",
+    "niet",
+    "не надо",
+    "se",
+    "wird",
+    "werden",
+)
 """Words before a verb that turn it round; `не`-verbs of the tables hold their own."""
 NEGATED_AFTER = (" nicht ", " pas ", " niet ", "しない", "しては", "하지 마", "하지마", "지 마", "지 않")
 NEGATED_BEFORE = ("不要", "不得", "不能", "切勿", "请勿", "禁止", "别", "勿", "不可")

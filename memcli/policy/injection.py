@@ -5,7 +5,7 @@ A warning, not a boundary: it finds the known forms. What keeps recalled text fr
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable, Collection
 from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
@@ -29,11 +29,10 @@ def find_reasons(text: str) -> frozenset[str]:
             found.add(HIDDEN)
         if ESCAPE().search(text):
             found.add(ESCAPES)
-    is_about = False
-    for number, reading in enumerate(readings(text)):
-        if number == 0:
-            is_about = any(word in reading.text[:_HEAD_OF_TEXT] for word in ABOUT)
-        if not (reading.is_name and is_about):
+    whole = ""
+    for reading in readings(text):
+        whole = whole or reading.text
+        if not reading.is_name or not any(word in whole[:_HEAD_OF_TEXT] for word in ABOUT):
             _read(reading, found)
     return frozenset(found)
 
@@ -45,27 +44,40 @@ def _read(reading: Reading, found: set[str]) -> None:
     heads = {word[:_HEAD] for word in words}
     has_any = _literals().any_of(low)
     texts = _Texts(low)
-    for rule, starts, signs, needs in _table():
-        if rule.reason in found or (starts.isdisjoint(heads) and not (signs and has_any(signs))):
-            continue
-        if all(has_any(group) for group in needs) and _applies(rule, texts):
+    for number in sorted(_suspects(heads, has_any)):
+        rule, needs = RULES[number], _needs()[number]
+        if rule.reason not in found and all(has_any(group) for group in needs) and _applies(rule, texts):
             found.add(rule.reason)
     if INSTRUCTIONS not in found and is_foreign_order(low, heads):
         found.add(INSTRUCTIONS)
 
 
+def _suspects(heads: set[str], has_any: Callable[[Collection[str]], bool]) -> set[int]:
+    """The numbers of the rules of whose first group one may be in a text whose words begin with `heads`."""
+    by_head, by_sign = _index()
+    found = {number for head in heads & by_head.keys() for number in by_head[head]}
+    return found.union(number for number, signs in by_sign if has_any(signs))
+
+
 @cache
-def _table() -> list[tuple[Rule, frozenset[str], frozenset[str], list[frozenset[str]]]]:
-    """Each rule with what its first words begin with, with those that begin with a sign, and with what it needs, the
-    shortest group first: it is the quickest to be missing."""
-    table = []
-    for rule in RULES:
+def _index() -> tuple[dict[str, list[int]], list[tuple[int, frozenset[str]]]]:
+    """The rules by what their first words begin with, and those whose first words begin with a sign."""
+    by_head: dict[str, list[int]] = {}
+    by_sign = []
+    for number, rule in enumerate(RULES):
         words = rule.needs[0]
         stems = {_words(word)[0][:_HEAD] for word in words if word[0].isalpha()}
-        heads = frozenset(stems | {f"{stem}s" for stem in stems if len(stem) < _HEAD})
-        signs = frozenset(word for word in words if not word[0].isalpha())
-        table.append((rule, heads, signs, [frozenset(group) for group in sorted(rule.needs, key=len)]))
-    return table
+        for head in stems | {f"{stem}s" for stem in stems if len(stem) < _HEAD}:
+            by_head.setdefault(head, []).append(number)
+        if signs := frozenset(word for word in words if not word[0].isalpha()):
+            by_sign.append((number, signs))
+    return by_head, by_sign
+
+
+@cache
+def _needs() -> list[list[frozenset[str]]]:
+    """What each rule needs, the shortest group first: it is the quickest to be missing."""
+    return [[frozenset(group) for group in sorted(rule.needs, key=len)] for rule in RULES]
 
 
 @cache
@@ -100,9 +112,7 @@ def _applies(rule: Rule, texts: _Texts) -> bool:
     forms = [texts.by_line]
     if rule.reason != MARKUP and "\n" in texts.by_line:
         forms.append(texts.by_paragraph)
-    return any(
-        not is_mentioned(rule, text, match) for text in forms for match in _pattern(rule.pattern).finditer(text)
-    )
+    return any(not is_mentioned(rule, text, match) for text in forms for match in _pattern(rule.pattern).finditer(text))
 
 
 @cache

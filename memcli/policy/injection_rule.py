@@ -40,7 +40,7 @@ class Near(NamedTuple):
 ORDERS = r"(?:instructions?|prompts?|directions|directives?|commands|orders|guidelines|guidance|programming|guardrails|safeguards|system messages?)"  # fmt: skip
 BEFORE = r"(?:previous|prior|above|earlier|preceding|foregoing|original|initial|existing|former|past|system|developers?|safety|hidden|other|old|current)"  # fmt: skip
 SECRETS = (
-    r"(?:secrets?(?! santa)|passwords?|credentials|(?:api|access|deploy|signing|ssh|private|secret|encryption)[ -]keys?|"
+    r"(?:secrets?\b|passwords?|credentials|(?:api|access|deploy|signing|ssh|private|secret|encryption)[ -]keys?|"
     r"(?:environment|env) (?:variables|vars)|\.env\b|id_rsa|id_ed25519|~/\.(?:ssh|aws|netrc|npmrc|kube|gnupg)|/etc/(?:passwd|shadow)|"
     r"system prompt|(?:chat|conversation) (?:history|log|transcript)|(?:whole|entire|full|this|our) conversation|"
     r"session (?:token|cookie)s?|all (?:the |of your |your |stored )?(?:memories|files|notes|keys)|"

@@ -19,7 +19,17 @@ DISCUSSED = (
     "wrote", "said ", "format", "each turn", "wraps", "hidden instructions", "still works", "complied", "blocks", "blocked", "firewall", "template",
 )  # fmt: skip
 """Words of a text that speaks about such instructions rather than giving them; they count around a quotation."""
-ABOUT = ("injection", "jailbreak", "adversarial", "red team", "red-team", "untrusted", "poisoned", "attacker", "malicious prompt")
+ABOUT = (
+    "injection",
+    "jailbreak",
+    "adversarial",
+    "red team",
+    "red-team",
+    "untrusted",
+    "poisoned",
+    "attacker",
+    "malicious prompt",
+)
 """The words of these that are clear enough to count for a name, such as a file's, which stands without quotation marks."""
 OBEYED = (
     r"\b(?:do|follow|obey|execute|perform|carry out|comply with|act on|apply|run|heed|carry it out|act accordingly)\b"

@@ -25,7 +25,7 @@ MARKUP_RULES: tuple[Rule, ...] = (
         forbids=False,
     ),
     Rule(
-        MARKUP, (("\"name\"",), ("arguments", "input", "parameters"), ("rm -rf", "curl", "wget", "| sh", "|sh", "bash", ".ssh", ".env")),
+        MARKUP, (('"name"',), ("arguments", "input", "parameters"), ("rm -rf", "curl", "wget", "| sh", "|sh", "bash", ".ssh", ".env")),
         r"\"name\" ?: ?\"[\w.-]{1,60}\" ?, ?\"(?:arguments|input|parameters)\" ?: ?[^\n]{0,120}(?:rm -rf|\bcurl|\bwget|\| ?(?:ba)?sh\b|\.ssh|\.env\b)",
     ),
     Rule(
@@ -69,5 +69,5 @@ MARKUP_RULES: tuple[Rule, ...] = (
         MARKUP, (("end of", "end system", "begin system", "end memory", "begin new", "start of", "begin of"), ("---", "===", "***", "###", "```", "[", "<")),
         r"(?:[-=*#<\[`~_]{2,20}|\[) ?(?:end of|begin|end|start of|beginning of) (?:the )?(?:new )?(?:system|memory|memories|context|untrusted|user input|recalled|retrieved|prompt|instructions|conversation)\b[^\n]{0,40}?(?:[-=*#>\]`~_]{1,20})",
     ),
-    Rule(MARKUP, (("{{",),), r"\{\{[#/](?:system|assistant|user)~?\}\}"),)
+    Rule(MARKUP, (("{{",),), r"\{\{[#/](?:system|assistant|user)~?\}\}"))
 # fmt: on

@@ -15,10 +15,25 @@ _ASIDE = (
     r"pay (?:no|zero) (?:attention|heed|regard) to|stop (?:following|obeying|listening to|caring about)|"
     r"(?:not|don't|no longer|never) (?:\w{1,10} ){0,2}?(?:follow|obey|listen to|comply with|adhere to|heed|stick to))"
 )
-_GIVERS = r"(?:users?|system|developers?|operators?|owners?|admins?|administrators?|maintainers?|humans?|makers?|creators?)"
-_NOUNS = ("instruction", "prompt", "direct", "command", "order", "guid", "programming", "guardrail", "safeguard", "message")
+_GIVERS = (
+    r"(?:users?|system|developers?|operators?|owners?|admins?|administrators?|maintainers?|humans?|makers?|creators?)"
+)
+_NOUNS = (
+    "instruction",
+    "prompt",
+    "direct",
+    "command",
+    "order",
+    "guid",
+    "programming",
+    "guardrail",
+    "safeguard",
+    "message",
+)
 _WORDS = rf"(?:(?:all|any|every|each|everything|of|in|the|your|my|our|those|these|such|and|or|its|their|whatever|{BEFORE}|{ORDERS}|rules|,) ?){{0,7}}"
-_YOUR = r"(?:rules|restrictions?|limitations?|training|constraints|alignment|tasks?|polic(?:y|ies)|filters?|role|purpose)"
+_YOUR = (
+    r"(?:rules|restrictions?|limitations?|training|constraints|alignment|tasks?|polic(?:y|ies)|filters?|role|purpose)"
+)
 
 # fmt: off
 OVERRIDE_RULES: tuple[Rule, ...] = (

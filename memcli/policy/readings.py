@@ -38,8 +38,8 @@ _MOST = 1 << 20
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
 _CODED = r"&(?:#\d|#x[\da-f]|[a-z]{2,8};)|%[2-7][\da-f]|\\(?:u00|x)[2-7][\da-f]|\\u\{"
 _ESCAPED = r"\\u\{?([\da-fA-F]{4,6})\}?|\\x([\da-fA-F]{2})"
-_PARTS = r"[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
-_HUMPS = r"(?:[A-Z]?[a-z]+)(?:[A-Z][a-z]+){2,}"
+_PARTS = r"(?<![^\W_])[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
+_HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
 _BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
 _HEX = r"(?:[0-9a-fA-F]{2}){12,}\Z"
 _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
@@ -60,14 +60,15 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
     plain = text if text.isascii() else _latin(_visible(text))
     low = fold(plain)
     yield Reading(low)
-    tokens = [token for token in dict.fromkeys(plain.split()) if len(token) >= _LONG]
+    words = plain.split()
+    tokens = [word for word in dict.fromkeys(words) if len(word) >= _LONG]
     if names := _names(tokens):
         yield Reading(names, is_name=True)
         if leet := _from_leet(names):
             yield Reading(leet, is_name=True)
     if leet := _from_leet(low):
         yield Reading(leet)
-    if spelled := _respelled(plain):
+    if spelled := _respelled(plain, words, tokens):
         yield Reading(spelled)
     if any(word in low for word in _MIRRORED):
         yield Reading(low[::-1])
@@ -173,18 +174,12 @@ def _skeletons() -> dict[str, str]:
     return {word.translate(_SKELETON): word for word in _KEY_WORDS}
 
 
-def _respelled(plain: str) -> str:
+def _respelled(plain: str, words: list[str], tokens: list[str]) -> str:
     """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    separators = plain.count(" ") + plain.count("-") + plain.count(".") + plain.count("_") + plain.count("*")
-    if separators < _SINGLES or separators * 4 < len(plain):
-        runs = _compiled(_SPELLED).findall(plain) if _has_singles(plain) else []
-    else:
-        runs = _compiled(_SPELLED).findall(plain)
+    if list(map(len, words)).count(1) < _SINGLES and not any(_compiled(_SPELLED).search(token) for token in tokens):
+        return ""
+    runs = _compiled(_SPELLED).findall(plain)
     return "\n".join([re.sub(r"([^\W_]|[:/])[ ._*|-](?=[^\W_]|[:/])", r"\1", run).lower() for run in runs])
-
-
-def _has_singles(plain: str) -> bool:
-    return list(map(len, plain.replace("-", " ").replace(".", " ").replace("_", " ").split())).count(1) >= _SINGLES
 
 
 def _decoded(plain: str, low: str, tokens: list[str]) -> Iterator[str]:

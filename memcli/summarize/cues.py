@@ -19,7 +19,8 @@ _ORDERS = (
     r"enable|kill|drain|bump|increase|revoke|rotate|wait|ask|contact|notify|escalate|start|stop|retry|reset|switch|set|use|"
     r"add|create|update|merge|tag|push|deploy|verify|install)\b"
 )
-_TO = r"^to\s+(?!(?:be|our|my|the|this|that|date|sum|summari[sz]e|recap|me|us|them|some|clarify)\b)\w[^.!?]{0,100}?"
+_TO = r"^(?:in order )?to\s+(?!(?:be|our|my|the|this|that|date|sum|summari[sz]e|recap|me|us|them|some|clarify)\b)\w[^.!?]{0,100}?"
+_SUBJECTS = r"(?<!\bwe )(?<!\byou )(?<!\bi )(?<!\bthey )(?<!\bto )(?<!\band )(?<!\bor )(?<!\bnot )(?<!\bcan )"
 _NOT_AN_ORDER = (
     r"(?!(?:the|a|an|we|it|this|that|these|our|my|you|i|they|there|he|she|each|every|all|no|some|most|use of)\b)"
 )
@@ -66,6 +67,11 @@ CUES: Sequence[Cue] = (
         r"^(?:(?:our|the|my|main|project|q[1-4]|\w+'s) )*(?:goals?|objectives?|okrs?)\b(?: (?:is|are|for)\b|\s*[:—–-])",
     ),
     _cue(
+        "goal", "next todo milestone",
+        r"^(?:next steps?|up next|to-?do|milestones?)\s*[:—–-]",
+        r"^(?:the|our) next step is to\b",
+    ),
+    _cue(
         "decision", "decision decided adr agreed",
         r"^(?:decision|decided|agreed|adr)\b[^.]{0,30}?[:—–]",
         r"^adr[- ]?\d+",
@@ -107,8 +113,9 @@ CUES: Sequence[Cue] = (
         r"\bwe (?:now )?(?:use|keep|store|run|build|deploy)\b.{1,120}\b(?:instead of|rather than|over|because)\b",
     ),
     _cue(
-        "procedure", "to how steps runbook procedure checklist recipe",
+        "procedure", "to in how steps runbook procedure checklist recipe",
         rf"{_TO}:",
+        rf"{_TO} {_SUBJECTS}(?:run|use|execute|start|call|tag|set|bump|install|type|press|open)\b\s+\S",
         rf"{_TO},\s*(?:first\s+|just\s+)?{_NOT_AN_ORDER}\w+(?<!ing)\b",
         r"^(?:\d+[.)]\s*)?how (?:to\b|do (?:i|we|you)\b|we\b.{0,80}:)",
         r"^(?:the )?(?:\w+ ){0,3}(?:steps|runbook|procedure|checklist|recipe)\b[^.]{0,60}?(?:[:—–-]|$|to\b|for\b)",
@@ -133,7 +140,14 @@ CUES: Sequence[Cue] = (
         "preference", "like likes hate hates love loves rather",
         r"\b[a-z]+ (?:really )?(?:likes|hates?|loves?)\b",
         r"\b(?:i|we|they) (?:really |do not |don't )?like\b",
-        r"\brather\b.{0,100}\bthan\b",
+        r"^(?:please )?(?:use|write|keep|pick|take|put|call|name|return|raise|choose|make)\b.{1,100}\brather than\b",
+        r"(?:\b(?:i|we|they|would)|'d) rather\b",
+    ),
+    _cue(
+        "preference", "want wants always",
+        r"^i (?:always |really |just )*want\b",
+        r"^(?:the )?user (?:always |really )*wants\b",
+        r"^i always (?:use|write|put|keep)\b",
     ),
     _cue("preference", "use please", r"^(?:use|please)\b", is_opening=True),
     _cue(
@@ -180,7 +194,7 @@ CUES: Sequence[Cue] = (
     _cue(
         "correction", "not",
         r"\b(?:is|are|was|were|uses?|runs?|goes|go|lives?|listens?|returns?|means|expires|belongs|works)\b"
-        r"[^.;]{1,80}(?:,| and| —| –| -) not\s+(?!only\b|yet\b|just\b)\w",
+        r"(?:[^.;]|\.(?=\w)){1,80}(?:,| and| —| –| -) not\s+(?!only\b|yet\b|just\b)[\w/`\"'.]",
         r"\bit is not\b.{1,60}\b(?:but|it is)\b",
     ),
     _cue(
@@ -215,7 +229,12 @@ _COMMIT = re.compile(r"(?:feat|fix|chore|docs|refactor|perf|ci|build|revert|styl
 _LEAD = re.compile(
     r"(?:[\[(]?\d{4}-\d\d-\d\d[\])]?[:,\s–—-]*)?\W{0,6}"
     r"(?:(?:important|critical|warning|must[ -]read|danger|minor|nit|nitpick|trivial|fyi|note|tip|reminder|gotcha|"
-    r"remember|caution|heads[- ]up|ps|p\.s)\W{0,4}?[:!]\W*)?"
+    r"remember|caution|careful|beware|pitfall|watch out|heads[- ]up|ps|p\.s)\W{0,4}?[:!]\W*)?"
+)
+
+
+_WARNING = re.compile(
+    r"\W{0,6}(?:(?:careful|gotcha|warning|caution|beware|pitfall|watch out|danger|heads[- ]up)\W{0,4}?[:!,]|(?:beware of|watch out for)\b)"
 )
 
 
@@ -227,6 +246,11 @@ def cue_of(sentence: str, *, is_opening: bool = True) -> str:
 @lru_cache(maxsize=1024)
 def _cue_of(sentence: str, is_opening: bool) -> str:
     low = sentence.lower().replace("’", "'")
+    kind = _kind_of(sentence, low, is_opening)
+    return "constraint" if _WARNING.match(low) and kind != "negative" else kind
+
+
+def _kind_of(sentence: str, low: str, is_opening: bool) -> str:
     if lead := _LEAD.match(low):
         low = low[lead.end() :]
     present = frozenset(_WORDS.findall(low))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memcli.errors import UsageError
 from memcli.model.analysis import words
 from memcli.model.names import check_path, safe_path, slug
-from memcli.summarize import origins
+from memcli.summarize import claims, origins
 from memcli.summarize.keyphrases import FROM_HINT, STRIDE, Phrase
 from memcli.summarize.lexicon import FUNCTION_WORDS
 from memcli.summarize.origins import FOLDERS
@@ -36,7 +36,7 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     """A valid path: the one hinted at, or the file's, or kind and topic. It need not be free."""
     if subject.hint and not subject.hint.endswith("/"):
         return valid(subject.hint)
-    name = leaf(subject, title, phrases)
+    name = leaf(subject, title, phrases, is_dated=kind == "log")
     if kind == "log" and not title:
         name = _dated(subject.text, name)
     if subject.hint:
@@ -52,7 +52,7 @@ def folder(kind: str) -> str:
     return FOLDERS.get(kind) or slug(kind) or "notes"
 
 
-def leaf(subject: Subject, title: str, phrases: Sequence[Phrase]) -> str:
+def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: bool = False) -> str:
     """The last part of a path: the title, or the best phrases of the first sentence in order, or the first words."""
     name = short_slug(_TITLE_NOISE.sub("", title)) if title else ""
     if name and name not in _UNTELLING_TITLES:
@@ -61,12 +61,23 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase]) -> str:
     first = [phrase for phrase in phrases if phrase.position < STRIDE]
     is_enough = len(first) > 1 or (first and "-" in first[0].tag)
     best = sorted((first if is_enough else phrases)[:_LEAF_PHRASES], key=lambda phrase: phrase.position)
+    tags = [phrase.tag for phrase in best]
+    if first and not is_dated:
+        tags = claims.with_essentials(subject.text, tags)
     name = ""
-    for phrase in best:
-        longer = f"{name}-{phrase.tag}" if name else short_slug(phrase.tag)
-        if len(longer) <= MAX_LEAF:
-            name = longer
-    return name or first_words(subject.text)
+    for tag in tags:
+        name = _longer(name, tag)
+    return claims.without_loose_end(name) or first_words(subject.text)
+
+
+def _longer(name: str, tag: str) -> str:
+    """`name` with as much of `tag` as fits."""
+    if not name:
+        return short_slug(tag)
+    for part in (tag, tag.partition("-")[0]):
+        if len(name) + 1 + len(part) <= MAX_LEAF:
+            return f"{name}-{part}"
+    return name
 
 
 def _dated(text: str, name: str) -> str:

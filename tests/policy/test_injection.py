@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.policy.injection import find_reasons
 from memcli.policy.foreign_rules import LANGUAGES
+from memcli.policy.injection import find_reasons
 from memcli.policy.injection_rules import RULES
 from tests.conftest import ROOT
 from tests.growth import SHAPES, grows_too_fast
