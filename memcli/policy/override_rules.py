@@ -48,7 +48,7 @@ OVERRIDE_RULES: tuple[Rule, ...] = (
         is_local=True,
     ),
     Rule(
-        INSTRUCTIONS, (_VERBS, ("everything", "all", "anything", "whatever", "what")),
+        INSTRUCTIONS, (_VERBS, ("everything", "all ", "anything", "whatever", "what "), ("told", "said", "above", "before", "earlier", "prior", "given", "taught", "learn", "instructed", "written", "stated", "trained", "gave", "want", "ask", "wrote", "ordered", "know", "read", "so far", "came", "says", "up to")),
         rf"\b{_ASIDE} (?:about )?(?:everything|all of what|all|anything|whatever|what)(?: that| which)? (?:you(?:'ve| have| were| had)? (?:been |were )?(?:told|taught|learned|learnt|instructed|given|know|read|said|trained)|(?:was |were |is |has been )?(?:said|written|told|stated|that came|you) (?:above|before|earlier|so far|previously)|the {_GIVERS} (?:told|tells?|said|says?|gave|wants?|asks?|asked|wrote|ordered)\b|(?:above|before this|prior|previously said|up to (?:now|here|this point))\b)",
     ),
     Rule(

@@ -33,6 +33,7 @@ _KEY_WORDS = frozenset(
 )
 _LONG = 12
 _SINGLES = 10
+_TELLING = 3
 _DEPTH = 2
 _MOST = 1 << 20
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
@@ -43,8 +44,6 @@ _HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
 _BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
 _HEX = r"(?:[0-9a-fA-F]{2}){12,}\Z"
 _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
-_MIRRORED = ("snoitcurtsni", "erongi", "drageríd", "tpmorp")
-_ROTATED = ("vafgehpgvba", "vtaber", "qvfertneq", "flfgrz cebzcg")
 
 
 class Reading(NamedTuple):
@@ -61,23 +60,23 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
     low = fold(plain)
     yield Reading(low)
     words = plain.split()
-    tokens = [word for word in dict.fromkeys(words) if len(word) >= _LONG]
-    if names := _names(tokens):
+    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
+    if names := _names(long):
         yield Reading(names, is_name=True)
         if leet := _from_leet(names):
             yield Reading(leet, is_name=True)
-    if leet := _from_leet(low):
+    if not low.isalpha() and (leet := _from_leet(low)):
         yield Reading(leet)
-    if spelled := _respelled(plain, words, tokens):
+    if spelled := _respelled(plain, words, long):
         yield Reading(spelled)
-    if any(word in low for word in _MIRRORED):
+    if "snoitcur" in low or "erongi" in low:
         yield Reading(low[::-1])
-    if any(word in low for word in _ROTATED):
+    if "vafgehp" in low or "vtaber" in low:
         import codecs
 
         yield Reading(codecs.encode(low, "rot13"))
     if depth:
-        for decoded in _decoded(plain, low, tokens):
+        for decoded in _decoded(plain, low, long):
             yield from readings(decoded, depth - 1)
 
 
@@ -139,15 +138,17 @@ def _in_latin(word: re.Match[str]) -> str:
     return latin if is_mixed or (len(latin) > 2 and latin in _KEY_WORDS) else text
 
 
-def _names(tokens: list[str]) -> str:
-    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line."""
-    found = []
-    for token in tokens:
-        if match := _compiled(_PARTS).search(token):
-            found.append(re.sub(r"\bto (https?) ", r"to \1://", re.sub(r"[-_./+~:]+", " ", match[0])))
-        elif match := _compiled(_HUMPS).search(token):
-            found.append(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", match[0]))
-    return "\n".join(found).lower()
+def _names(long: str) -> str:
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line; of those alone that have key words."""
+    parts = [re.sub(r"[-_./+~:]+", " ", name) for name in _compiled(_PARTS).findall(long)]
+    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in _compiled(_HUMPS).findall(long)]
+    return "\n".join(
+        [re.sub(r"\bto (https?) ", r"to \1://", name) for name in map(str.lower, parts + humps) if _is_telling(name)]
+    )
+
+
+def _is_telling(name: str) -> bool:
+    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(_compiled(_SANDWICH).search(name))
 
 
 def _from_leet(low: str) -> str:
@@ -174,27 +175,26 @@ def _skeletons() -> dict[str, str]:
     return {word.translate(_SKELETON): word for word in _KEY_WORDS}
 
 
-def _respelled(plain: str, words: list[str], tokens: list[str]) -> str:
+def _respelled(plain: str, words: list[str], long: str) -> str:
     """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    if list(map(len, words)).count(1) < _SINGLES and not any(_compiled(_SPELLED).search(token) for token in tokens):
+    if list(map(len, words)).count(1) < _SINGLES and not _compiled(_SPELLED).search(long):
         return ""
     runs = _compiled(_SPELLED).findall(plain)
     return "\n".join([re.sub(r"([^\W_]|[:/])[ ._*|-](?=[^\W_]|[:/])", r"\1", run).lower() for run in runs])
 
 
-def _decoded(plain: str, low: str, tokens: list[str]) -> Iterator[str]:
+def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
     if ("&" in low or "%" in low or "\\" in low) and _compiled(_CODED).search(low):
         yield _unescaped(plain)
     pieces = []
-    for token in tokens:
-        for piece in _compiled(_BASE64).findall(token):
-            if _compiled(_HEX).match(piece):
-                text = _readable(bytes.fromhex(piece))
-            else:
-                pieces.append(piece)
-                text = _from_base64(piece)
-            if text:
-                yield text
+    for piece in _compiled(_BASE64).findall(long):
+        if _compiled(_HEX).match(piece):
+            text = _readable(bytes.fromhex(piece))
+        else:
+            pieces.append(piece)
+            text = _from_base64(piece)
+        if text:
+            yield text
     if len(pieces) > 1 and (whole := _from_base64("".join(pieces)[:_MOST])):
         yield whole
 
