@@ -33,6 +33,26 @@ _KEY_WORDS = frozenset(
 )
 _LONG = 12
 _SINGLES = 10
+_SEPARATORS = str.maketrans("-._*|", "     ")
+_ORDERED = (
+    "ignor",
+    "disregard",
+    "forget",
+    "bypass",
+    "overrid",
+    "reveal",
+    "obey",
+    "send",
+    "tell",
+    "you",
+    "execut",
+    "leak",
+    "exfil",
+)
+_OBJECTS = (
+    "instruction", "prompt", "rules", "secret", "user", "previous", "told", "restriction", "orders", "everything", "guideline",
+    "password", "credential", "variables", "memory",
+)  # fmt: skip
 _TELLING = 3
 _DEPTH = 2
 _MOST = 1 << 20
@@ -140,6 +160,10 @@ def _in_latin(word: re.Match[str]) -> str:
 
 def _names(long: str) -> str:
     """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line; of those alone that have key words."""
+    low = long.lower()
+    is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
+    if not is_order and not _compiled(_SANDWICH).search(low):
+        return ""
     parts = [re.sub(r"[-_./+~:]+", " ", name) for name in _compiled(_PARTS).findall(long)]
     humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in _compiled(_HUMPS).findall(long)]
     return "\n".join(
@@ -177,7 +201,8 @@ def _skeletons() -> dict[str, str]:
 
 def _respelled(plain: str, words: list[str], long: str) -> str:
     """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    if list(map(len, words)).count(1) < _SINGLES and not _compiled(_SPELLED).search(long):
+    singles = sum([len(word) == 1 and word.isalnum() for word in words])
+    if singles < _SINGLES and list(map(len, long.translate(_SEPARATORS).split())).count(1) < _SINGLES:
         return ""
     runs = _compiled(_SPELLED).findall(plain)
     return "\n".join([re.sub(r"([^\W_]|[:/])[ ._*|-](?=[^\W_]|[:/])", r"\1", run).lower() for run in runs])
