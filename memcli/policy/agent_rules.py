@@ -53,7 +53,7 @@ _FREE = (
 AGENT_RULES: tuple[Rule, ...] = (
     Rule(
         INSTRUCTIONS, (("you", "act", "pretend", "imagine", "simulate", "behave", "respond", "answer", "play", "take", "assume", "switch", "enable", "enter", "let's", "become", "activate", "your", "role", "roleplay", "role-play"), ("dan", "anything now", "jailbr", "unrestricted", "unfiltered", "uncensored", "without", "no ", "not have any", "n't have any", "zero ", "refus", "obey", "exist", "rogue", "unaligned", "free from", "free of", "god mode", "root mode", "sudo mode", "evil", "amoral", "reveal")),
-        rf"\b(?:you(?: are(?! free| entitled| allowed| permitted| welcome| able)|'re| will| shall| must|r new name is| have(?= no| zero| been)| do not have| don't have| had(?= no))|act(?:ing)? as|pretend|imagine|simulate|behave|respond as|answer as|role-?play|play a game|take on|assume the|switch to|enable|enter|become|activate)\b[^.!?]{{0,90}}\b{_FREE}",
+        rf"\b(?:you(?: are(?! free| entitled| allowed| permitted| welcome| able)|'re| will| shall| must|r new name is| have| do not have| don't have| had)|act(?:ing)? as|pretend|imagine|simulate|behave|respond as|answer as|role-?play|play a game|take on|assume the|switch to|enable|enter|become|activate)\b[^.!?]{{0,90}}\b{_FREE}",
         is_local=True,
     ),
     Rule(
