@@ -27,7 +27,11 @@ class _Meter:
 
     def is_plenty(self, text: str) -> bool:
         """Whether, `text` among them, they are worth RE2."""
-        self._seen += len(text)
+        return self.is_worth(len(text))
+
+    def is_worth(self, size: int) -> bool:
+        """Whether so many more are worth it."""
+        self._seen += size
         return self._seen > _PLENTY
 
 
@@ -80,6 +84,14 @@ class Pattern:
         """Whether there is a match in `text`."""
         return not self._is_ruled_out(text) and self._exact.search(text) is not None
 
+    def may_occur(self, text: str) -> bool:
+        """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
+        return (
+            self._looser.search(_in_ascii(text)) is not None
+            if _METER.is_plenty(text)
+            else self._exact.search(text) is not None
+        )
+
     def _is_ruled_out(self, text: str) -> bool:
         return _METER.is_plenty(text) and not self._looser.search(_in_ascii(text))
 
@@ -92,6 +104,31 @@ class Pattern:
         import re2
 
         return re2.compile(looser(_in_ascii(self._text)), quiet_options(_MAX_MEMORY))
+
+
+class BytesPattern:
+    """A pattern of what `re` and RE2 take to mean the same, for bytes."""
+
+    def __init__(self, pattern: str) -> None:
+        self._text = pattern
+
+    def finditer(self, data: bytes) -> Iterator[Any]:
+        """The matches in `data`, in order."""
+        pattern = self._fast if _METER.is_worth(len(data)) else self._exact
+        found: Iterator[Any] = pattern.finditer(data)
+        return found
+
+    @cached_property
+    def _exact(self) -> re.Pattern[bytes]:
+        return re.compile(self._text.encode())
+
+    @cached_property
+    def _fast(self) -> Any:
+        import re2
+
+        options = quiet_options(_MAX_MEMORY)
+        options.encoding = re2.Options.Encoding.LATIN1
+        return re2.compile(self._text.encode(), options)
 
 
 class _StandIns(dict[int, str]):
@@ -110,6 +147,7 @@ class _StandIns(dict[int, str]):
 
 
 _STAND_INS = _StandIns()
+_OTHERS = re.compile("[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+")
 
 
 def _in_ascii(text: str) -> str:
@@ -121,7 +159,7 @@ def _in_ascii(text: str) -> str:
 
 @lru_cache(8)  # one pattern after the other is tried on the same text
 def _translated(text: str) -> str:
-    return text.translate(_STAND_INS)
+    return _OTHERS.sub(lambda run: run[0].translate(_STAND_INS), text)
 
 
 _LOOK_BEHIND = re.compile(r"\(\?<!(?:\\.|[^()\\\[])*\)")

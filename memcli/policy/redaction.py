@@ -14,20 +14,26 @@ from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
+from memcli.policy import views
 from memcli.policy.cloud_rules import CLOUD_RULES
 from memcli.policy.context_rules import CONTEXT_RULES
 from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
-from memcli.policy.rule_index import RuleIndex
+from memcli.policy.rule_index import SHORTEST, RuleIndex
 from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
 
 RULES: tuple[Rule, ...] = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *CONTEXT_RULES)
+_RANKS = {rule: rank for rank, rule in enumerate(RULES)}
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
 SECRETS = "secrets"
 MAX_PATTERN = 1000
 MAX_PATTERNS = 100
 _MAX_MEMORY = 8 << 20
-_CONTEXT = 80
+_CONTEXT = 200
+_DEPTH = 2
+_ALL = len(RULES) + 1
+_WITH_FORMAT = len(RULES) - len(CONTEXT_RULES)
+"""The rank of the first rule that goes by what stands around a secret."""
 _ROUNDS = 8
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
 _MARKS = ("[REDACTED:", "redacted-")
@@ -52,8 +58,12 @@ class Hit(NamedTuple):
 class Detector:
     """The rules that a space's policy leaves in force, and its own patterns beside them."""
 
-    def __init__(self, policy: Mapping[str, Json], sign: Sign) -> None:
-        """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does."""
+    def __init__(self, policy: Mapping[str, Json], sign: Sign, *, has_shared_key: bool = False) -> None:
+        """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does.
+
+        `has_shared_key`: `sign` gives the same mark on every machine of a team.
+        """
+        self.has_shared_key = has_shared_key
         kinds = _chosen(policy.get("detectors"))
         rules = RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds]
         self._index = RuleIndex.of(rules)
@@ -87,16 +97,46 @@ class Detector:
 
     def find(self, text: str) -> list[Hit]:
         """What is secret in `text`, in order, none overlapping another."""
-        rules = self.suspects(text)
-        if not rules and not self._own:
-            return []
+        return self._find(text, _DEPTH)
+
+    def _find(self, text: str, depth: int) -> list[Hit]:
+        """What is secret in `text` as it stands and as it may be read, with words decoded up to `depth` times."""
         data = text.encode("utf-8", "surrogatepass")
-        found = [hit for rule in rules for hit in _by_rule(rule, data)]
-        for name, pattern in self._own:
-            found += _by_pattern(name, pattern, data)
+        found = self._find_plain(text, data)
+        if depth and len(text) >= SHORTEST:
+            found += self._find_in_views(text, data, found)
+            found += self._find_in_blobs(data, depth - 1)
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
         return _merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
+
+    def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
+        """What is found only where the text is read without what interrupts it."""
+        looks = ((views.plain(text, data), _ALL), (views.unescaped(data), _ALL), (views.joined(data), _WITH_FORMAT))
+        found = []
+        for view, below in looks:
+            if view is None:
+                continue
+            for hit in self._find_plain(view.text, view.text.encode()):
+                start, end = view.origin(hit.start, hit.end)
+                if hit.rank < below and not any(start < other.end and other.start < end for other in known):
+                    found.append(hit._replace(start=start, end=end))
+        return found
+
+    def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[Hit]:
+        """Words that hold a secret in base 64 or hex."""
+        for start, end, inner in views.blobs(data):
+            hits = [hit for hit in self._find(inner, depth) if hit.kind != EMAIL]
+            if hits:
+                yield hits[0]._replace(start=start, end=end)
+
+    def _find_plain(self, text: str, data: bytes) -> list[Hit]:
+        """What is secret in `text` as it stands; `data` are its bytes."""
+        rules = self.suspects(text)
+        found = [hit for rule in rules for hit in _by_rule(rule, data)]
+        for name, pattern in self._own:
+            found += _by_pattern(name, pattern, data)
+        return found
 
     def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[Hit]]:
         """`text` without what is secret in it, and what that was. `as_name`: for paths, ids and tags, whose marks
@@ -181,25 +221,34 @@ def _compile(pattern: str) -> Any:
 
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
-    from memcli.policy.judges import JUDGES, entropy, is_stand_in
-
-    judge = JUDGES[rule.judge] if rule.judge else None
-    rank = RULES.index(rule)
+    rank = _RANKS[rule]
     position = 0
     while (match := _compile(rule.pattern).search(data, position)) is not None:
         start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
         value = data[start:end].decode("utf-8", "surrogatepass")
         before = data[max(0, start - _CONTEXT) : start].decode(errors="ignore")
         after = data[end : end + 4].decode(errors="ignore")[:1]
-        is_secret = (
-            entropy(value) >= rule.entropy
-            and (rule.judge in ("key", "email") or not is_stand_in(value))
-            and (judge is None or judge(value, before, after))
-        )
+        is_secret = _is_secret(rule, value, before, after)
         if is_secret:
             yield Hit(start, end, rule.kind, data[start:end], rank)
         # What was taken for a value may be a name with a value of its own.
         position = max(end if is_secret else start, match.start() + 1)
+
+
+def _is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
+    """What the checks of the rule say of a value; one that fails has not cleared it."""
+    from memcli.policy.judges import JUDGES
+    from memcli.policy.passwords import entropy
+    from memcli.policy.references import is_stand_in
+
+    try:
+        return (
+            entropy(value) >= rule.entropy
+            and (rule.judge in ("key", "email") or not is_stand_in(value))
+            and (not rule.judge or JUDGES[rule.judge](value, before, after))
+        )
+    except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
+        return True
 
 
 def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:

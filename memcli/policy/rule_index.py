@@ -83,7 +83,7 @@ class RuleIndex(NamedTuple):
         """The rules, each once, whose probe, where they have one, is in `text`."""
         rules = list({id(rule): rule for keywords in self for rule in keywords}.values())
         low = text.lower() if rules else ""
-        return [rule for rule in rules if not rule.probe or _probe(rule.probe).occurs(low)]
+        return [rule for rule in rules if not rule.probe or _probe(rule.probe).may_occur(low)]
 
     def _occurring(self, text: str) -> RuleIndex:
         """What is left by the keywords that are in `text`."""
@@ -94,7 +94,11 @@ class RuleIndex(NamedTuple):
         def tokens() -> str:
             return "\n".join([word for word in text.split() if len(word) >= TOKEN])
 
-        return RuleIndex(self.any_case.within(text.lower(), lambda: tokens().lower()), self.as_is.within(text, tokens))
+        @cache
+        def low_tokens() -> str:
+            return tokens().lower()
+
+        return RuleIndex(self.any_case.within(text.lower(), low_tokens), self.as_is.within(text, tokens))
 
 
 _NOTHING = RuleIndex(_NONE, _NONE)

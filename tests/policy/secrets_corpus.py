@@ -185,6 +185,8 @@ SECRETS: dict[str, Make] = {
     "command_password": lambda d: ("mysqladmin --user root --password ", _password(d)),
     "markup_secret": lambda d: ("<password>", _password(d)),
     "prose_password": lambda d: ("The password for the staging box is ", _password(d)),
+    "login_password": lambda d: ("log in as deploy / ", _password(d)),
+    "session_cookie": lambda d: ("Cookie: theme=dark; sessionid=", d(BASE62, 32)),
     "assigned_secret": lambda d: ("client_secret = ", d(BASE62, 32)),
     "email": lambda d: f"{d(LOWER, 6)}.{d(LOWER, 5)}@{d(LOWER, 7)}.com",
 }  # fmt: skip

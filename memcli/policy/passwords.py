@@ -1,0 +1,213 @@
+"""Passwords: whether a value is one that somebody uses, chosen by people or made by a machine."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+_COMMON = frozenset(
+    "123456 1234567 12345678 123456789 password1 password123 passw0rd p4ssw0rd p@ssw0rd p@ssword qwerty qwertz azerty qwerty123 qwertyuiop "
+    "letmein iloveyou sunshine princess dragon monkey football baseball welcome welcome1 login123 admin123 root123 abc123 trustno1 superman "
+    "batman master123 shadow hunter2 starwars ninja mustang michael jordan charlie donald freedom whatever dolphin computer1 killer pokemon "
+    "liverpool chelsea arsenal jennifer jessica ashley bailey nicole daniel andrew joshua thomas hannah summer winter spring2 autumn "
+    "chocolate cookie1 butterfly secret123 s3cret s3cr3t changeme123 test1234 toor raspberry qazwsx 1q2w3e4r 1q2w3e 1qaz2wsx zaq12wsx "
+    "asdfgh asdfghjkl zxcvbn zxcvbnm swordfish correcthorsebatterystaple correcthorsebattery opensesame abracadabra hallo123 passwort1 "
+    "passwort123 schatz sommer geheim123 ficken motdepasse1 azerty123 loulou doudou bonjour soleil contrasena1 hola123 tequiero "
+    "futbol barcelona realmadrid naruto pikachu gandalf matrix phoenix tigger buster harley ranger soccer hockey yankees cowboys corvette "
+    "ferrari porsche mercedes jasmine cheese pepper ginger banana orange purple maggie snoopy scooby flower lovely angel babygirl".split()
+)
+_WORDS_OF_PASSWORDS = (
+    "correct horse battery staple sunshine dragon monkey summer winter spring autumn purple orange yellow green coffee banana castle rocket window "
+    "tiger lion eagle shadow ninja master super happy lucky magic secret silver golden diamond crystal thunder lightning rainbow flower garden "
+    "river mountain ocean forest island planet galaxy star moon night day love baby angel princess queen king prince knight hunter warrior pirate "
+    "football baseball soccer hockey basket tennis chocolate cookie cheese pizza pepper apple cherry lemon mango peach berry blue red black white "
+    "pink brown dog cat bird fish bear wolf fox rabbit horse pony snake turtle dolphin whale shark monkey welcome hello letme open sesame jesus "
+    "liverpool chelsea arsenal berlin london paris madrid boston texas batman superman spider iron captain donkey kitten puppy teddy "
+    "blue whatever freedom peace guitar piano music dance party summer holiday beach cloud storm fire water earth wind stone rock sand snow ice "
+    "sommer katze hund sonne liebe blume schatz engel chat chien soleil amour fleur sol luna amor gato perro casa"
+).split()  # fmt: skip
+_CHOSEN = frozenset(_WORDS_OF_PASSWORDS)
+_RUN = re.compile(rf"(?:{'|'.join(sorted(set(_WORDS_OF_PASSWORDS), key=lambda w: (-len(w), w)))}){{2,}}\Z")
+_NOT_PASSWORDS = frozenset(
+    "password passwd pass pwd pw passphrase passcode passwort kennwort contraseña contrasena clave senha wachtwoord hasło haslo heslo пароль 密码 "
+    "パスワード secret token key user username admin root guest login test tests testing example sample dummy demo foo bar baz foobar name value "
+    "string str text varchar char bytes byte buffer number integer int float bool boolean object array list dict map any unknown never void "
+    "optional required mandatory obligatory none null nil undefined true false yes no on off enabled disabled default empty blank unset missing invalid "
+    "valid wrong incorrect correct expired changed unchanged hidden visible masked redacted removed encrypted decrypted hashed plain plaintext cleartext "
+    "bcrypt scrypt argon2 argon2id pbkdf2 sha256 sha512 md5 scram basic digest bearer oauth oauth2 oidc saml ldap kerberos ntlm jwt hmac "
+    "postgres postgresql mysql mariadb mongodb redis rabbitmq elastic minio minioadmin mongo oracle sqlite mssql app api web db host port server "
+    "prompt ask stdin stdout env environ environment vault keyring keychain file path config settings input output field form label title placeholder "
+    "description type format email e-mail phone address include omit same-origin never always inherit auto manual changeme change-me changeit todo tbd fixme "
+    "changethis replaceme mypassword yourpassword your_password my_password userpassword newpassword oldpassword secretpassword mysecret supersecret "
+    "mysecretpassword stored saved sent shared reset rotated generated provided given supplied used known unknown longer shorter weak strong "
+    "short long good bad secure insecure here there below above this that erforderlich obligatorio obligatoire obrigatória vergessen falsch "
+    "requis incorrecta incorrecto vide leer".split()
+)
+_LABELS_WITHIN = re.compile(
+    r"pass(?:w|phrase|code|_|$)|pwd|token|secret|credential|user|login|auth|input|value|param|string|field|config|setting|option|hash|crypt|"
+    r"valid|confirm|request|response|form|prompt|default|manager|service|provider|handler|helper|factory|model|class|type|name|kennwort|passwort|"
+    r"example|test|dummy|fake|mock|sample|placeholder|(?<!mon)(?<!don)(?<!tur)key|column|label|text|error|message",
+    re.IGNORECASE,
+)
+_CODE_BASE = re.compile(
+    r"(?:pw|pwd|p|pass|password|passwd|passphrase|arg|args|param|val|value|v|var|str|s|string|text|txt|tmp|temp|data|result|res|ret|line|name|n|"
+    r"user|u|test|foo|bar|baz|field|item|obj|self|this|x|y|z|a|b|c|i|j|k|key|token|tok|secret|cred|sha|md|utf|base|py|http|ec|oauth|pbkdf|argon|"
+    r"blake|bcrypt|ipv|v|cfg|config|option|opt|input|sub|group|part|step|version|level|type|no|num|id|col|row|prop|attr|ctx|req|resp|buf|"
+    r"rand|random|hash|digest|node|expr|stmt|ident|db|app|step|phase|section|chapter|table|figure|item|page|line)_?\Z",
+    re.IGNORECASE,
+)
+_SUFFIXES = (
+    "ed", "ing", "ly", "able", "ible", "ive", "al", "ic", "ous", "ful", "less", "ent", "ant", "ary", "ory", "tion", "sion", "ment", "ness", "ity",
+    "ance", "ence", "ism", "ist", "ers", "ors", "ies", "ung", "lich", "isch", "keit", "haft", "ado", "ada", "ido", "ida", "oire", "ique", "ique",
+)  # fmt: skip
+_SIGNS = frozenset("!@#$%^&*+=?~|")
+_MEASURE = re.compile(
+    r"\d+(?:[.,:/x-]\d+)*(?:st|nd|rd|th|x|[a-zA-Zµ%°]{1,10}|[-–]\w+)?\Z|v?\d+(?:\.\d+)+\S*\Z|\d{4}-\d\d-\d\d.*\Z|#\d+\Z|[A-Z]{1,6}-\d+\Z|\$\d[\d.,]*[kKmM]?\Z"
+)
+_TERM = re.compile(
+    r"(?:base\d\d|sha-?\d|md5|bcrypt|argon2|pbkdf2|scrypt|utf-?\d|rot13|ascii|oauth|https?:|ed25519|x509|aes-?\d|rsa-?\d|rfc\d|ntlm|kerberos|s3://|"
+    r"2fa|mfa|i18n|l10n|k8s|ipv\d|tls|1password|log4j|ec2|http/?\d|p\d\d\b|c\+\+|os/?2|web\d|python\d|postgres\d|es\d)",
+    re.IGNORECASE,
+)
+_ACRONYM = re.compile(r"[A-Z]{2,6}-?\d{0,4}\Z")
+_HYPHENATED = re.compile(r"[A-Za-z]+(?:[-/'’][A-Za-z]+)+\Z")
+
+
+def is_common(value: str) -> bool:
+    """Whether it is a password that many people have, or words run together."""
+    low = value.lower()
+    return low in _COMMON or _RUN.match(low) is not None
+
+
+def is_pass_phrase(value: str) -> bool:
+    """Whether words with blanks or hyphens between them are a pass phrase: few, short, and most of them chosen often."""
+    words = re.split(r"[ -]", value.lower())
+    return len(words) >= 3 and sum(word in _CHOSEN for word in words) * 2 >= len(words) and _GRAMMAR.isdisjoint(words)
+
+
+def is_spoken_password(value: str, *, is_quoted: bool) -> bool:
+    """Whether a word of a sentence is a password: it has digits or signs inside, is a common one, or words run together."""
+    bare = value.rstrip(".,;:!?)") if not is_quoted else value
+    low = bare.lower()
+    if is_common(bare) or is_pass_phrase(bare):
+        return True
+    if len(bare) < 5 or low in _NOT_PASSWORDS or _MEASURE.match(bare) or _TERM.search(bare) or _is_code(bare):
+        return False
+    letters = sum(char.isalpha() for char in bare)
+    if letters < 2 or _HYPHENATED.match(bare) or _ACRONYM.match(bare):
+        return False
+    if any(char.isdigit() for char in bare):
+        return not _is_numbered(bare)
+    if any(char in _SIGNS for char in bare[1:-1]):
+        return bare.isascii()
+    return _is_run_together(bare) or _is_shuffled(bare) or (is_quoted and _is_word(bare))
+
+
+def is_given_password(value: str, *, is_quoted: bool, is_config: bool) -> bool:
+    """Whether what a password's name is given is one. `is_config`: it stands in settings, where a bare word is a value."""
+    low = value.lower()
+    if is_common(value) or is_pass_phrase(value):
+        return True
+    if low in _NOT_PASSWORDS or len(value) < 4 or len(set(value)) < 3 or _is_code(value):
+        return False
+    if value.isdigit():
+        return is_quoted or is_config
+    letters = sum(char.isalpha() for char in value)
+    if not letters:
+        return is_quoted and len(value) >= 6 and any(char.isdigit() for char in value)
+    if " " in value:
+        return is_quoted and _is_phrase(value)
+    if any(char.isdigit() for char in value):
+        is_named = (
+            _CODE_BASE.match(value.rstrip("0123456789")) if is_config and value.isalnum() else _is_numbered(value)
+        )
+        return len(value) >= 5 and not is_named and not _is_dotted(value) and not _MEASURE.match(value)
+    if any(char in _SIGNS for char in value) and value.isascii():
+        return len(value) >= 6 and (is_quoted or is_config or _is_shuffled(value))
+    if _is_shuffled(value) or _is_run_together(value):
+        return True
+    return (is_quoted or is_config) and _is_word(value)
+
+
+def entropy(value: str) -> float:
+    """Shannon's, in bits a character, of the characters of the value."""
+    size = len(value)
+    return -sum(n / size * math.log2(n / size) for n in Counter(value).values()) if size else 0.0
+
+
+def _is_code(value: str) -> bool:
+    """Whether it is a call, a path, an attribute or a type."""
+    return (
+        re.match(r"[*&!-]{0,2}[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[{<]", value) is not None
+        or re.match(r"[*&]?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+;?\Z", value) is not None
+        or re.match(r"(?:\.{0,2}|~)/(?:[\w.-]+/?)*\Z", value) is not None
+        or re.match(r"[a-z]+\d?(?:/[a-z]+\d?)+\Z", value) is not None
+        or re.match(r"https?://|arn:|urn:|sha\d+[:-]|data:", value) is not None
+    )
+
+
+def _is_numbered(value: str) -> bool:
+    """Whether it is a name in code with a number at its end, or words joined by `_` and `-` as names are."""
+    base = value.rstrip("0123456789")
+    if _CODE_BASE.match(base) or (base.endswith(("_", "-", ".")) and _LABELS_WITHIN.search(base)):
+        return True
+    parts = re.split(r"[-_./:]+", value)
+    if len(parts) > 2 or (len(parts) == 2 and parts[1].isdigit() and len(parts[1]) < 2):
+        return (
+            all(re.match(r"(?:[A-Za-z]+\d{0,2}|\d{1,4})\Z", part) for part in parts if part)
+            and _LABELS_WITHIN.search(value) is not None
+        ) or (
+            len(parts) > 2
+            and all(re.match(r"(?:\d?[a-z]+\d{0,2}|[A-Z]+\d?|\d{1,4})\Z", part) for part in parts if part)
+        )
+    return _LABELS_WITHIN.search(value) is not None and re.match(r"[A-Za-z_]+\d{0,2}[A-Za-z_]*\Z", value) is not None
+
+
+def _is_dotted(value: str) -> bool:
+    return re.match(r"[A-Za-z_]+\d?(?:\.[A-Za-z_]+\d?)+\Z|\d+(?:\.\d+)+\Z", value) is not None
+
+
+def _is_phrase(value: str) -> bool:
+    """Whether several words are a pass phrase and not a sentence: few, short, in lower case, no grammar among them."""
+    words = value.split(" ")
+    return (
+        4 <= len(words) <= 8
+        and all(word.isalpha() and word.islower() and 3 <= len(word) <= 10 for word in words)
+        and not any(word in _GRAMMAR for word in words)
+    )
+
+
+_GRAMMAR = frozenset(
+    "the and for you your are not can has have had was were with this that from must should will would may please enter type choose here "
+    "than least more when where what which who how its our their new old confirm password user account value field".split()
+)
+
+
+def _is_word(value: str) -> bool:
+    """Whether one bare word may be a password: no type, no state, no label of a form."""
+    return (
+        len(value) >= 6
+        and value.isascii()
+        and value.isalpha()
+        and not _LABELS_WITHIN.search(value)
+        and not value.lower().endswith(_SUFFIXES)
+        and (value.islower() or value.istitle())
+    )
+
+
+def _is_run_together(value: str) -> bool:
+    """Whether words run together: longer than the words of a language, without the endings of its long ones."""
+    return (
+        len(value) >= 14
+        and value.isascii()
+        and value.isalpha()
+        and value.islower()
+        and not _LABELS_WITHIN.search(value)
+        and not value.endswith(_SUFFIXES)
+    )
+
+
+def _is_shuffled(value: str) -> bool:
+    """Whether capital and small letters change as in no name."""
+    return len(value) >= 8 and len(re.findall(r"[a-z][A-Z](?![a-z]{2})|[A-Z][a-z](?=[A-Z])", value)) >= 2
