@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from memcli.app.redact import Redactor
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import policy_to_json
 from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Space
+from memcli.model.space import Policy, Space
+from memcli.policy.redact_memory import clean_field, clean_memories
+from memcli.policy.redaction import Detector
 from memcli.ports import Store
 
 _BOOKKEEPING = frozenset(["updated_at", "version"])
@@ -29,6 +33,32 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
         if change.status != "changed" or change.fields or change.memories:
             found.append(change)
     return found
+
+
+def shown(changes: Sequence[SpaceChange], redactor: Redactor, policies: Mapping[str, Policy]) -> list[SpaceChange]:
+    """The changes without what is secret in them, by the policy of each space."""
+    return [_shown(change, redactor.on_the_way_out(policies.get(change.name, Policy()))) for change in changes]
+
+
+def policies(*stores: Store) -> dict[str, Policy]:
+    """The policy of each space, as the last store that has it says. Raises CorruptError, StoreError."""
+    return {name: _load(store, name).policy for store in stores for name in store.spaces()}
+
+
+def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
+    memories = clean_memories(detector, [c.memory for c in change.memories])
+    told = [
+        replace(c, memory=memory, fields=_clean(c.fields, detector))
+        for c, memory in zip(change.memories, memories, strict=True)
+    ]
+    return replace(change, fields=_clean(change.fields, detector), memories=tuple(told))
+
+
+def _clean(fields: Sequence[FieldChange], detector: Detector) -> tuple[FieldChange, ...]:
+    return tuple(
+        FieldChange(c.name, clean_field(detector, c.name, c.before), clean_field(detector, c.name, c.after))
+        for c in fields
+    )
 
 
 def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[FieldChange, ...]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+from memcli.codec.canonical import encode
 from memcli.errors import UsageError
+from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Policy
-from memcli.policy.redact_memory import Redacted, clean_memories, redact_fields
+from memcli.model.space import Policy, Space
+from memcli.policy.redact_memory import Redacted, clean_memories, clean_values, redact_fields
 from memcli.policy.redaction import Detector
 from memcli.ports import Store
 
@@ -19,7 +22,7 @@ _BLOCK = 50
 class Redactor:
     """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
 
-    `sign` gives the keyed hash of a secret; `in_force` says what of a policy holds here.
+    `sign` gives the keyed hash of a secret, under a key that a team shares where `has_shared_key`; `in_force` says what of a policy holds here.
     """
 
     def __init__(
@@ -28,11 +31,14 @@ class Redactor:
         sign: Callable[[bytes], str],
         in_force: Callable[[Policy], Policy],
         warn: Callable[[str], None],
+        *,
+        has_shared_key: bool = False,
     ) -> None:
         self._store = store
         self._sign = sign
         self._in_force = in_force
         self._warn = warn
+        self._has_shared_key = has_shared_key
         self._known: dict[str, tuple[str, Detector]] = {}
 
     def detector(self, space: str) -> Detector:
@@ -49,7 +55,7 @@ class Redactor:
 
     def by_policy(self, policy: Mapping[str, Json]) -> Detector:
         """What a policy's field `pii_redaction` asks for. Raises UsageError when it cannot be used."""
-        return Detector(policy, self._sign)
+        return Detector(policy, self._sign, has_shared_key=self._has_shared_key)
 
     def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
         """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
@@ -68,6 +74,20 @@ class Redactor:
         detector = self.on_the_way_out(policy)
         return lambda text: detector.redact(text)[0]
 
+    def clean_space(self, space: Space) -> tuple[Space, int]:
+        """The space without what is secret in its memories and its header, and how many of them had something.
+
+        The digests are those of what is left.
+        """
+        detector = self.on_the_way_out(space.policy)
+        shown = self.show(space.objects, space.policy)
+        objects = [m if m is was else _rehashed(m) for m, was in zip(shown, space.objects, strict=True)]
+        header = {"metadata": dict(space.metadata), **space.extra}
+        clean = clean_values(detector, header)
+        extra = {name: value for name, value in clean.items() if name != "metadata"}
+        count = sum(m is not was for m, was in zip(shown, space.objects, strict=True)) + (clean != header)
+        return replace(space, metadata=clean["metadata"], extra=extra, objects=tuple(objects)), count
+
     def on_the_way_out(self, policy: Policy) -> Detector:
         """What holds under a policy; one that cannot be used hides no memory, but all the rules are in force."""
         try:
@@ -75,3 +95,9 @@ class Redactor:
         except UsageError as error:
             self._warn(f"{error.message}; shown by the rules that are built in")
             return self.by_policy({})
+
+
+def _rehashed(memory: Memory) -> Memory:
+    """The memory with the digest of the text that it now has."""
+    content = encode(memory.content) if memory.content is not None else b""
+    return replace(memory, metadata={**memory.metadata, "hash": text_hash(memory.raw, content)})

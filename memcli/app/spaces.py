@@ -12,6 +12,8 @@ from memcli.errors import CorruptError, NotFoundError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
+from memcli.policy.redact_memory import find_in_memory
+from memcli.policy.redaction import SECRETS
 from memcli.policy.redaction import check_policy as check_redaction
 from memcli.ports import Shelf
 
@@ -104,6 +106,7 @@ def set_policy(
         wanted = merged({} if whole else policy_to_json(before), fields)
         check_policy(wanted)
         check_redaction(wanted.get("pii_redaction", {}))
+        _check_has_no_secret(workspace, fields)
         after = policy_from_json(wanted, "policy")
         return Change(header=None if after == before else replace(shelf.header, policy=after, updated_at=now))
 
@@ -112,6 +115,16 @@ def set_policy(
     else:
         before = after = load_policy(workspace, name)
     return before, after
+
+
+def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the field of a policy that holds a secret: a policy is tracked by git as it stands."""
+    detector = workspace.redactor.by_policy({"detectors": [SECRETS]})
+    for name, value in fields.items():
+        if find_in_memory(detector, {name.partition(".")[0]: value}):
+            raise UsageError(
+                f"policy.{name.partition('.')[0]} holds a secret", "take it out; patterns need no real secret"
+            )
 
 
 def load_policy(workspace: Workspace, name: str) -> Policy:

@@ -28,7 +28,7 @@ from memcli.policy.compaction import room_for
 from memcli.policy.consistency import check_validity
 from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
-from memcli.policy.redact_memory import find_in_memory, redact_fields
+from memcli.policy.redact_memory import redact_fields
 from memcli.ports import Shelf
 
 _COUNTS = ("created", "updated", "unchanged", "kept", "removed")
@@ -77,9 +77,17 @@ class Imported:
 
 
 def export_space(
-    workspace: Workspace, name: str, selection: Selection, sign: Callable[[bytes], str] | None = None
+    workspace: Workspace,
+    name: str,
+    selection: Selection,
+    sign: Callable[[bytes], str] | None = None,
+    *,
+    redact: bool = False,
 ) -> Export:
-    """The space `name`, or what is selected of it, ready to be written. Raises NotFoundError, CorruptError, RefusedError."""
+    """The space `name`, or what is selected of it, ready to be written; with `redact` without what is secret in it.
+
+    Raises NotFoundError, CorruptError; RefusedError for a private space, and for secrets that may not be taken out.
+    """
     if name not in workspace.store.spaces():
         raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
     space = load(workspace, name)
@@ -91,11 +99,14 @@ def export_space(
     part = selection.told()
     if part:
         space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
-    detector = workspace.redactor.on_the_way_out(space.policy)
-    if found := sum(bool(find_in_memory(detector, memory_to_json(memory))) for memory in space.objects):
-        told_secrets = "1 memory has" if found == 1 else f"{found} memories have"
-        workspace.warn(f"{told_secrets} secrets in what is exported; `memcli scan` shows where")
-    return seal(space, part, sign)
+    clean, count = workspace.redactor.clean_space(space)
+    if count and not redact:
+        places = "1 place has" if count == 1 else f"{count} places have"
+        raise RefusedError(
+            f"{places} secrets in what would be exported of space {name!r}",
+            "`memcli scan` shows where; --redact exports without them",
+        )
+    return seal(clean, part, sign)
 
 
 def written(export: Export, form: str) -> Iterator[bytes]:

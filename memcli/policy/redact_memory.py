@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -16,17 +17,20 @@ _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "metadata": frozenset(["hash", FLAGS]),
-    "provenance": frozenset(["source", "commit", "messages"]),
+    "provenance": frozenset(["commit"]),
     "anchors": frozenset(["hash", "commit"]),
-    "links": frozenset(["relation", "created_at"]),
-    "chunks": frozenset(["chunk_id"]),
+    "links": frozenset(["created_at"]),
 }
+_DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
+_MARK_SIZE = 8
+_FLAG = re.compile(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
 _FIELDS = tuple(f.name for f in fields(Memory))
 
 
 class Redacted(NamedTuple):
-    """Fields without secrets. `flags` are `kind:8hex` marks of what was taken out; `kinds` counts it."""
+    """Fields without secrets. `kinds` counts what was taken out; `flags` say so as `kind:count`, and as `kind:8hex` under
+    a key that a team shares."""
 
     fields: dict[str, Json]
     flags: tuple[str, ...] = ()
@@ -48,18 +52,32 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
         return Redacted(dict(given))
     clean = walk.fields(given)
     hits = [hit for _, found in walk.found for hit in found]
-    flags = tuple(sorted({f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}))
-    if flags and isinstance(clean.get("metadata", {}), Mapping):
-        clean["metadata"] = with_flags(clean.get("metadata", {}), flags)
-    return Redacted(clean, flags, dict(Counter(hit.kind for hit in hits)))
+    kinds = Counter(hit.kind for hit in hits)
+    flags = [f"{kind}:{count}" for kind, count in kinds.items()]
+    if detector.has_shared_key:
+        flags += {f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}
+    if isinstance(clean.get("metadata"), Mapping) or flags:
+        metadata = clean.get("metadata", {})
+        if isinstance(metadata, Mapping):
+            clean["metadata"] = with_flags(metadata, flags)
+    return Redacted(clean, tuple(sorted(flags)), dict(kinds))
 
 
 def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
-    """`metadata` with more marks among its `pii_flags`."""
+    """`metadata` with more among its `pii_flags`: of each kind the highest count, and every mark."""
     known = metadata.get(FLAGS)
     before = [flag for flag in known if isinstance(flag, str)] if isinstance(known, list | tuple) else []
-    merged = sorted({*before, *flags})
-    return {**metadata, FLAGS: merged} if merged else dict(metadata)
+    counts: dict[str, int] = {}
+    marks: set[str] = set()
+    for flag in filter(_FLAG.match, [*before, *flags]):
+        kind, _, said = flag.partition(":")
+        if len(said) == _MARK_SIZE:
+            marks.add(flag)
+        else:
+            counts[kind] = max(int(said), counts.get(kind, 0))
+    merged = sorted([*marks, *(f"{kind}:{count}" for kind, count in counts.items())])
+    rest = {name: value for name, value in metadata.items() if name != FLAGS}
+    return {**rest, FLAGS: merged} if merged else rest
 
 
 def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequence[str] = ()) -> Sequence[Memory]:
@@ -79,11 +97,24 @@ def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memor
     if walk is None:
         return memory
     clean = walk.fields(data)
-    changed = {name: value for name, value in clean.items() if value != _listed(data[name])}
+    changed = {name: value for name, value in clean.items() if _listed(value) != _listed(data[name])}
     if not changed:
         return memory
     as_before: dict[str, Any] = {n: tuple(v) if isinstance(data[n], tuple) else v for n, v in changed.items()}
     return replace(memory, **as_before)
+
+
+def clean_field(detector: Detector, name: str, value: Json) -> Json:
+    """One field, or one key of `metadata` or `policy` as in `metadata.note`, as it may be shown."""
+    top, _, key = name.partition(".")
+    clean = clean_values(detector, {top: {key: value} if key else value})[top]
+    return next(iter(clean.values()), None) if key and isinstance(clean, Mapping) else clean
+
+
+def clean_values(detector: Detector, data: Mapping[str, Json]) -> dict[str, Json]:
+    """Named values, such as the metadata of a space, as they may be shown."""
+    walk = _walk(detector, data)
+    return walk.fields(data) if walk else dict(data)
 
 
 def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
@@ -115,8 +146,19 @@ def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
     rest = {name: value for name, value in data.items() if name not in _NO_TEXT}
     metadata = rest.get("metadata")
     if isinstance(metadata, Mapping):
-        rest["metadata"] = {name: value for name, value in metadata.items() if name not in _MACHINE_MADE["metadata"]}
+        rest["metadata"] = {
+            name: value for name, value in metadata.items() if not _is_machine_made("metadata", name, value)
+        }
     return rest
+
+
+def _is_machine_made(owner: str, name: str, value: Json) -> bool:
+    """Whether the value under `name` is a digest, a time or a mark of memcli's own making; anybody may write such a field."""
+    if name not in _MACHINE_MADE.get(owner, ()):
+        return False
+    parts = value if isinstance(value, list | tuple) and name == FLAGS else [value]
+    pattern = _FLAG if name == FLAGS else _DIGEST
+    return all(isinstance(part, str) and pattern.match(part) for part in parts)
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -168,9 +210,9 @@ class _Walk:
 
     def _object(self, value: Mapping[str, Json], where: str, depth: int) -> dict[str, Json]:
         clean: dict[str, Json] = {}
-        made = _MACHINE_MADE.get(where.partition("[")[0], frozenset())
+        owner = where.partition("[")[0]
         for name, inner in value.items():
-            if name in made:
+            if _is_machine_made(owner, name, inner):
                 clean[name] = inner
                 continue
             is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{name}: {inner}")

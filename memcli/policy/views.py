@@ -21,6 +21,9 @@ from memcli.policy.prefilter import BytesPattern
 
 _NEAR = 200
 _FAR = 4096
+_SHORT = 10_000
+_LEAST_BLOB = 24
+_ESCAPING = (b"\\", b"%", b"&", b"=", b'"', b"'")
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
@@ -69,18 +72,22 @@ def plain(text: str, data: bytes) -> View | None:
 
 def unescaped(data: bytes) -> View | None:
     """What stands near escapes, decoded; None where there are none."""
+    if not any(sign in data for sign in _ESCAPING):
+        return None
     changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
     return _view(data, changes, _windows(data, changes)) if changes else None
 
 
 def joined(data: bytes) -> View | None:
     """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
-    changes = [(*match.span(1), b"") for match in _WRAPPED.finditer(data)]
+    changes = [(*match.span(1), b"") for match in _WRAPPED.finditer(data)] if b"\n" in data else []
     return _view(data, changes, _windows(data, changes)) if changes else None
 
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Words that are text in base 64 or hex: the bytes from, to, and the text."""
+    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()):
+        return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for match in pattern.finditer(data):
             start, end = match.span(1)

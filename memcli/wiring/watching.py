@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import StoreError
@@ -75,7 +76,7 @@ def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Watc
 
     lock = layout.local(_LOCK)
     mine = _identity(lock)
-    states = _States(layout, workspace.space)
+    states = _States(layout, workspace.space, workspace.redactor)
     watcher = Watcher(
         base,
         paths=options.paths,
@@ -109,7 +110,7 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
     """Whether a watch of this store is at work, which, and what the last one did."""
     layout = Layout(workspace.root)
     holder = holder_of(layout.local(_LOCK), _THE_WATCH)
-    state = _States(layout, workspace.space).load() or WatchState()
+    state = _States(layout, workspace.space, workspace.redactor).load() or WatchState()
     log = Log(layout.local("watch.log"))
     return {
         "running": holder is not None,
@@ -129,6 +130,7 @@ class _States:
 
     layout: Layout
     space: str
+    redactor: Redactor
 
     def load(self) -> WatchState | None:
         known = read_json(self._file)
@@ -138,15 +140,27 @@ class _States:
         return WatchState.from_json(known).doubting(doubts)
 
     def save(self, state: WatchState) -> None:
+        kept = self._without_secrets(list(state.files))
+        state = (
+            state if len(kept) == len(state.files) else replace(state, files={path: state.files[path] for path in kept})
+        )
         write_file(self._file, encode(state.to_json()), 0o600)
         remove_quietly(self._doubts)  # killed before this, the next watch looks at some files in vain
 
     def doubt(self, paths: Sequence[str]) -> None:
+        paths = self._without_secrets(paths)
         try:
             # A line of its own, also after half a line that a full disk cut off.
             append_line(self._doubts, b"\n" + encode_line(paths_to_json(paths)), sync=True)
         except OSError as error:
             raise StoreError(f"cannot write {self._doubts}: {error.strerror}", "check space and permissions") from None
+
+    def _without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
+        """The paths that may be written down; a file whose name is a secret is looked at anew by each watch."""
+        detector = self.redactor.detector(self.space)
+        if not detector.find("\n".join(paths)):
+            return paths
+        return [path for path in paths if not detector.find(path)]
 
     @property
     def _file(self) -> str:

@@ -23,7 +23,7 @@ from memcli.settings import HARMLESS_FIELDS, Settings, resolve
 from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.guard import Guard
-from memcli.store.key import signer
+from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.trust import FileTrust
@@ -90,7 +90,13 @@ def open_workspace(
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
         load_redactor=cache(
-            lambda: Redactor(store, signer(layout, environ), lambda p: in_force(p, trust.is_accepted), warn)
+            lambda: Redactor(
+                store,
+                signer(layout, environ),
+                lambda p: in_force(p, trust.is_accepted),
+                warn,
+                has_shared_key=bool(environ.get(VARIABLE)),
+            )
         ),
         ranker=_ranker(warn),
         clock=clock,
@@ -169,7 +175,10 @@ def user_name(environ: Mapping[str, str]) -> str:
         with suppress(KeyError):  # a user that the system has no name for, as in many a container
             named = pwd.getpwuid(os.getuid()).pw_name
         named = named or str(os.getuid())
-    return "".join(c for c in named if c.isprintable())[:_MAX_USER]
+    from memcli.policy.redaction import Detector
+
+    named = "".join(c for c in named if c.isprintable())
+    return Detector({"detectors": ["secrets"]}, lambda _: "").redact(named)[0][:_MAX_USER]
 
 
 def _elsewhere(

@@ -7,12 +7,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memcli.app.transfer import Selection, export_space, written
 from memcli.cli.main import VERBS
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
@@ -177,19 +175,40 @@ def test_the_answer_says_what_was_taken_out(run: Run) -> None:
     assert run("edit", "a", "--set", f"raw={TOKEN}").out.rstrip().endswith("; redacted 1 github_token")
 
 
-def test_the_same_secret_leaves_the_same_mark(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def flags(path: str) -> list[str]:
-        run("remember", f"{path} {TOKEN}", "--path", path)
-        found: list[str] = json.loads(run("get", path, "--json").out)["metadata"]["pii_flags"]
-        return found
+def flags_of(run: Run, path: str) -> list[str]:
+    found: list[str] = json.loads(run("get", path, "--json").out)["metadata"]["pii_flags"]
+    return found
 
-    (first,) = flags("a")
-    assert flags("b") == [first]
+
+def test_flags_are_the_same_on_every_machine(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Kinds and counts; hashes only under the key that a team shares."""
+    for machine in ("one", "two"):
+        (tmp_path / machine / ".git").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / machine)
+        run("init")
+        run("remember", f"{TOKEN} and {TOKEN} of {MAIL}", "--path", "a")
+    files = [(tmp_path / machine / ".memory" / "spaces" / "main.json").read_bytes() for machine in ("one", "two")]
+    assert files[0] == files[1]
+    assert flags_of(run, "a") == ["email:1", "github_token:2"]
+    run("remember", f"once more {TOKEN}", "--path", "a")
+    assert flags_of(run, "a") == ["email:1", "github_token:2"]
+    monkeypatch.setenv("MEMCLI_REDACTION_KEY", "a key that a team has in common")
+    run("remember", f"c {TOKEN}", "--path", "c")
+    assert flags_of(run, "c") == ["github_token:1", "github_token:8d71ffde"]
+
+
+def test_the_key_is_made_for_a_name_and_kept_private(run: Run, tmp_path: Path) -> None:
+    run("remember", "x", "--path", f"ops/{TOKEN}")
     key = tmp_path / ".memory" / "local" / "redaction.key"
     assert len(key.read_bytes()) == 32
     assert key.stat().st_mode & 0o777 == 0o600
-    monkeypatch.setenv("MEMCLI_REDACTION_KEY", "a key that a team has in common")
-    assert flags("c") == ["github_token:8d71ffde"] != [first]
+
+
+def test_no_flag_smuggles_a_secret(run: Run, tmp_path: Path) -> None:
+    flags = [TOKEN, "github_token:1", "email:0badcafe", 5]
+    run("remember", "--object", json.dumps({"raw": "x", "path": "a", "metadata": {"pii_flags": flags}}))
+    assert flags_of(run, "a") == ["email:0badcafe", "github_token:1"]
+    assert not holds(tmp_path)
 
 
 def test_what_was_ever_redacted_stays_known(run: Run) -> None:
@@ -205,14 +224,15 @@ def test_a_bad_key_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert run("remember", TOKEN).code == 2
     monkeypatch.delenv("MEMCLI_REDACTION_KEY")
     key = tmp_path / ".memory" / "local" / "redaction.key"
+    run("init")
     key.parent.mkdir(exist_ok=True)
     key.write_bytes(b"torn")
-    told = run("remember", TOKEN)
+    told = run("remember", "x", "--path", TOKEN)
     assert told.code == 8
     assert "is no key (4 bytes)" in told.err
     key.unlink()
     key.symlink_to("/etc/hostname")
-    assert run("remember", TOKEN).code == 8
+    assert run("remember", "x", "--path", TOKEN).code == 8
     assert not holds(tmp_path)
 
 
@@ -240,6 +260,13 @@ def test_a_policy_that_cannot_be_used_weakens_nothing(run: Run, tmp_path: Path) 
     shown = run("recall", "plain")
     assert shown.code == 0
     assert "built in" in shown.err
+
+
+@pytest.fixture
+def repository(run: Run, tmp_path: Path) -> Path:
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    return tmp_path
 
 
 @pytest.fixture
@@ -282,11 +309,100 @@ def test_no_way_out(run: Run, hand_written: Path, arguments: list[str]) -> None:
     assert MAIL not in told.out + told.err
 
 
-def test_an_export_is_what_is_stored_and_warns(hand_written: Path) -> None:
-    warned: list[str] = []
-    workspace = replace(open_at(hand_written), warn=warned.append)
-    assert TOKEN.encode() in b"".join(written(export_space(workspace, "main", Selection()), "json"))
-    assert warned == ["1 memory has secrets in what is exported; `memcli scan` shows where"]
+def test_an_export_refuses_what_redaction_takes_out(run: Run, hand_written: Path) -> None:
+    refused = run("export")
+    assert refused.code == 5
+    assert "1 place has secrets in what would be exported of space 'main'" in refused.err
+    assert not (hand_written / ".memory" / "exports" / "main.json").exists()
+    for form in ("json", "jsonl", "md"):
+        out = hand_written / f"e.{form}"
+        assert run("export", "--redact", "--out", str(out)).code == 0
+        assert TOKEN not in out.read_text()
+        assert MAIL not in out.read_text()
+    assert run("export", "--redact", "--out", "-").out.count(TOKEN) == 0
+    assert run("import", "e.json", "--space", "copy").code == 0
+    assert run("export", "--tag", "none", "--out", "part.json").code == 0
+
+
+def test_an_export_looks_at_the_header_too(run: Run, tmp_path: Path) -> None:
+    run("remember", "plain")
+    run("space", "create", "main", "--meta", "owner=ann")
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text().replace('"ann"', f'"{TOKEN}"'))
+    assert run("export").code == 5
+    assert run("export", "--redact").code == 0
+    assert TOKEN not in (tmp_path / ".memory" / "exports" / "main.json").read_text()
+
+
+def test_a_diff_shows_no_secret(run: Run, repository: Path) -> None:
+    run("remember", "Deploy on Monday", "--path", "ops/deploy")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "one")
+    file = repository / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text().replace("Deploy on Monday", f"Deploy with {TOKEN}"))
+    for arguments in (["diff"], ["diff", "--json"], ["diff", "--stat"]):
+        told = run(*arguments)
+        assert "1 changed" in told.out or "changed" in told.out
+        assert TOKEN not in told.out
+    assert "[REDACTED:github_token]" in run("diff").out
+
+
+@pytest.mark.parametrize("field", ["export_path", "auto_pin", "pii_redaction"])
+def test_a_policy_holds_no_secret(run: Run, tmp_path: Path, field: str) -> None:
+    value = {
+        "export_path": f"exports/{TOKEN}.json",
+        "auto_pin": json.dumps([{"under": TOKEN}]),
+        "pii_redaction": json.dumps({"patterns": [{"name": "own", "regex": TOKEN}]}),
+    }[field]
+    run("remember", "plain")
+    refused = run("space", "policy", "main", "--set", f"{field}={value}")
+    assert (refused.code, f"policy.{field} holds a secret" in refused.err) == (2, True)
+    assert not holds(tmp_path)
+
+
+def test_digests_are_no_way_in(run: Run, tmp_path: Path) -> None:
+    anchor = {"file": "a.py", "hash": TOKEN, "commit": TOKEN}
+    run("remember", "--object", json.dumps({"raw": "x", "anchors": [anchor], "metadata": {"hash": TOKEN}}))
+    run("remember", "y", "--commit", TOKEN)
+    run("remember", "z", "--id", TOKEN)
+    assert not holds(tmp_path)
+
+
+def test_a_user_is_no_way_in(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_USER", TOKEN)
+    run("remember", "x")
+    assert not holds(tmp_path)
+
+
+def test_a_watch_writes_no_name_that_is_a_secret(run: Run, repository: Path) -> None:
+    (repository / TOKEN).mkdir()
+    (repository / TOKEN / f"{TOKEN}.md").write_text("A note.\n")
+    (repository / "plain.md").write_text("Another note.\n")
+    run("init")
+    assert run("watch", "--once").code == 0
+    assert not holds(repository)
+    assert "plain.md" in (repository / ".memory" / "local" / "main.watch.json").read_text()
+
+
+def test_no_ordinary_text_stops_a_command(run: Run) -> None:
+    """An empty password made a rule fail, and with it every command that met the text."""
+    said = "Authorization: Basic YWRtaW46"
+    assert run("remember", said).code == 0
+    for arguments in (["list"], ["recall", "authorization"], ["search", "authorization"], ["export"], ["scan"]):
+        assert run(*arguments).code == 0, arguments
+
+
+@pytest.mark.parametrize(
+    ("said", "path"),
+    [
+        ("The wifi password is sunshine99", "facts/wifi-password"),
+        ("password: hunter2", "facts/password"),
+        ("login admin / correcthorsebattery", "facts/login-admin"),
+    ],
+)
+def test_weak_passwords_are_kept_nowhere(run: Run, tmp_path: Path, said: str, path: str) -> None:
+    assert f" {path}; redacted 1 " in run("remember", said).out
+    assert not holds(tmp_path, said.rsplit(maxsplit=1)[-1])
 
 
 def test_export_and_import_give_the_same_bytes(run: Run, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def command(
 
     Example: memcli diff main..HEAD --stat
     """
-    from memcli.app.diff import diff
+    from memcli.app.diff import diff, policies, shown
     from memcli.render.changes import diff_json, diff_text, stat_text
 
     workspace = session.open()
@@ -34,7 +34,10 @@ def command(
     first, dots, last = rev.partition("..") if rev2 is None else (rev, "", rev2)
     after = session.open(rev=last or "HEAD").store if last or dots else workspace.store
     named = session.options["space"]
-    changes = diff(session.open(rev=first or "HEAD").store, after, None if named is None else [named])
+    before = session.open(rev=first or "HEAD").store
+    changes = shown(
+        diff(before, after, None if named is None else [named]), workspace.redactor, policies(before, after)
+    )
     session.output.answer(diff_json(changes), stat_text(changes) if stat else diff_text(changes))
     if exit_code and changes:
         raise typer.Exit(1)

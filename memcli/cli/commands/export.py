@@ -36,11 +36,14 @@ def command(
     kind: Kinds = None,
     tag: Tags = None,
     under: Annotated[str, typer.Option(metavar="PATH", help="Only at this path and below it.")] = "",
+    redact: Annotated[bool, typer.Option("--redact", help="Export without the secrets that are found.")] = False,
 ) -> None:
     """Write a space to a bundle with counts and a SHA-256: `.memory/exports/<space>.json` unless told otherwise.
 
     `memcli import` reads every format back, to the byte. A key to sign with is made by
     `ssh-keygen -t ed25519 -N '' -f memcli_key`; its other half, memcli_key.pub, is for those who import.
+
+    Fails with exit code 5 when what would be exported holds secrets; --redact takes them out.
 
     Example: memcli export --sign memcli_key --out team.jsonl
     """
@@ -56,7 +59,7 @@ def command(
     signer = open_key(read_file(sign, _MAX_KEY), sign) if sign is not None else None
     workspace = session.open()
     space = check_space(name or workspace.space)
-    export = export_space(workspace, space, selection, signer.sign if signer else None)
+    export = export_space(workspace, space, selection, signer.sign if signer else None, redact=redact)
     if out == "-":
         for piece in written(export, form):
             session.output.raw(piece.decode())
