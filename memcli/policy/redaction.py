@@ -83,7 +83,7 @@ class Detector:
         """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could."""
         narrow = copy(self)
         narrow._wide = self
-        narrow._index = self._index.narrowed(whole)
+        narrow._index = self._index.narrowed("\n".join(_readings(whole, _DEPTH)))
         return narrow
 
     @property
@@ -93,7 +93,7 @@ class Detector:
 
     def is_suspect(self, text: str) -> bool:
         """Whether it is worth looking into `text` at all; cheap."""
-        return bool(self._own) or bool(self.suspects(text))
+        return bool(self._own) or any(self.suspects(reading) for reading in _readings(text, _DEPTH))
 
     def find(self, text: str) -> list[Hit]:
         """What is secret in `text`, in order, none overlapping another."""
@@ -153,6 +153,19 @@ class Detector:
 
     def _name_mark(self, hit: Hit) -> str:
         return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
+
+
+def _readings(text: str, depth: int) -> Iterator[str]:
+    """`text` as it stands, and as it may be read: where it is not looked into as such, nothing in it is found."""
+    yield text
+    if not depth or len(text) < SHORTEST:
+        return
+    data = text.encode("utf-8", "surrogatepass")
+    for view in (views.plain(text, data), views.unescaped(data), views.joined(data)):
+        if view is not None:
+            yield view.text
+    for _, _, inner in views.blobs(data):
+        yield from _readings(inner, depth - 1)
 
 
 def check_policy(policy: Mapping[str, Json]) -> None:
