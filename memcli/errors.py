@@ -13,6 +13,10 @@
 A message says what was wrong and with what; the hint says what to do. Numbers are never renamed.
 """
 
+import errno
+
+_TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
+
 
 class MemcliError(Exception):
     """An expected failure: one line for the user, an exit code for the shell."""
@@ -70,3 +74,8 @@ def error_of(code: str, message: str, hint: str) -> MemcliError:
     """The error that another process reported, by its `code`."""
     known = {kind.code: kind for kind in MemcliError.__subclasses__()}
     return known.get(code, MemcliError)(message, hint)
+
+
+def hint_of(error: OSError, otherwise: str) -> str:
+    """What to do about an error of the system: `otherwise`, unless the process has no descriptors left."""
+    return "raise the limit on open files (`ulimit -n`)" if error.errno in _TOO_MANY_FILES else otherwise

@@ -10,6 +10,7 @@ from memcli.model.space import Policy, Space
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200)
 words = st.text(st.characters(categories=["Ll", "Lu", "Nd"]), min_size=1, max_size=12)
+ids = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=12)
 paths = st.lists(words, min_size=1, max_size=4).map("/".join)
 times = st.datetimes(min_value=__import__("datetime").datetime(2000, 1, 1)).map(
     lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -27,7 +28,7 @@ links = st.fixed_dictionaries({"to": words, "relation": st.sampled_from(RELATION
 def memories(draw: st.DrawFn) -> Memory:
     """Any memory that can be stored."""
     return Memory(
-        id=f"mem_{draw(words)}",
+        id=f"mem_{draw(ids)}",
         path=draw(paths),
         kind=draw(st.sampled_from(KINDS) | words),
         raw=draw(texts),

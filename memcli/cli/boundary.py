@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memcli.cli.output import finish, report, silence
-from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
+from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError, hint_of
 
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -64,13 +64,17 @@ def _unexpected(error: Exception, json: bool) -> int:
 def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
         return UsageError(error.format_message().rstrip("."), _help_of(error))
+    if isinstance(error, UnicodeEncodeError):
+        return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument, for example with iconv")
+    if isinstance(error, MemoryError):
+        return StoreError("out of memory", "close other programs, or give memcli more (`ulimit -v`)")
     if type(error).__module__ == "sqlite3" and not os.environ.get("MEMCLI_DEBUG"):
         return StoreError(f"the cache is damaged: {error}", "run `memcli index rebuild`; no memory is lost")
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
             return NotFoundError("the working directory is gone", "change to one that is there")
         where = f": {error.filename}" if error.filename else ""
-        return StoreError(f"{error.strerror or error}{where}", "check permissions and space")
+        return StoreError(f"{error.strerror or error}{where}", hint_of(error, "check permissions and space"))
     return None
 
 

@@ -11,7 +11,7 @@ from memcli.clock import normalize_time
 from memcli.codec.canonical import MEND
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.names import show
+from memcli.model.names import is_id, show
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 
 MAX_DEPTH = 60
@@ -70,6 +70,8 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
             raise CorruptError(
                 f"{where}: {name} has a wrong type", "mend the file; `memcli schema object` says what it takes"
             )
+    if not is_id(known["id"]):
+        raise CorruptError(f"{where}: not an id: {show(known['id'])}", MEND)
     return Memory(**known, extra=extra)
 
 

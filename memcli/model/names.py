@@ -15,6 +15,7 @@ _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]{0,127}\Z")
 _NOT_SLUG = re.compile(r"[^\w]+|_+")
 _DIGITS = re.compile(r"\d+")
 
@@ -40,10 +41,18 @@ def check_path(path: str) -> str:
     return path
 
 
+def is_id(name: str) -> bool:
+    """Whether `name` can stand as an id in a file name, on a command line and in a citation."""
+    return _ID.match(name) is not None and ".." not in name
+
+
 def check_id(name: str) -> str:
-    """`name`, when it can stand as an id on a command line and in a citation. Raises UsageError."""
-    if not name or len(name) > MAX_ID or name.startswith("-") or any(c.isspace() or not c.isprintable() for c in name):
-        raise UsageError(f"not an id: {show(name)}", f"use 1 to {MAX_ID} printable characters without spaces")
+    """`name`, when it is an id. Raises UsageError."""
+    if not is_id(name):
+        raise UsageError(
+            f"not an id: {show(name)}",
+            f"use 1 to {MAX_ID} of A-Z a-z 0-9 _ . : + @ - and begin with a letter or a digit",
+        )
     return name
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
+BACKENDS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 
 NO_MATCH = "no_match"
 EMPTY_SPACE = "empty_space"

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from memcli.model.memory import Memory
 
+MAX_DEPTH = 120
+"""How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
+
 
 @dataclass(slots=True)
 class Node:
@@ -22,7 +25,7 @@ def tree(memories: Iterable[Memory]) -> Node:
     root = Node("")
     for memory in sorted(memories, key=lambda m: m.path.split("/")):
         node = root
-        for segment in memory.path.split("/"):
+        for segment in memory.path.split("/", MAX_DEPTH - 1):
             child = node.children.get(segment)
             if child is None:
                 child = node.children[segment] = Node(segment)

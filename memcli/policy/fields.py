@@ -7,6 +7,7 @@ from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
+from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, problem
 from memcli.policy.patterns import compile_pattern
 
@@ -41,6 +42,10 @@ def check_policy(fields: Mapping[str, Json]) -> None:
             raise UsageError(wrong, _SEE)
     for n, rule in enumerate(fields.get("auto_pin", ())):
         _check_rule(rule, f"policy.auto_pin[{n}]")
+    if fields.get("backend", DEFAULT_BACKEND) not in BACKENDS:
+        raise UsageError(
+            f"policy.backend must be one of {', '.join(BACKENDS)}, not {fields['backend'][:40]!a}", "name one of them"
+        )
     if "export_path" in fields:
         _check_export_path(fields["export_path"])
 
@@ -57,7 +62,7 @@ def _check_rule(rule: Mapping[str, Any], at: str) -> None:
 
 def _check_export_path(path: str) -> None:
     parts = path.replace("\\", "/").split("/")
-    outside = not parts[0] or ".." in parts or ":" in parts[0]
+    outside = not path.isprintable() or not parts[0] or ".." in parts or ":" in parts[0]
     own = ".git" in parts or (parts[0] == ".memory" and parts[1:2] != ["exports"])
     if outside or own or not path.endswith(".json"):
         raise UsageError(

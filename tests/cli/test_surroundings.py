@@ -127,7 +127,6 @@ def test_nothing_stored_reaches_a_terminal_raw(run: Run, tmp_path: Path) -> None
     hostile = "".join(ESCAPES)
     told = memory(
         "a",
-        id=f"mem_{hostile}",
         raw=f"text {hostile}",
         summary_micro=f"text {hostile}",
         kind=f"k{hostile}",
