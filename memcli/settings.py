@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from memcli.errors import UsageError
+from typing import Any, NamedTuple
 
 DEFAULT_SPACE = "main"
 CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
@@ -14,6 +12,13 @@ CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": st
 
 HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
 """What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""
+
+
+class Config(NamedTuple):
+    """A configuration file: the settings that can be used, and what is wrong with the keys that cannot."""
+
+    values: Mapping[str, str]
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +50,15 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
     )
 
 
-def check_config(data: Mapping[str, Any], where: str) -> dict[str, str]:
-    """The configuration in `data`. Raises UsageError naming `where` and the key that is wrong."""
-    for key, value in data.items():
+def check_config(data: Mapping[str, Any]) -> Config:
+    """The settings in `data` that can be used, and what is wrong with each of the others."""
+    values: dict[str, str] = {}
+    problems = []
+    for key, value in sorted(data.items()):
         if key not in CONFIG_FIELDS:
-            raise UsageError(f"{where}: unknown key {key!r}", f"known: {', '.join(sorted(CONFIG_FIELDS))}")
-        if not isinstance(value, CONFIG_FIELDS[key]):
-            raise UsageError(f"{where}: {key} must be text", f'write {key} = "..."')
-    return dict(data)
+            problems.append(f"unknown key {key[:40]!a} (known: {', '.join(sorted(CONFIG_FIELDS))})")
+        elif not isinstance(value, CONFIG_FIELDS[key]):
+            problems.append(f'{key} must be text (write {key} = "...")')
+        else:
+            values[key] = str(value)
+    return Config(values, tuple(problems))

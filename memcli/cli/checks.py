@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from memcli import __version__
 from memcli.errors import MemcliError
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.layout import FOLDER, Layout
+from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
+from memcli.store.place import FOLDERS, Place
 from memcli.store.trust import FileTrust
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import open_workspace
@@ -90,13 +91,8 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
         yield Check("store", True, "none here (`memcli init` makes one)")
         return
     yield _writable(root)
-    ignore = os.path.join(root, ".gitignore")
-    yield Check(
-        "gitignore",
-        os.path.isfile(ignore),
-        f"{FOLDER}/.gitignore {'is there' if os.path.isfile(ignore) else 'is missing'}",
-        "run `memcli init`",
-    )
+    yield _ignored(root)
+    yield _place(root)
     yield _config(root)
     yield from _merge_driver(root)
     yield from _hooks(root)
@@ -118,12 +114,37 @@ def _writable(root: str) -> Check:
         return Check("store", False, error.message, error.hint)
 
 
+def _ignored(root: str) -> Check:
+    """Whether git ignores what is of this machine alone; the file may have come with a clone."""
+    try:
+        missing = missing_lines(Layout(root))
+    except MemcliError as error:
+        return Check("gitignore", False, error.message, error.hint)
+    told = f"has no line for {', '.join(missing)}" if missing else "ignores what is of this machine alone"
+    return Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
+
+
+def _place(root: str) -> Check:
+    """Whether git tracks what is of this machine alone. What it writes there is put aside, not used."""
+    try:
+        aside = Place(Layout(root)).claim()
+        tracked = Place(Layout(root)).tracked()
+    except MemcliError as error:
+        return Check("machine", False, error.message, error.hint)
+    told = [f"moved {', '.join(aside)} to {FOLDER}/local/quarantine"] if aside else []
+    if tracked:
+        told.append(f"git tracks {len(tracked)} files that are never used, such as {tracked[0].path}")
+    fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
+    return Check("machine", not tracked, "; ".join(told) or "local/, cache/ and audit/ were made here", fix)
+
+
 def _config(root: str) -> Check:
     try:
         found = read_config(Layout(root))
     except MemcliError as error:
         return Check("config", False, error.message, error.hint)
-    return Check("config", True, ", ".join(f"{k}={v}" for k, v in sorted(found.items())) or "none")
+    told = [f"{name}={value}" for name, value in sorted(found.values.items())]
+    return Check("config", not found.problems, ", ".join([*told, *found.problems]) or "none", "correct the file")
 
 
 def _merge_driver(root: str) -> Iterator[Check]:

@@ -22,6 +22,10 @@ _DOMAIN = b"memcli/audit/2\0"  # keeps this digest apart from any other over the
 _MAX_NUMBER = 1 << 53
 
 
+SEALS = ("n", "prev", "hash", "torn")
+"""What `seal` adds to an entry."""
+
+
 class Link(NamedTuple):
     """What the next line is bound to: number and hash of the last whole line, and the torn bytes after it.
 

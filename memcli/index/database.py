@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import closing, suppress
 
@@ -72,8 +74,8 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
 
     Raises sqlite3.Error or OSError when it can be neither read nor made.
     """
-    if path != IN_MEMORY and os.path.islink(path):
-        raise OSError(f"{path} is a symbolic link")
+    if path != IN_MEMORY:
+        own(path)
     try:
         return _open(path)
     except sqlite3.OperationalError:
@@ -83,7 +85,29 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
             warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
         with suppress(FileNotFoundError):
             os.unlink(path)
+        if path != IN_MEMORY:
+            own(path)
         return _open(path)
+
+
+def own(path: str) -> None:
+    """Makes the file at `path` one that only this user can read and no other name leads to, empty when it is new.
+
+    Raises OSError for a link, and for what is not a regular file.
+    """
+    # Opening a file that this process has open in SQLite would, when it is closed, drop the locks of both.
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        return
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, f"{path} is a link, or not a file")
+    if status.st_nlink > 1:  # what another name leads to must not change; the cache can be made anew
+        os.unlink(path)
+    elif status.st_mode & 0o077:
+        os.chmod(path, 0o600)
 
 
 def copy(source: str, target: str) -> None:
@@ -92,6 +116,7 @@ def copy(source: str, target: str) -> None:
     with suppress(sqlite3.Error, OSError):
         if os.path.islink(source) or not os.path.isfile(source):
             return
+        own(temp)
         with closing(sqlite3.connect(source, timeout=0)) as old, closing(sqlite3.connect(temp)) as new:
             old.backup(new)
         os.replace(temp, target)

@@ -22,7 +22,8 @@ def folder_for(folder: str, commit: str) -> str:
         if os.path.islink(path):
             raise StoreError(f"{path} is a symbolic link", "take it away; what is in the cache is made anew")
     with suppress(OSError):  # then the index is kept in memory, as everywhere
-        os.makedirs(own, exist_ok=True)
+        os.makedirs(folder, 0o700, exist_ok=True)
+        os.makedirs(own, 0o700, exist_ok=True)
         os.utime(own)
         others = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False) and entry.name != commit]
         others.sort(key=lambda entry: (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name))

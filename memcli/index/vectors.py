@@ -14,7 +14,7 @@ from contextlib import closing
 from threading import Lock
 from typing import Any
 
-from memcli.index.database import IN_MEMORY
+from memcli.index.database import IN_MEMORY, own
 
 KEY_BYTES = 16
 _HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
@@ -153,6 +153,7 @@ class VectorFile:
         if self._path is None:
             self._memory += data
             return
+        own(self._path)
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, 0o600)
         try:
             if os.fstat(fd).st_size < slot * self._record:
@@ -198,9 +199,9 @@ def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    if path != IN_MEMORY and os.path.islink(path):
-        raise OSError(f"{path} is a symbolic link")
     for attempt in (1, 2):
+        if path != IN_MEMORY:
+            own(path)
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA synchronous = NORMAL")

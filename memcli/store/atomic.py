@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
-from memcli.errors import StoreError
+from memcli.errors import StoreError, hint_of
+from memcli.store.reading import open_own, read_regular
 
 Piece = bytes | memoryview
 
 TEMP_MARK = ".tmp-"
 _SMALL_BYTES = 1 << 18
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _REPLACE_ATTEMPTS = 25
 _REPLACE_PAUSE_SECONDS = 0.1
 
@@ -81,9 +80,50 @@ def place_file(path: str, data: bytes) -> int:
     return fd
 
 
+def create_file(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Makes the file at `path`, whole from the start; leaves one that is there as it is. Raises OSError."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
+    try:
+        _write_temp(temp, [data], mode, None)
+        with suppress(FileExistsError):
+            os.link(temp, path)
+        sync_folder(folder)
+    finally:
+        with suppress(OSError):
+            os.unlink(temp)
+
+
+def replace_file(path: str, data: bytes) -> None:
+    """Makes the file at `path` hold `data`; what a power cut leaves of it is of no account. Raises OSError."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}{TEMP_MARK}{os.getpid()}")
+    fd = open_own(temp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    try:
+        _write_all(fd, [data])
+    finally:
+        os.close(fd)
+    os.replace(temp, path)
+
+
+def overwrite_file(path: str, data: bytes, sync: bool = False) -> None:
+    """Puts `data` in the place of what the file at `path` holds, which a crash may tear. Raises OSError."""
+    is_new = not os.path.lexists(path)
+    fd = open_own(path, os.O_RDWR | os.O_CREAT)
+    try:
+        os.ftruncate(fd, 0)
+        _write_all(fd, [data])
+        if sync:
+            _sync(fd)
+    finally:
+        os.close(fd)
+    if sync and is_new:
+        sync_folder(os.path.dirname(path))
+
+
 def append_line(path: str, line: bytes, sync: bool = False) -> None:
     """Appends `line` and a newline to the file at `path`, which is made if it is not there. Raises OSError."""
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600)
+    fd = _open_to_append(path)
     try:
         _write_all(fd, [line + b"\n"])
         if sync:
@@ -94,12 +134,31 @@ def append_line(path: str, line: bytes, sync: bool = False) -> None:
 
 def check_appendable(path: str) -> None:
     """Raises OSError when nothing could be appended to the file at `path`, which is made if it is not there."""
-    os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600))
+    os.close(_open_to_append(path))
 
 
-def make_folder(path: str, mode: int = 0o755) -> None:
+def _open_to_append(path: str) -> int:
+    """A file that other names lead to as well, as in a snapshot by hard links, becomes one of its own first."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    fd = open_own(path, flags)
+    if os.fstat(fd).st_nlink < 2:
+        return fd
+    os.close(fd)
+    try:
+        write_file(path, read_regular(path, -1) or b"", 0o600)
+    except StoreError as error:
+        raise OSError(errno.EMLINK, error.message) from None
+    return open_own(path, flags)
+
+
+def make_folder(path: str, mode: int = 0o700) -> None:
     """Makes the folder at `path`, and those above it. Raises StoreError, also when something else is there."""
     try:
+        if os.path.isdir(path):
+            return
+        parent = os.path.dirname(path.rstrip(os.sep))
+        if parent and not os.path.isdir(parent):
+            make_folder(parent, mode)
         os.makedirs(path, mode, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
@@ -192,66 +251,7 @@ def _hint(error: OSError) -> str:
         return "free some space and run the command again; nothing was changed"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "check the permissions of the store; nothing was changed"
-    return "nothing was changed"
-
-
-def write_out(path: str, data: bytes) -> None:
-    """Writes `data` where a user says: a file is replaced whole, with its folder; a pipe or device is written to.
-
-    Raises StoreError.
-    """
-    if os.path.exists(path) and not os.path.isfile(path):
-        try:
-            fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                _write_whole(fd, data)
-            finally:
-                os.close(fd)
-        except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}", "name a file") from None
-        return
-    full = os.path.realpath(path)
-    if not path or path.endswith(("/", os.sep)):
-        raise StoreError(f"cannot write {path!r}: it is the name of a folder", "name a file")
-    make_folder(os.path.dirname(full))
-    write_file(full, data)
-
-
-def read_regular(path: str, limit: int) -> bytes | None:
-    """The bytes of the file at `path`, at most `limit`; None when it is not there.
-
-    Raises OSError for what is a link, a folder, a pipe or a device, none of which is opened for long.
-    """
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK)
-    except FileNotFoundError:
-        return None
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(errno.EINVAL, "it is not a regular file")
-        with os.fdopen(os.dup(fd), "rb") as file:
-            return file.read(limit)
-    finally:
-        os.close(fd)
-
-
-def read_at(fd: int, length: int, offset: int) -> bytes:
-    """Up to `length` bytes of an open file from `offset` on. Raises OSError."""
-    if hasattr(os, "pread"):
-        return os.pread(fd, length, offset)
-    os.lseek(fd, offset, os.SEEK_SET)  # pragma: no cover - Windows
-    return os.read(fd, length)  # pragma: no cover
-
-
-def read_json(path: str) -> object:
-    """What the JSON file at `path` holds; None when it is not there or holds none."""
-    import json
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
+    return hint_of(error, "nothing was changed")
 
 
 def remove_quietly(path: str) -> bool:

@@ -6,7 +6,8 @@ import os
 
 from memcli.errors import StoreError
 from memcli.git.driver import NAME
-from memcli.store.atomic import read_regular, write_file
+from memcli.store.atomic import write_file
+from memcli.store.reading import read_regular
 
 LINES = ("*.json text eol=lf", f"spaces/*.json merge={NAME}")
 _TITLE = "# Written by memcli: how git is to treat memories."

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.clock import Clock
-from memcli.codec.audit import Link, link_of, seal, without_paths
+from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
+from memcli.codec.audit import entries as read_entries
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.store.atomic import append_line, check_appendable, make_folder, read_at, read_regular, write_file
+from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
+from memcli.store.reading import read_at, read_regular
 
 _TAIL_BYTES = 1 << 12
 _LISTED = 50
@@ -35,23 +38,53 @@ class AuditLog:
         self._warn = warn
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
-        """Appends what was done. It is done already, so a line that cannot be written is only told of.
-
-        A deletion and what changes a policy is on disk when this returns; other lines follow within seconds.
-        """
-        entry: dict[str, Json] = {
-            "time": self._clock(), "user": self._user(), "command": self._command, "action": action, "space": space,
-            **_told(touched),
-        }  # fmt: skip
-        if policy is not None:
-            entry["policy"] = policy
+        """Appends what was done. It is done already, so a line that cannot be written is only told of."""
         try:
-            torn = self._append(space, entry, sync=policy is not None or any(not t.after for t in touched))
+            self.append(space, [self.entry(space, action, touched, policy)])
         except MemcliError as error:
             self._warn(f"it is done, but stands in no audit log: {error.message} ({error.hint})")
-            return
-        if torn:
+
+    def author(self) -> dict[str, Json]:
+        """Whose acts these are."""
+        return {"user": self._user(), "command": self._command}
+
+    def entry(
+        self, space: str, action: str, touched: Sequence[Touched], policy: Json = None, by: Json = None
+    ) -> dict[str, Json]:
+        """What a line says of an act, of `by` where it was another's."""
+        author = {**self.author(), **by} if _is_author(by) else self.author()
+        entry: dict[str, Json] = {
+            "time": self._clock(), **author, "action": action, "space": space, **_told(touched),
+        }  # fmt: skip
+        return entry if policy is None else {**entry, "policy": policy}
+
+    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
+        """Appends what was done; it is on disk when this returns. Raises StoreError, LockedError."""
+        path = self._path(space)
+        make_folder(os.path.dirname(path), _FOLDER_MODE)
+        with self._locked(space):
+            try:
+                link = _last(path)
+                is_new = not link.number and not link.torn
+                lines = []
+                after = link
+                for entry in entries:
+                    line = seal(entry, after)
+                    lines.append(line)
+                    after = Link(after.number + 1, str(json.loads(line)["hash"]))
+                append_line(path, b"\n".join(lines), sync=True)
+                if is_new:
+                    sync_folder(os.path.dirname(path))
+            except OSError as error:
+                raise _unwritable(space, error) from None
+        if torn := len(link.torn):
             self._warn(f"the audit log of space {space!r} ended in a torn line of {torn} bytes; it goes on after it")
+
+    def ends_with(self, space: str, entries: Sequence[dict[str, Json]]) -> bool:
+        """Whether the last lines of the log say just this. Raises StoreError."""
+        last = list(read_entries(self.read(space)))[-len(entries) :]
+        bare = [{name: value for name, value in entry.items() if name not in SEALS} for entry in last]
+        return bare == list(entries)
 
     def check(self, space: str) -> None:
         """Raises StoreError when nothing can be appended to the log of the space."""
@@ -84,17 +117,6 @@ class AuditLog:
             if after != before:
                 write_file(path, after, 0o600)
 
-    def _append(self, space: str, entry: dict[str, Json], sync: bool) -> int:
-        path = self._path(space)
-        make_folder(os.path.dirname(path), _FOLDER_MODE)
-        with self._locked(space):
-            try:
-                link = _last(path)
-                append_line(path, seal(entry, link), sync)
-            except OSError as error:
-                raise _unwritable(space, error) from None
-        return len(link.torn)
-
     @contextmanager
     def _locked(self, space: str) -> Iterator[None]:
         """Holds the log, which is its own lock file: one that was replaced meanwhile is let go, and the new one held."""
@@ -106,6 +128,10 @@ class AuditLog:
 
     def _path(self, space: str) -> str:
         return self._layout.audit(f"{space}.jsonl")
+
+
+def _is_author(by: Json) -> bool:
+    return isinstance(by, dict) and by.keys() == {"user", "command"} and all(isinstance(v, str) for v in by.values())
 
 
 def _told(touched: Sequence[Touched]) -> dict[str, Json]:

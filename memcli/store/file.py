@@ -20,6 +20,7 @@ from memcli.model.removal import Going
 from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
+from memcli.store.acts import Act, Acts, act_of
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
@@ -38,12 +39,20 @@ class FileStore:
         fold: Fold,
         guard: Callable[[Going, Space | None], AbstractContextManager[Going]] = lambda going, _: nullcontext(going),
         wait: float = WAIT_SECONDS,
+        *,
+        is_local: bool = False,
+        acts: Acts | None = None,
     ) -> None:
-        """`guard` stands around every write: see `store/guard.py`. `wait`: how many seconds to wait for a lock."""
+        """`guard` stands around every write: see `store/guard.py`. `wait`: how many seconds to wait for a lock.
+
+        `is_local`: nobody but this user may read the files. `acts` records every write.
+        """
         self._layout = layout
         self._fold = fold
         self._guard = guard
         self._wait = wait
+        self._acts = acts
+        self._mode, self._folder_mode = (0o600, 0o700) if is_local else (0o644, 0o755)
 
     def spaces(self) -> list[str]:
         try:
@@ -69,7 +78,7 @@ class FileStore:
 
         def answered() -> bool:
             nonlocal mail
-            mail = mail or journal.place(request)
+            mail = mail or journal.place({**request, "by": self._acts.author()} if self._acts else request)
             return mail.answered()
 
         def change(draft: Shelf) -> Change:
@@ -109,8 +118,16 @@ class FileStore:
             finally:
                 snapshot.close()
             check(before)
-            with self._guard(Going(before), None):
+            if self._acts:
+                self._acts.settle(space, snapshot.fingerprint, None)
+                self._acts.check(space)
+            touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
+            act = act_of(Receipt(touched), before.policy, None)
+            with self._guard(Going(before), None) as going:
+                self._begin(space, [act], going, snapshot.fingerprint, "")
                 remove_file(path)
+            if self._acts:
+                self._acts.finish(space)
             return before
 
     def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
@@ -118,25 +135,47 @@ class FileStore:
         shelf, fingerprint = self._shelf(space, held.note())
         journal = self._journal(space)
         draft = Draft(shelf)
-        answers = {waiting.name: self._answer(draft, waiting.request) for waiting in journal.take(fingerprint)}
+        if self._acts:
+            self._acts.settle(space, fingerprint, shelf)
+        acts: list[Act | None] = []
+        answers = {waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)}
+        policy = draft.header.policy
         receipt = _receipt(draft, change(draft))
+        acts.append(act_of(receipt, policy, draft.header.policy))
         whole = draft.change()
         if whole:
             check_writable(shelf.header, self._where(space))
+            if self._acts and any(act and act.must_be_recorded for act in acts):
+                self._acts.check(space)
             with self._guard(draft.going(), draft.header) as going:
+
+                def before_rename(new: os.stat_result) -> None:
+                    if answers:
+                        journal.promise(fingerprint_of(new), answers)
+                    self._begin(space, acts, going, fingerprint, fingerprint_of(new))
+
                 status = write_file(
                     self._layout.space(space),
                     shelf.spliced(whole),
+                    self._mode,
                     alone=True,
-                    before_rename=lambda new: journal.promise(fingerprint_of(new), answers) if answers else None,
+                    before_rename=before_rename,
                 )
+            if self._acts:
+                self._acts.finish(space)
             receipt = replace(receipt, run=going.run, touched=_without_erased(receipt.touched, going))
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
 
-    def _answer(self, draft: Draft, request: Json) -> Json:
-        """What becomes of a request of another writer."""
+    def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
+        if self._acts:
+            told = [replace(act, touched=_without_erased(act.touched, going)) for act in acts if act is not None]
+            self._acts.begin(space, told, before, after)
+
+    def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
+        """What becomes of a request of another writer, and, among `acts`, what it does."""
+        policy = draft.header.policy
         try:
             wanted, answer = self._fold(Draft(draft), request)
         except MemcliError as error:
@@ -145,6 +184,7 @@ class FileStore:
             hint = "run the command again; both must be the same version of memcli"
             return {"error": {"code": "internal", "message": f"a request made no sense: {error!r}", "hint": hint}}
         receipt = _receipt(draft, wanted)
+        acts.append(act_of(receipt, policy, draft.header.policy, request.get("by")))
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
 
@@ -168,7 +208,7 @@ class FileStore:
 
     def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[Held | None]:
         path = self._layout.lock(check_space(space))
-        make_folder(self._layout.spaces)
+        make_folder(self._layout.spaces, self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 from memcli.errors import LockedError
-from memcli.store.atomic import read_regular
 from memcli.store.lock import locked
+from memcli.store.reading import read_regular
 
 _PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a moment too
 _MAX_BYTES = 128

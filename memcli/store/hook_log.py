@@ -11,9 +11,10 @@ from contextlib import AbstractContextManager, suppress
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.failure import Failure
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line, make_folder, read_json, read_regular, write_file
+from memcli.store.atomic import append_line, make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
+from memcli.store.reading import read_json, read_regular
 
 _MAX_BYTES = 1_000_000
 _MAX_SKIPPED = 1_000

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from memcli.errors import StoreError
-from memcli.store.atomic import make_folder, read_regular, write_file
+from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
+from memcli.store.reading import read_regular
 
 _MAX_BYTES = 1 << 20
 

@@ -22,16 +22,8 @@ from typing import Any
 from memcli.codec.canonical import decode_object, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
-from memcli.store.atomic import (
-    TEMP_MARK,
-    append_line,
-    make_folder,
-    move_file,
-    place_file,
-    read_at,
-    read_regular,
-    remove_quietly,
-)
+from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, remove_quietly
+from memcli.store.reading import read_at, read_regular
 
 _REQUEST, _TAKEN, _FOLD = ".request", ".taken", "fold"
 _MAX_BYTES = 1 << 30

@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Mapping
 
 from memcli.errors import StoreError, UsageError
-from memcli.store.atomic import make_folder, read_regular, write_file
+from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
+from memcli.store.reading import read_regular
 
 VARIABLE = "MEMCLI_REDACTION_KEY"
 _FILE = "redaction.key"

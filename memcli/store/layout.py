@@ -6,10 +6,13 @@ import os
 from dataclasses import dataclass
 
 from memcli.errors import NotFoundError, StoreError
-from memcli.store.atomic import make_folder, read_json, write_file
+from memcli.store.atomic import make_folder, write_file
+from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
-_IGNORED = b"# Written by memcli. What lies here is of this machine alone.\nlocal/\ncache/\naudit/\n"
+_TITLE = b"# Written by memcli. What lies here is of this machine alone."
+_IGNORED = ("local/", "cache/", "audit/")
+_MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63
 _OWN_FOLDERS = (
@@ -88,17 +91,23 @@ class Layout:
         The policy may have come with a clone. Raises StoreError for any other place, and for a file that is no export.
         """
         base = os.path.realpath(self.work_tree)
+        if not path.isprintable():  # the system calls below refuse a NUL
+            raise _no_export_path(path)
         full = os.path.realpath(os.path.join(base, path))
         inside = os.path.relpath(full, base).split(os.sep)
         own = inside[0] == FOLDER and inside[1:2] != ["exports"]
         if inside[0] == ".." or ".git" in inside or own or not full.endswith(".json"):
-            raise StoreError(
-                f"the policy's export_path {path!r} is no place for an export",
-                "it must be a .json file in the repository, outside .git and .memory; --out writes anywhere",
-            )
+            raise _no_export_path(path)
         if os.path.lexists(full) and not _is_export(full):
             raise StoreError(f"{full} is no export, and will not be replaced by one", "move it away, or use --out")
         return full
+
+
+def _no_export_path(path: str) -> StoreError:
+    return StoreError(
+        f"the policy's export_path {path!r} is no place for an export",
+        "it must be a .json file in the repository, outside .git and .memory; --out writes anywhere",
+    )
 
 
 def _is_export(path: str) -> bool:
@@ -168,8 +177,27 @@ def make_root(root: str) -> bool:
     if not new:
         check_root(root)
     for folder in _FOLDERS:
-        make_folder(os.path.join(root, folder))
-    ignore = Layout(root).ignore
-    if not os.path.lexists(ignore):
-        write_file(ignore, _IGNORED)
+        make_folder(os.path.join(root, folder), 0o755)
+    if not os.path.lexists(Layout(root).ignore):
+        complete_ignore(Layout(root))
     return new
+
+
+def complete_ignore(layout: Layout) -> None:
+    """Adds what the `.gitignore` of the store lacks. Raises StoreError."""
+    if missing := missing_lines(layout):
+        data = _read_ignore(layout) or _TITLE
+        write_file(layout.ignore, b"".join([data.rstrip(b"\n"), *(b"\n" + line.encode() for line in missing), b"\n"]))
+
+
+def missing_lines(layout: Layout) -> list[str]:
+    """The folders of this machine alone that the `.gitignore` of the store does not name. Raises StoreError."""
+    lines = _read_ignore(layout).decode("utf-8", "replace").splitlines()
+    return [name for name in _IGNORED if name not in lines and name.rstrip("/") not in lines]
+
+
+def _read_ignore(layout: Layout) -> bytes:
+    try:
+        return read_regular(layout.ignore, _MAX_IGNORE) or b""
+    except OSError as error:
+        raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "make it a plain file") from None

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from memcli.errors import LockedError, StoreError
+from memcli.errors import LockedError, StoreError, hint_of
+from memcli.store.reading import open_own
 
 WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -17,8 +18,6 @@ _EAGER_AFTER_SECONDS = 1.0
 _NOTE_BYTES = 128
 _FAR = (1 << 31) - 2
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 
 if os.name == "nt":  # pragma: no cover
     import msvcrt
@@ -55,6 +54,8 @@ class Held:
     def leave(self, note: str) -> None:
         """Leaves a note in the place of the last one."""
         with suppress(OSError):  # without it the next holder reads more, and that is all
+            if os.fstat(self._fd).st_nlink > 1:
+                return  # the file is not ours alone: what another name leads to must not change
             os.lseek(self._fd, 0, os.SEEK_SET)
             os.ftruncate(self._fd, 0)
             os.write(self._fd, note.encode("ascii")[:_NOTE_BYTES])
@@ -71,11 +72,10 @@ def locked(
     Raises LockedError when the wait is over, StoreError when the file cannot be opened.
     """
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, 0o600)
+        fd = open_own(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        raise StoreError(
-            f"cannot open the lock of {what}: {error.strerror}", "check the permissions of .memory/local"
-        ) from None
+        hint = hint_of(error, "check the permissions of .memory/local")
+        raise StoreError(f"cannot open the lock of {what}: {error.strerror}", hint) from None
     try:
         yield Held(fd) if _acquire(fd, what, wait, unless) else None
     finally:

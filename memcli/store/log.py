@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line, read_regular
+from memcli.store.atomic import append_line
+from memcli.store.reading import read_regular
 
 MAX_BYTES = 1_000_000
 

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import orjson
 
@@ -18,14 +18,17 @@ from memcli.codec.space import check_writable, decode_space
 from memcli.codec.trash import decode_run
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
-from memcli.store.atomic import TEMP_MARK, make_folder, move_file, read_regular, remove_file, write_file
+from memcli.store.acts import pending_acts
+from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
+from memcli.store.place import Place
+from memcli.store.reading import read_regular
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32
-_FOLDERS = ("spaces", "exports", "audit", "local", "local/trash", "local/unreviewed", "local/inbox/spaces", "")
+_JOURNAL = os.path.join("local", "journal")  # whose writers begin anew where a file of theirs is gone
 
 
 def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Finding, bool]]:
@@ -35,18 +38,26 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
     """
     names, strange = _space_names(layout)
     yield from ((finding, False) for finding in strange)
+    for entry in Place(layout).tracked():
+        told = "git tracks it; what git writes there is not used (`git rm --cached` stops that)"
+        yield Finding(entry.path, "strange", told), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names}
-    for name in names:
+    pending = pending_acts(layout)
+    for name in sorted({*names, *pending}):
         found = check_space_file(layout, name, known, repair)
         yield from found
+        left = []
         if waiting := _waiting(layout, name):
             told = f"{waiting} writers died before what they had was stored"
-            finding = Finding(f"local/journal/{name}", "leftover", told, repair="store it now")
-            mends = repair and all(mended or not finding.is_damage for finding, mended in found)
-            if mends:
-                fold(name)
-            yield finding, mends
+            left.append(Finding(f"local/journal/{name}", "leftover", told, repair="store it now"))
+        if name in pending:
+            told = "a command was killed before the audit log had what it did"
+            left.append(Finding(f"local/{name}.acts", "leftover", told, repair="add it to the log"))
+        mends = repair and all(mended or not finding.is_damage for finding, mended in found)
+        if left and mends:
+            fold(name)
+        yield from ((finding, mends) for finding in left)
     yield from ((finding, False) for finding in _records(layout))
 
 
@@ -55,7 +66,7 @@ def check_space_file(
 ) -> list[tuple[Finding, bool]]:
     """What is wrong with the file of one space, and whether it was mended: under its lock, in one write."""
     path, where = layout.space(name), os.path.join("spaces", f"{name}.json")
-    with _held(layout, name) as held:
+    with _held(layout, name) if repair else nullcontext() as held:
         try:
             data = read_regular(path, _MAX_BYTES)
         except OSError as error:
@@ -64,7 +75,7 @@ def check_space_file(
             return []
         found = examine(data, name, where, known)
         mends = repair and found.mended is not None
-        if mends:
+        if mends and held is not None:
             _mend(layout, path, data, found, held)
         return [(finding, mends and bool(finding.repair)) for finding in found.findings]
 
@@ -119,7 +130,7 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
         if file.startswith("."):
             continue
         if not stat.S_ISREG(os.lstat(layout.space(name)).st_mode if name != file else stat.S_IFREG):
-            strange.append(Finding(where, "strange", "it is a link, a folder or a device; memcli will not open it"))
+            strange.append(Finding(where, "unreadable", "it is a link, a folder or a device; memcli will not open it"))
         elif name == file:
             strange.append(Finding(where, "strange", "it is no .json file; memcli does not read it"))
         else:
@@ -132,16 +143,14 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
 
 def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Temporary files of writers that died."""
-    for folder in _FOLDERS:
-        for file in _listed(os.path.join(layout.root, folder)):
-            base, mark, owner = file.rpartition(TEMP_MARK)
-            if not mark or not base.startswith(".") or _is_alive(owner):
-                continue
-            path = os.path.join(layout.root, folder, file)
+    for folder, file in _temporary(layout):
+        base, mark, owner = file.rpartition(TEMP_MARK)
+        path = os.path.join(layout.root, folder, file)
+        if mark and base.startswith(".") and not _is_alive(owner):
             finding = Finding(
                 os.path.join(folder, file), "leftover", "a write that was broken off", repair="put it aside"
             )
-            if owner or not repair:
+            if owner or not repair or folder.startswith(_JOURNAL):
                 if repair:
                     move_file(path, layout.local("quarantine"))
                 yield finding, repair
@@ -150,6 +159,15 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
                 if os.path.lexists(path):
                     move_file(path, layout.local("quarantine"))
                     yield finding, True
+
+
+def _temporary(layout: Layout) -> Iterator[tuple[str, str]]:
+    """The folder and the name of every file that bears the mark of a temporary one."""
+    for base, folders, files in os.walk(layout.root):
+        folder = os.path.relpath(base, layout.root)
+        folder = "" if folder == "." else folder
+        folders[:] = sorted(name for name in folders if os.path.join(folder, name) != "local/quarantine")
+        yield from ((folder, name) for name in sorted([*files, *folders]) if TEMP_MARK in name)
 
 
 def _is_alive(owner: str) -> bool:

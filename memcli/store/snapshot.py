@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
 from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, spans
-from memcli.errors import CorruptError, MemcliError, StoreError
+from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
 from memcli.model.space import Space
-from memcli.store.atomic import read_at
+from memcli.store.reading import read_at
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -81,7 +81,7 @@ class ByteSnapshot(ABC):
         memories: list[Memory] = []
         by_id: dict[str, Memory] | None = None
         for name, start, length in places:
-            memory = self._at(name, start, length) if start >= 0 else None
+            memory = self._at(name, start, length) if start >= 0 and length > 0 else None
             if memory is None:
                 # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
                 by_id = by_id or {m.id: m for m in self.load().objects}
@@ -175,7 +175,9 @@ def _open(path: str) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        hint = "space files may not be symbolic links" if os.path.islink(path) else "check its permissions"
+        hint = (
+            "space files may not be symbolic links" if os.path.islink(path) else hint_of(error, "check its permissions")
+        )
         raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
 
 

@@ -14,8 +14,9 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
-from memcli.store.atomic import make_folder, read_regular, remove_file, write_file
+from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
+from memcli.store.reading import read_regular
 
 _MODE = 0o600
 _FOLDER_MODE = 0o700

@@ -1,25 +1,33 @@
 """Whether somebody here has accepted the store, and which memories came from elsewhere and were not accepted yet.
 
 `local/trust.json` says so. Nothing in a clone may say it for itself, and a file can be committed though it is ignored.
-So the file is sealed with what no clone and no archive can bring along: it names the inode of its folder, and its
-time of change is an even second to the nanosecond, which a checkout practically never is. A copy of a store is not
-trusted either; one that was moved is.
+So the file is sealed as `store/place.py` says: it names the inode of its folder, its time of change is an even second
+to the nanosecond, and it bears a digest by the key of this user. A store that was moved stays trusted, and so does a
+copy by the same user. A work tree that `git worktree add` made has the trust of the others of its repository: git keeps
+a note of each of them that no clone and no archive can bring along.
+
+What is not told apart: an archive that holds the user's own `local/`, changed by somebody else and unpacked again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 
 from memcli.codec.canonical import encode
-from memcli.store.atomic import make_folder, read_regular, remove_quietly, write_file
-from memcli.store.layout import Layout
+from memcli.git.index_file import sibling_trees
+from memcli.model.memory import Json
+from memcli.store.atomic import make_folder, remove_quietly, write_file
+from memcli.store.layout import Layout, find_work_tree
 from memcli.store.lock import locked
+from memcli.store.machine import is_sealed, seal
+from memcli.store.reading import read_regular
 
 FORMAT = "memcli/trust"
-_EVEN = 2_000_000_000
+EVEN = 2_000_000_000
+"""A sealed file has a time of change that this divides, in nanoseconds."""
 _MAX_BYTES = 64 << 20
 
 
@@ -29,14 +37,20 @@ class FileTrust:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._path = layout.local("trust.json")
-        self._seal: dict[str, object] | None = None
+        self._seal: dict[str, Json] | None = None
+        self._home = layout  # whose lists of what waits hold: those of the store that was accepted
         self._ids: dict[str, frozenset[str]] = {}
 
     @property
     def is_accepted(self) -> bool:
         if self._seal is None:
-            self._seal = self._read_seal()
+            self._seal = self._read_seal() or self._inherited()
         return bool(self._seal)
+
+    @property
+    def is_sealed_here(self) -> bool:
+        """Whether the store was accepted in this very folder."""
+        return bool(self._read_seal(by_key=False))
 
     def is_reviewed(self, space: str, name: str) -> bool:
         return self.is_accepted and name not in self.waiting(space)
@@ -50,10 +64,12 @@ class FileTrust:
     def accept(self) -> None:
         make_folder(os.path.dirname(self._path))
         with self._locked():
+            self._settle()
             self._write_seal(self._spaces() if self.is_accepted else [])
 
     def revoke(self) -> None:
-        remove_quietly(self._path)
+        for layout in (self._layout, *self._siblings()):
+            remove_quietly(layout.local("trust.json"))
         self._forget()
 
     def bring(self, space: str, ids: Iterable[str]) -> None:
@@ -71,15 +87,21 @@ class FileTrust:
             return  # all of it is unreviewed anyway, and accepting the store means to accept all of it
         with self._locked():
             self._forget()
+            self._settle()
             ids = change(self.waiting(space))
             spaces = {*self._spaces(), space} if ids else {*self._spaces()} - {space}
-            path = self._layout.local(os.path.join("unreviewed", f"{space}.json"))
             if ids:
-                make_folder(os.path.dirname(path))
-                write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
+                self._write_ids(space, ids)
             self._write_seal(sorted(spaces))
             if not ids:
-                remove_quietly(path)
+                remove_quietly(self._list(self._layout, space))
+
+    def _settle(self) -> None:
+        """Makes a trust that was inherited one of this work tree itself. The lock is held."""
+        if self.is_accepted and self._home is not self._layout:
+            for space in self._spaces():
+                self._write_ids(space, self.waiting(space))
+            self._write_seal(self._spaces())
 
     def _locked(self) -> AbstractContextManager[object]:
         make_folder(os.path.dirname(self._path))
@@ -92,29 +114,63 @@ class FileTrust:
     def _forget(self) -> None:
         self._seal = None
         self._ids = {}
+        self._home = self._layout
 
-    def _read_seal(self) -> dict[str, object]:
-        """What the file says; nothing when it is not there, or not of this place."""
+    def _inherited(self) -> dict[str, Json]:
+        """What another work tree of the same repository says, where one was accepted; nothing otherwise."""
+        for layout in self._siblings():
+            if found := FileTrust(layout)._read_seal():
+                self._home = layout
+                return found
+        return {}
+
+    def _siblings(self) -> list[Layout]:
+        """The same store in the other work trees of the repository."""
+        root = os.path.realpath(self._layout.root)
+        work_tree = find_work_tree(os.path.dirname(root), "")
+        if work_tree is None:
+            return []
+        inside = os.path.relpath(root, work_tree)
+        return [Layout(os.path.join(tree, inside)) for tree in sibling_trees(work_tree)]
+
+    def _read_seal(self, by_key: bool = True) -> dict[str, Json]:
+        """What the file says; nothing when it is not there, or neither of this folder nor, `by_key`, of this user."""
         try:
             folder = os.stat(os.path.dirname(self._path)).st_ino
             changed = os.lstat(self._path).st_mtime_ns
-            seal = json.loads(read_regular(self._path, _MAX_BYTES) or b"null")
+            found = json.loads(read_regular(self._path, _MAX_BYTES) or b"null")
         except (OSError, ValueError, RecursionError):
             return {}
-        valid = isinstance(seal, dict) and seal.get("format") == FORMAT and seal.get("folder") == folder
-        return seal if valid and changed % _EVEN == 0 else {}
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            return {}
+        is_here = found.get("folder") == folder and changed % EVEN == 0
+        return found if is_here or (by_key and is_sealed(_facts(found), found.get("seal"))) else {}
 
     def _write_seal(self, spaces: Iterable[str]) -> None:
         folder = os.stat(os.path.dirname(self._path))
-        seal = {"format": FORMAT, "version": 1, "folder": folder.st_ino, "unreviewed": sorted(spaces)}
-        even = folder.st_mtime_ns // _EVEN * _EVEN
-        write_file(self._path, encode(seal) + b"\n", 0o600, alone=True, changed_ns=even)
+        facts: dict[str, Json] = {"format": FORMAT, "version": 1, "unreviewed": sorted(spaces)}
+        data = {**facts, "folder": folder.st_ino, "seal": seal(facts)}
+        even = folder.st_mtime_ns // EVEN * EVEN
+        write_file(self._path, encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
         self._forget()
 
+    def _write_ids(self, space: str, ids: Iterable[str]) -> None:
+        path = self._list(self._layout, space)
+        make_folder(os.path.dirname(path))
+        write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
+
     def _read_ids(self, space: str) -> frozenset[str]:
-        path = self._layout.local(os.path.join("unreviewed", f"{space}.json"))
+        path = self._list(self._home, space)
         try:
             ids = json.loads(read_regular(path, _MAX_BYTES) or b"{}").get("ids", [])
         except (OSError, ValueError, AttributeError):
             return frozenset()
         return frozenset(name for name in ids if isinstance(name, str))
+
+    @staticmethod
+    def _list(layout: Layout, space: str) -> str:
+        return layout.local(os.path.join("unreviewed", f"{space}.json"))
+
+
+def _facts(found: Mapping[str, Json]) -> dict[str, Json]:
+    return {"format": FORMAT, "version": found.get("version"), "unreviewed": found.get("unreviewed")}

@@ -9,8 +9,8 @@ from memcli.codec.canonical import encode
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.ports import Store
-from memcli.store.atomic import read_regular
 from memcli.store.layout import Layout
+from memcli.store.reading import read_regular
 
 _FOLDERS = ("exports", "sessions", "local/quarantine", "local/inbox", "local/trash")
 _LEAST_CHARACTERS = 8

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.errors import StoreError, UsageError
-from memcli.settings import check_config
-from memcli.store.atomic import read_regular, write_file
-from memcli.store.layout import FOLDER, Layout, check_root, find_root, find_work_tree, make_root
+from memcli.settings import Config, check_config
+from memcli.store.atomic import write_file
+from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
+from memcli.store.place import Place
+from memcli.store.reading import read_regular
 from memcli.store.trust import FileTrust
 
 _MAX_CONFIG = 1 << 20
@@ -30,7 +32,9 @@ def global_root(environ: Mapping[str, str]) -> str:
 
 
 def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
-    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there."""
+    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there,
+    UsageError when `MEMCLI_STORE` names a store that is not a folder."""
+    _check_kind(environ)
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     if named:
         return check_root(_named_root(named))
@@ -44,37 +48,42 @@ def make_store(
 
     `check` is given the root first, and may raise.
     """
+    _check_kind(environ)
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     here = os.getcwd()
     home = os.path.expanduser("~")
     root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)
+    complete_ignore(Layout(root))
     if options.get("project"):
         write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
     return root, new
 
 
-def read_config(layout: Layout) -> dict[str, str]:
-    """The configuration of the store. Raises UsageError when it is no TOML or names what it may not."""
+def read_config(layout: Layout) -> Config:
+    """The configuration of the store. Raises UsageError when it is not TOML, StoreError when it cannot be read."""
     try:
         data = read_regular(layout.config, _MAX_CONFIG)
     except OSError as error:
         raise StoreError(f"cannot read {FOLDER}/config.toml: {error.strerror}", "make it a plain file") from None
     if data is None:
-        return {}
+        return Config({})
     import tomllib
 
     try:
-        return check_config(tomllib.loads(data.decode()), f"{FOLDER}/config.toml")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{FOLDER}/config.toml: {error}", "mend the file") from None
+        return check_config(tomllib.loads(data.decode()))
+    except RecursionError:
+        raise UsageError(f"{FOLDER}/config.toml: nested too deeply", "correct the file") from None
+    except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, and a number with too many digits
+        raise UsageError(f"{FOLDER}/config.toml: {error}", "correct the file") from None
 
 
 def make_trusted(root: str) -> bool:
     """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
     new = make_root(root)
     if new:
+        Place(Layout(root)).claim()
         FileTrust(Layout(root)).accept()
     return new
 
@@ -93,6 +102,15 @@ def complete_root(root: str) -> str:
     """The store at `root` with all that belongs to it: an `init` that was killed may have left it without."""
     make_root(root)
     return root
+
+
+def _check_kind(environ: Mapping[str, str]) -> None:
+    """Raises UsageError for a store that this version cannot use, rather than use another one without a word."""
+    if environ.get("MEMCLI_STORE"):
+        raise UsageError(
+            "MEMCLI_STORE is set, but this version of memcli keeps memories in files only",
+            "unset MEMCLI_STORE; MEMCLI_ROOT names a folder",
+        )
 
 
 def _named_root(named: str) -> str:

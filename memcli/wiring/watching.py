@@ -14,10 +14,11 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.errors import StoreError
 from memcli.ingest.state import WatchState, paths_from_json, paths_to_json
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line, make_folder, read_json, read_regular, remove_quietly, write_file
+from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
 from memcli.store.holder import held, holder_of
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.log import Log
+from memcli.store.reading import read_json, read_regular
 
 if TYPE_CHECKING:
     from threading import Event

@@ -19,13 +19,14 @@ from memcli.model.space import Change
 from memcli.policy.strangers import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store
 from memcli.ranking import RANKERS
-from memcli.settings import HARMLESS_FIELDS, Settings, resolve
-from memcli.store.audited import AuditedStore
+from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
+from memcli.store.acts import Acts
 from memcli.store.file import FileStore
 from memcli.store.guard import Guard
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
+from memcli.store.place import Place
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -62,6 +63,8 @@ def open_workspace(
     if root is None:
         raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
     layout = Layout(root)
+    if aside := Place(layout).claim():
+        warn(f"{', '.join(aside)} in {FOLDER} came from elsewhere: not used, and moved to {FOLDER}/local/quarantine")
     trust = FileTrust(layout)
     settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
@@ -80,10 +83,11 @@ def open_workspace(
     past = _past(layout, options.get("rev"), warn)
     fold = partial(_fold, trust)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    store = past or AuditedStore(FileStore(layout, fold, guard, wait), log)
+    acts = Acts(layout, log, warn)
+    store = past or FileStore(layout, fold, guard, wait, acts=acts)
     return Workspace(
         store=store,
-        inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait),
+        inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
         trust=trust,
         load_trash=trash,
         load_audit=log,
@@ -192,13 +196,15 @@ def _elsewhere(
     return open_workspace({**kept, "root": other}, environ, warn=warn, progress=progress)
 
 
-def _believed(config: dict[str, str], trust: FileTrust, warn: Warn) -> dict[str, str]:
+def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
     """What of the configuration holds: of a store that nobody here has accepted only what can do no harm."""
-    loud = [name for name in config if name not in HARMLESS_FIELDS]
+    if config.problems:
+        warn(f"{FOLDER}/config.toml: {'; '.join(config.problems)}: ignored")
+    loud = [name for name in config.values if name not in HARMLESS_FIELDS]
     if not loud or trust.is_accepted:
-        return config
+        return config.values
     warn(f"{FOLDER}/config.toml came with a clone: {', '.join(sorted(loud))} ignored until you run `memcli trust`")
-    return {name: value for name, value in config.items() if name not in loud}
+    return {name: value for name, value in config.values.items() if name not in loud}
 
 
 def _index(

@@ -215,7 +215,7 @@ def test_a_config_of_a_clone_can_name_no_program(run: Run, tmp_path: Path) -> No
     run("init")
     (tmp_path / ".memory" / "config.toml").write_text('editor = "rm -rf /"\n')
     result = run("list")
-    assert (result.code, "unknown key 'editor'" in result.err) == (2, True)
+    assert (result.code, result.err.count("unknown key 'editor'")) == (0, 1)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -229,3 +229,79 @@ def test_a_read_only_store(run: Run, tmp_path: Path) -> None:
     finally:
         for folder in (tmp_path / ".memory", tmp_path / ".memory" / "spaces"):
             folder.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ('team = "core"\n', 0, "unknown key 'team'"),
+        ("space = 7\n", 0, "space must be text"),
+        ("= = =", 2, "config.toml"),
+        (f"a = {'9' * 5000}\n", 2, "config.toml"),
+        (f"a = {'[' * 5000}{']' * 5000}\n", 2, "nested too deeply"),
+    ],
+)
+def test_a_wrong_config_is_reported_and_never_a_bug(run: Run, tmp_path: Path, text: str, code: int, told: str) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    (tmp_path / ".memory" / "config.toml").write_text(text)
+    result = run("get", "db/choice")
+    assert (result.code, told in result.err, "PostgreSQL" in result.out) == (code, True, code == 0)
+    doctor = run("doctor")
+    assert doctor.code == 8
+    assert told in doctor.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["remember", "x", "--tag"], ["remember", "x", "--kind"], ["remember", "x", "--id"], ["recall", "x", "--under"],
+        ["recall", "x", "--tag"], ["recall", "x", "--kind"], ["search", "x", "--under"],
+        ["space", "policy", "main", "--set"],
+    ],
+)  # fmt: skip
+def test_an_argument_that_is_not_utf_8(run: Run, arguments: list[str]) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    value = "backend=\udcff" if arguments[-1] == "--set" else "\udcff"
+    result = run(*arguments, value)
+    assert (result.code, result.err.count("\n")) == (2, 1)
+
+
+def test_a_store_of_another_kind_is_not_replaced_by_files(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("remember", "We chose PostgreSQL.")
+    monkeypatch.setenv("MEMCLI_STORE", "postgresql://example.com/team")
+    for arguments in (["list"], ["remember", "x"], ["init"], ["recall", "x"]):
+        result = run(*arguments)
+        assert (result.code, "MEMCLI_STORE" in result.err, result.err.count("\n")) == (2, True, 1)
+
+
+def test_fields_of_a_policy_are_checked_when_they_are_set(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.")
+    for setting in ("backend=zzz", 'export_path="a\\u0000.json"', "export_path=a\0.json", "ttl_days=-1", "review=7"):
+        result = run("space", "policy", "main", "--set", setting)
+        assert (result.code, "policy." in result.err) == (2, True)
+    assert run("space", "policy", "main", "--set", "backend=basic").code == 0
+
+
+def test_a_path_of_many_segments_in_a_file(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text().replace("db/choice", "/".join("a" * 5000)))
+    for arguments in (["tree"], ["tree", "--json"], ["list"], ["recall", "postgresql", "--backend", "patricia"]):
+        result = run(*arguments)
+        assert (result.code, result.err) == (0, "")
+    assert run("fsck").code == 6
+
+
+@pytest.mark.parametrize(
+    "name", ["/etc/passwd", "../x", "a/b", ".hidden", "a b", "-x", "a\\b", "", "x" * 200, "a..b", "ä"]
+)
+def test_an_id_never_names_a_file_elsewhere(run: Run, tmp_path: Path, name: str) -> None:
+    assert run("remember", "x", f"--id={name}").code == 2
+    assert run("remember", "--object", json.dumps({"raw": "x", "id": name})).code == 2
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--id", "mine")
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    file.write_text(file.read_text().replace('"mine"', json.dumps(name)))
+    for arguments in (["list"], ["edit", "db/choice", "--set", "kind=fact"], ["recall", "postgresql"], ["fsck"]):
+        assert run(*arguments).code == 6
+    run("fsck", "--repair")
+    assert run("fsck").code == 0

@@ -367,7 +367,7 @@ def test_what_governs_is_not_done_without_its_record(run: Run, tmp_path: Path) -
         assert (refused.code, "audit log" in refused.err) == (8, True)
     assert space_file(tmp_path).read_bytes() == before
     told = run("remember", "All the same.")
-    assert (told.code, "it is done, but stands in no audit log" in told.err) == (0, True)
+    assert (told.code, "not yet in the audit log" in told.err) == (0, True)
 
 
 def memories(tmp_path: Path) -> dict[str, dict[str, Any]]:

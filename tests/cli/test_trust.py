@@ -146,17 +146,75 @@ def test_a_clone_can_be_accepted_and_given_up_again(cloned: Run) -> None:
     assert "unreviewed" in cloned("recall", "database", "--backend", "basic").out
 
 
-def test_trust_does_not_travel(tmp_path: Path) -> None:
-    home = tmp_path / "a"
-    home.mkdir()
-    assert open_at(home).trust.is_accepted
-    shutil.copytree(home, tmp_path / "b", copy_function=shutil.copy2)
-    assert not open_at(tmp_path / "b").trust.is_accepted
-    home.rename(tmp_path / "c")
-    assert open_at(tmp_path / "c").trust.is_accepted
-    seal = tmp_path / "c" / ".memory" / "local" / "trust.json"
-    os.utime(seal)  # as a checkout would leave it
+def test_trust_travels_with_its_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = tmp_path / "a"
+    first.mkdir()
+    assert open_at(first).trust.is_accepted
+    for name in "bcd":
+        shutil.copytree(first, tmp_path / name)
+    assert open_at(tmp_path / "b").trust.is_accepted
+    first.rename(tmp_path / "moved")
+    monkeypatch.setenv("HOME", str(tmp_path / "somebody"))
+    assert open_at(tmp_path / "moved").trust.is_accepted
     assert not open_at(tmp_path / "c").trust.is_accepted
+    seal = tmp_path / "d" / ".memory" / "local" / "trust.json"
+    folder = os.stat(seal.parent)
+    seal.write_text(json.dumps({"format": "memcli/trust", "folder": folder.st_ino, "seal": ""}))  # a guess at the inode
+    assert not open_at(tmp_path / "d").trust.is_accepted
+
+
+@pytest.fixture
+def repository(run: Run, tmp_path: Path) -> Run:
+    """A store in a real repository, with a commit."""
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    run("remember", "We chose PostgreSQL for the database.", "--path", "db/choice")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    return run
+
+
+def test_a_second_work_tree_has_the_trust_of_the_first(
+    repository: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository("remember", "Imported.", "--path", "notes/imported")
+    workspace = open_workspace({"root": str(tmp_path)}, {})
+    imported = json.loads(repository("get", "notes/imported", "--json").out)["id"]
+    workspace.trust.bring("main", [imported])
+    git(tmp_path, "commit", "-qam", "second")
+    other = tmp_path.parent / f"{tmp_path.name}-other"
+    git(tmp_path, "worktree", "add", "-q", str(other))
+    monkeypatch.chdir(other)
+    assert json.loads(repository("trust", "--status", "--json").out)["accepted"] is True
+    shown = json.loads(repository("recall", "imported", "--json", "--backend", "basic").out)["sections"]
+    assert [s.get("unreviewed") for s in shown if s["id"] == imported] == [True]
+    repository("trust", "--imported")
+    shown = json.loads(repository("recall", "imported", "--json", "--backend", "basic").out)["sections"]
+    assert [s.get("unreviewed") for s in shown if s["id"] == imported] == [None]
+    repository("trust", "--revoke")
+    assert json.loads(repository("trust", "--status", "--json").out)["accepted"] is False
+    monkeypatch.chdir(tmp_path)
+    assert json.loads(repository("trust", "--status", "--json").out)["accepted"] is False
+
+
+@pytest.mark.parametrize("forge", ["file", "commondir", "worktrees"])
+def test_an_archive_cannot_claim_the_trust_of_another_repository(
+    repository: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forge: str
+) -> None:
+    archive = tmp_path.parent / f"{tmp_path.name}-archive"
+    shutil.copytree(tmp_path / ".memory" / "spaces", archive / ".memory" / "spaces")
+    dot_git = archive / ".git"
+    git(tmp_path, "worktree", "add", "-q", str(tmp_path.parent / f"{tmp_path.name}-linked"))
+    if forge == "file":
+        dot_git.write_text(f"gitdir: {tmp_path}/.git/worktrees/{tmp_path.name}-linked\n")
+    elif forge == "commondir":
+        dot_git.mkdir()
+        (dot_git / "commondir").write_text(str(tmp_path / ".git"))
+    else:
+        (dot_git / "worktrees" / "x").mkdir(parents=True)
+        (dot_git / "worktrees" / "x" / "gitdir").write_text(str(tmp_path / ".git"))
+    monkeypatch.chdir(archive)
+    assert json.loads(repository("trust", "--status", "--json").out)["accepted"] is False
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"format": "memcli/trust"}', "[" * 100_000, "\udcff"])

@@ -13,9 +13,9 @@ from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.space import Space
 from memcli.ports import Store
+from memcli.store.acts import Acts
 from memcli.store.atomic import TEMP_MARK, write_file
 from memcli.store.audit import AuditLog
-from memcli.store.audited import AuditedStore
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
@@ -27,10 +27,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """Every kind of store: what follows holds for each of them."""
     make_root(str(tmp_path / ".memory"))
     layout = Layout(str(tmp_path / ".memory"))
-    plain = FileStore(layout, fold)
-    if request.param == "file":
-        return plain
-    return AuditedStore(plain, lambda: AuditLog(layout, lambda: NOW, lambda: "ann", "test", pytest.fail))
+    log = AuditLog(layout, lambda: NOW, lambda: "ann", "test", pytest.fail)
+    return FileStore(layout, fold, acts=None if request.param == "file" else Acts(layout, lambda: log, pytest.fail))
 
 
 def space_file(tmp_path: Path, name: str = "main") -> Path:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_what_does_not_belong_there_is_told(filled: Workspace, tmp_path: Path) -
     (spaces / "folder.json").mkdir()
     os.mkfifo(spaces / "pipe.json")
     assert check(filled, repair=True) == [
-        (f"spaces/{name}", "strange", False)
+        (f"spaces/{name}", "unreadable" if name in ("folder.json", "link.json", "pipe.json") else "strange", False)
         for name in ("Two Words.json", "folder.json", "link.json", "notes.txt", "pipe.json")
     ]
 
@@ -158,3 +159,38 @@ def test_the_commands(filled: Workspace, run: Run) -> None:
     assert run("fmt", "--root", root).out == "wrote spaces/main.json\n"
     assert run("fmt", "nosuch", "--root", root).code == 2
     assert run("fsck", "--json", "--root", root).out == '{\n  "damaged": 0,\n  "findings": []\n}\n'
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "fifo"])
+def test_a_space_that_cannot_be_opened_is_damage(filled: Workspace, run: Run, tmp_path: Path, kind: str) -> None:
+    file = Path(filled.root, "spaces", "main.json")
+    file.rename(tmp_path / "elsewhere.json")
+    if kind == "link":
+        file.symlink_to(tmp_path / "elsewhere.json")
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        os.mkfifo(file)
+    result = run("fsck", "--json")
+    assert result.code == 6
+    assert json.loads(result.out.split("\n}\n")[0] + "\n}")["damaged"] == 1
+
+
+def test_a_store_without_a_lock_file_is_only_looked_at(filled: Workspace) -> None:
+    lock = Path(Layout(filled.root).lock("main"))
+    lock.unlink()
+    assert list(check_store(Layout(filled.root), lambda _: None, repair=False)) == []
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["local/journal/main/.1.request.tmp-", "local/.main.hooks.json.tmp-4194305", "cache/.x.tmp-"]
+)
+def test_what_killed_writers_left_is_found_everywhere(filled: Workspace, run: Run, name: str) -> None:
+    left = Path(filled.root, name)
+    left.parent.mkdir(parents=True, exist_ok=True)
+    left.write_text("{")
+    assert name in run("fsck").out
+    run("fsck", "--repair")
+    assert not left.exists()
+    assert "sound" in run("fsck").err

@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Write a space to a bundle with counts and a SHA-256: `.memory/exports/<space>.json` unless told otherwise.
 
-    `memcli import` reads every format back, to the byte. A key to sign with is made by
+    `memcli import` reads every format back, to the byte; so nothing is removed from what `--out -` pipes either. A key to sign with is made by
     `ssh-keygen -t ed25519 -N '' -f memcli_key`; its other half, memcli_key.pub, is for those who import.
 
     Fails with exit code 5 when what would be exported holds secrets; --redact takes them out.
@@ -86,8 +86,9 @@ def _form(form: str | None, out: str | None) -> str:
 
 
 def _write(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
-    from memcli.store.atomic import make_folder, write_file, write_out
+    from memcli.store.atomic import make_folder, write_file
     from memcli.store.layout import Layout
+    from memcli.store.target import write_out
 
     if out is not None:
         write_out(out, data)
@@ -95,7 +96,7 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None, dat
     layout = Layout(workspace.root)
     chosen = workspace.in_force(export.space.policy).export_path if form == "json" else None
     path = layout.export_target(chosen) if chosen else layout.export(f"{export.space.name}.{form}")
-    make_folder(os.path.dirname(path))
+    make_folder(os.path.dirname(path), 0o755)
     write_file(path, data)
     return path
 

@@ -22,7 +22,11 @@ def command(
     field: Annotated[str | None, typer.Option("--field", metavar="NAME", help="This field alone, as it is.")] = None,
     rev: Rev = None,
 ) -> None:
-    """Print memories whole, by id or path."""
+    """Print memories whole, by id or path.
+
+    --field prints what is stored, to the byte, when its output is piped: escape sequences too. On a terminal they are
+    removed, as everywhere.
+    """
     from memcli.app.lookup import get
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json

@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Accept this clone of a store, what was imported, or single memories.
 
-    A store that was made here is trusted. One that came with a clone is not, until you accept it: recall marks its
+    A store that was made here is trusted, and so are your own copies of it and the other work trees of its repository
+    (`git worktree add`), for which --revoke holds as well. One that came with a clone is not, until you accept it: recall marks its
     memories as unreviewed, its config.toml may set space, project and backend alone, its policies delete nothing,
     export to the default place, and redact no less than the default. What a memory was accepted for by others
     does not count either.

@@ -1,0 +1,178 @@
+"""Acts: what writers did to a space, on their way into its audit log.
+
+Whoever makes a write also records it, for itself and for those whose requests it took along: first in
+`local/<space>.acts`, before the write, then, once that is committed, in the audit log, before anything is acknowledged.
+So a crash between the two loses no line: the next writer, or `fsck --repair`, finds the acts and finishes them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memcli.codec.canonical import encode_line
+from memcli.codec.space import memory_digest, policy_to_json
+from memcli.errors import MemcliError, StoreError
+from memcli.model.memory import Json
+from memcli.model.space import Policy, Receipt, Touched
+from memcli.ports import Shelf
+from memcli.store.atomic import overwrite_file
+from memcli.store.layout import Layout
+from memcli.store.reading import read_regular
+
+if TYPE_CHECKING:
+    from memcli.store.audit import AuditLog
+
+_MAX_BYTES = 1 << 28
+_LATE = "recovered"
+_SUFFIX = ".acts"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What one writer did. `by`: its user and command, where it is not the one that makes the write."""
+
+    action: str
+    touched: Sequence[Touched]
+    policy: Json = None
+    by: Json = None
+
+    @property
+    def must_be_recorded(self) -> bool:
+        """Whether it deletes or governs, and so may not be done without its line."""
+        return self.policy is not None or any(not touched.after for touched in self.touched)
+
+
+class Acts:
+    """The acts of the store at `layout`, whose audit log is loaded with the first."""
+
+    def __init__(self, layout: Layout, load_log: Callable[[], AuditLog], warn: Callable[[str], None]) -> None:
+        self._layout = layout
+        self._log = load_log
+        self._warn = warn
+        self._begun: dict[str, list[dict[str, Json]]] = {}
+
+    def author(self) -> Json:
+        """Who this is, for a request that another writer may take along."""
+        return self._log().author()
+
+    def check(self, space: str) -> None:
+        """Raises StoreError when nothing can be recorded."""
+        self._log().check(space)
+
+    def begin(self, space: str, acts: Sequence[Act], before: str, after: str) -> None:
+        """Says what a write is going to do to the space of the fingerprint `before`, which will be `after`.
+
+        Raises OSError, and then nothing may be written.
+        """
+        if not acts:
+            return
+        entries = [self._log().entry(space, act.action, act.touched, act.policy, act.by) for act in acts]
+        data = encode_line({"before": before, "after": after, "entries": entries})
+        overwrite_file(self._path(space), data, sync=True)
+        self._begun[space] = entries
+
+    def finish(self, space: str) -> None:
+        """Records what the write has done. A failure is only reported: the act is done, and the next writer tries again."""
+        if entries := self._begun.pop(space, None):
+            self._append(space, entries)
+
+    def settle(self, space: str, fingerprint: str, shelf: Shelf | None) -> None:
+        """Finishes what a writer that died has begun. The space has this fingerprint; `shelf` is None without a space."""
+        record = _read(self._layout, space)
+        if record is None:
+            return
+        entries, late = record["entries"], []
+        if fingerprint != record["before"] and not self._log().ends_with(space, entries):
+            sure = fingerprint == record["after"] or _is_done(entries, shelf)
+            late = [{**entry, _LATE: "sure" if sure else "unsure"} for entry in entries]
+            self._warn(
+                f"the audit log of space {space!r} lacked what a command did that was killed or failed: added now"
+            )
+        self._append(space, late)
+
+    def _append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
+        try:
+            if entries:
+                self._log().append(space, entries)
+            overwrite_file(self._path(space), b"")
+        except MemcliError as error:
+            self._warn(f"saved, but not yet in the audit log: {error.message} ({error.hint}); the next write adds it")
+        except OSError as error:
+            self._warn(f"saved, but cannot write {self._path(space)}: {error.strerror}")
+
+    def _path(self, space: str) -> str:
+        return _path(self._layout, space)
+
+
+def pending_acts(layout: Layout) -> list[str]:
+    """The spaces with acts that were begun and not finished, by a writer that died or is at work. Raises StoreError."""
+    try:
+        names = os.listdir(layout.local(""))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"cannot read {layout.local('')}: {error.strerror}", "check its permissions") from None
+    spaces = sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
+    return [space for space in spaces if _read(layout, space) is not None]
+
+
+def _path(layout: Layout, space: str) -> str:
+    return layout.local(f"{space}{_SUFFIX}")
+
+
+def _read(layout: Layout, space: str) -> dict[str, Any] | None:
+    """What was begun and not finished."""
+    path = _path(layout, space)
+    try:
+        record = json.loads(read_regular(path, _MAX_BYTES) or b"null")
+    except (ValueError, RecursionError):
+        return None  # torn before the write that it speaks of
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file") from None
+    shape = {"before": str, "after": str, "entries": list}
+    fits = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in shape.items())
+    return record if fits else None
+
+
+def act_of(receipt: Receipt, before: Policy, after: Policy | None, by: Json = None) -> Act | None:
+    """What the log is to say of a write; None when it did nothing."""
+    policy = None if before == after else _difference(before, after)
+    if not receipt.touched and not receipt.header_changed and policy is None:
+        return None
+    return Act("delete space" if after is None else _action(receipt, policy), receipt.touched, policy, by)
+
+
+def _action(receipt: Receipt, policy: Json) -> str:
+    if any(not touched.after for touched in receipt.touched):
+        return "delete"
+    if policy is not None:
+        return "govern"
+    if any(touched.before for touched in receipt.touched):
+        return "update"
+    return "create" if receipt.touched else "set header"
+
+
+def _is_done(entries: Sequence[Json], shelf: Shelf | None) -> bool:
+    """Whether a memory is as the acts would have left it, in a file that was changed by hand since."""
+    changes = [change for entry in entries for change in entry.get("changes", ())]
+    for change in changes:
+        memory = None if shelf is None else shelf.get(change["id"])
+        if change["after"] == ("" if memory is None else memory_digest(memory)):
+            return True
+    return False
+
+
+def _difference(before: Policy, after: Policy | None) -> Json:
+    """Digests of two policies, and the fields in which they differ."""
+    old, new = policy_to_json(before), {} if after is None else policy_to_json(after)
+    fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return {"before": _digest(old), "after": "" if after is None else _digest(new), "fields": fields}
+
+
+def _digest(policy: Json) -> str:
+    return hashlib.sha256(encode_line(policy)).hexdigest()

@@ -1,0 +1,201 @@
+"""What of a store belongs to this machine alone: the folders `local/`, `cache/` and `audit/`, and how they are known.
+
+git ignores them, but a file can be committed although it is ignored, and an archive can hold anything. So the folders
+are sealed when they are made: `local/place.json` names the inode of its folder, has a time of change that is an even
+second to the nanosecond, which a checkout practically never leaves, and bears a digest by the key of this user.
+Folders without a valid seal are put aside, into `local/quarantine`, before anything in them is read. A copy by the
+same user has the digest and gets a new seal. A file that git wrote there later, because a commit tracks it, is
+recognised by what the index of git says of it, and put aside as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from memcli.codec.canonical import encode
+from memcli.errors import StoreError
+from memcli.git.index_file import Entry, IndexFile, find_index
+from memcli.model.memory import Json
+from memcli.store.atomic import TEMP_MARK, make_folder, move_file, replace_file, write_file
+from memcli.store.layout import Layout, find_work_tree
+from memcli.store.machine import is_sealed, seal
+from memcli.store.reading import read_regular
+from memcli.store.trust import EVEN, FileTrust
+
+FOLDERS = ("local", "cache", "audit")
+_FORMAT = "memcli/place"
+_SEAL, _SEEN, _QUARANTINE = "place.json", "index.seen", "quarantine"
+_MAX_BYTES = 1 << 12
+_MAX_SEEN = 1 << 8
+
+
+class Place:
+    """The folders of the store at `layout` that belong to this machine alone."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._seal = layout.local(_SEAL)
+
+    def claim(self) -> list[str]:
+        """Sees to it that the folders are this machine's own; the names of what was put aside for that.
+
+        Raises StoreError when something there came from elsewhere and cannot be put aside.
+        """
+        store, is_here = self._read()
+        if store and is_here:
+            return self._put_aside_tracked(anew=False)
+        try:
+            return self._seal_anew()
+        except (OSError, StoreError) as error:
+            if (found := self._filled()) and not (store and not self.tracked()):
+                raise StoreError(
+                    f"{', '.join(found)} in {self._layout.root} came from elsewhere and cannot be put aside",
+                    f"delete them, or make the store writable ({getattr(error, 'message', error)})",
+                ) from None
+            return []
+
+    def tracked(self) -> list[Entry]:
+        """The files in the folders that git tracks. Raises StoreError."""
+        index = self._index()
+        return [] if index is None else self._below(index)
+
+    def _seal_anew(self) -> list[str]:
+        with _alone(self._layout.root):
+            store, is_here = self._read()
+            if is_here:
+                return []
+            is_own = bool(store) or self._was_sealed_before()
+            aside = [] if is_own else self._put_aside_all()
+            for name in FOLDERS:
+                folder = os.path.join(self._layout.root, name)
+                make_folder(folder)
+                _tighten(folder)
+                # The store's own .gitignore comes with a clone; this one does not.
+                write_file(os.path.join(folder, ".gitignore"), b"*\n", 0o600, alone=True)
+            if is_own:
+                aside += self._put_aside_tracked(anew=True)
+            self._write(store or os.urandom(16).hex())
+            return aside
+
+    def _read(self) -> tuple[str, bool]:
+        """The id that the store was given here, empty when it was not, and whether it was in this very folder."""
+        try:
+            folder = os.stat(os.path.dirname(self._seal)).st_ino
+            changed = os.lstat(self._seal).st_mtime_ns
+            data = json.loads(read_regular(self._seal, _MAX_BYTES) or b"null")
+        except (OSError, ValueError, RecursionError):
+            return "", False
+        if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("store"), str):
+            return "", False
+        if data.get("folder") == folder and changed % EVEN == 0:
+            return data["store"], True
+        return (data["store"] if is_sealed(_facts(data["store"]), data.get("seal")) else ""), False
+
+    def _write(self, store: str) -> None:
+        folder = os.stat(os.path.dirname(self._seal))
+        data = {**_facts(store), "folder": folder.st_ino, "seal": seal(_facts(store))}
+        even = folder.st_mtime_ns // EVEN * EVEN
+        write_file(self._seal, encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
+
+    def _was_sealed_before(self) -> bool:
+        """Whether a version of memcli that sealed nothing but trust did so here."""
+        return FileTrust(self._layout).is_sealed_here
+
+    def _filled(self) -> list[str]:
+        """Those of the folders that hold something."""
+        found = []
+        for name in FOLDERS:
+            with suppress(OSError):
+                if os.listdir(os.path.join(self._layout.root, name)):
+                    found.append(name)
+        return found
+
+    def _put_aside_all(self) -> list[str]:
+        found = self._filled()
+        quarantine = self._layout.local(_QUARANTINE)
+        for name in found:
+            path = os.path.join(self._layout.root, name)
+            if name == "local":  # the quarantine is to be in the new one
+                path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
+                os.rename(os.path.join(self._layout.root, name), path)
+            move_file(path, quarantine)
+        return [f"{name}/" for name in found]
+
+    def _put_aside_tracked(self, anew: bool) -> list[str]:
+        """Puts aside what git wrote; with `anew` all that it tracks, for in a copy the status of a file says nothing."""
+        index = self._index()
+        if index is None:
+            return []
+        fingerprint = index.fingerprint()
+        if not anew and fingerprint == self._seen():
+            return []
+        try:
+            entries = self._below(index)
+        except StoreError:  # a damaged index is git's matter; `doctor` says so
+            return []
+        aside = []
+        for entry in entries:
+            path = os.path.join(index.work_tree, entry.path)
+            with suppress(FileNotFoundError):
+                if anew or entry.is_file(os.lstat(path)):
+                    move_file(path, self._layout.local(_QUARANTINE))
+                    aside.append(os.path.relpath(path, os.path.realpath(self._layout.root)))
+        self._note(fingerprint)
+        return aside
+
+    def _index(self) -> IndexFile | None:
+        work_tree = find_work_tree(os.path.dirname(os.path.realpath(self._layout.root)), "")
+        return find_index(work_tree) if work_tree else None
+
+    def _below(self, index: IndexFile) -> list[Entry]:
+        store = os.path.relpath(os.path.realpath(self._layout.root), index.work_tree)
+        try:
+            return index.below([f"{store}/{name}" for name in FOLDERS])
+        except (OSError, ValueError) as error:
+            raise StoreError(f"cannot read the index of git: {error}", "`git status` shows what is wrong") from None
+
+    def _seen(self) -> str:
+        """The fingerprint of the index that was last looked through."""
+        with suppress(OSError):
+            return (read_regular(self._layout.local(_SEEN), _MAX_SEEN) or b"").decode("ascii", "replace")
+        return ""
+
+    def _note(self, fingerprint: str) -> None:
+        with suppress(OSError):  # a store that cannot be written is looked through each time
+            replace_file(self._layout.local(_SEEN), fingerprint.encode())
+
+
+def _facts(store: str) -> dict[str, Json]:
+    return {"format": _FORMAT, "version": 1, "store": store}
+
+
+@contextmanager
+def _alone(root: str) -> Iterator[None]:
+    """Keeps other processes from doing the same: by a lock on the folder itself, for in it nothing can be believed yet."""
+    if os.name == "nt":  # pragma: no cover - a folder cannot be locked there
+        yield
+        return
+    import fcntl
+
+    fd = os.open(root, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _tighten(folder: str) -> None:
+    """Takes the rights of others off the folder and all in it."""
+    os.chmod(folder, 0o700)
+    for base, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = os.path.join(base, name)
+            status = os.lstat(path)
+            if not stat.S_ISLNK(status.st_mode) and status.st_mode & 0o077:
+                os.chmod(path, stat.S_IMODE(status.st_mode) & 0o700)

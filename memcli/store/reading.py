@@ -1,0 +1,51 @@
+"""Reading the files of a store: regular files only, never through a link, and no more than a limit."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
+_MAX_JSON = 256 << 20
+
+
+def open_own(path: str, flags: int, mode: int = 0o600) -> int:
+    """The file at `path`, opened. Raises OSError for a link, and for what is not a regular file."""
+    fd = os.open(path, flags | os.O_CLOEXEC | _NOFOLLOW | _NONBLOCK, mode)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    return fd
+
+
+def read_regular(path: str, limit: int) -> bytes | None:
+    """The bytes of the file at `path`, at most `limit`; None when it is not there.
+
+    Raises OSError for what is a link, a folder, a pipe or a device, none of which is opened for long.
+    """
+    try:
+        fd = open_own(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        return file.read(limit)
+
+
+def read_at(fd: int, length: int, offset: int) -> bytes:
+    """Up to `length` bytes of an open file from `offset` on. Raises OSError."""
+    if hasattr(os, "pread"):
+        return os.pread(fd, length, offset)
+    os.lseek(fd, offset, os.SEEK_SET)  # pragma: no cover - Windows
+    return os.read(fd, length)  # pragma: no cover
+
+
+def read_json(path: str) -> object:
+    """What the JSON file at `path` holds; None when it is not there, holds none, or is too large to be one of ours."""
+    import json
+
+    try:
+        return json.loads(read_regular(path, _MAX_JSON) or b"null")
+    except (OSError, ValueError, RecursionError):
+        return None

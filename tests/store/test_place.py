@@ -1,0 +1,254 @@
+"""What a clone or an archive brings into the folders of this machine is put aside before it is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memcli.git.index_file import find_index
+from memcli.store.key import signer
+from memcli.store.layout import Layout
+from memcli.store.place import Place
+from tests.conftest import Run, open_at
+
+PLANTED = {
+    "local/journal/main/1.request": b'{"now": "2026-01-01T00:00:00Z", "candidates": [], "supersedes": null}\n',
+    "local/redaction.key": b"k" * 32,
+    "local/trust.json": b'{"format": "memcli/trust", "folder": 1, "unreviewed": []}\n',
+    "local/place.json": b'{"format": "memcli/place", "folder": 1, "store": "x", "seal": ""}\n',
+    "audit/main.jsonl": b"{}\n",
+    "cache/main.index": b"not a database",
+}
+
+
+def git(folder: Path, *arguments: str) -> None:
+    environ = {**os.environ, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com"}
+    environ |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}
+    subprocess.run(["git", *arguments], cwd=folder, env=environ, check=True, capture_output=True)
+
+
+def plant(store: Path) -> None:
+    for name, data in PLANTED.items():
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        (store / name).write_bytes(data)
+
+
+@pytest.fixture
+def origin(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The repository of a stranger, who has another home."""
+    own = os.environ["HOME"]
+    monkeypatch.setenv("HOME", str(tmp_path.parent / f"{tmp_path.name}-home"))
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    monkeypatch.setenv("HOME", own)
+    return tmp_path
+
+
+def clone(origin: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    target = origin.parent / f"{origin.name}-clone"
+    git(origin.parent, "clone", "-q", str(origin), str(target))
+    monkeypatch.chdir(target)
+    return target / ".memory"
+
+
+def plants_left(store: Path) -> list[str]:
+    return [name for name, data in PLANTED.items() if (store / name).is_file() and (store / name).read_bytes() == data]
+
+
+def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(origin / ".memory")
+    git(origin, "add", "-f", ".")
+    git(origin, "commit", "-qm", "planted")
+    store = clone(origin, monkeypatch)
+    first = run("recall", "postgresql", "--backend", "basic")
+    assert first.code == 0
+    assert "came from elsewhere" in first.err
+    assert plants_left(store) == []
+    second = run("list")
+    assert (second.code, second.err) == (0, "")
+    assert "git tracks" in run("doctor").out
+    assert "git tracks" in run("fsck").out
+    assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
+    signer(Layout(str(store)), {})(b"secret")
+    key = (store / "local" / "redaction.key").read_bytes()
+    assert key != PLANTED["local/redaction.key"]
+    git(store.parent, "status")
+    run("list")
+    assert (store / "local" / "redaction.key").read_bytes() == key
+
+
+def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = clone(origin, monkeypatch)
+    run("recall", "postgresql", "--backend", "basic")
+    run("trust")
+    (store / "cache" / "main.index").unlink(missing_ok=True)
+    for name, data in PLANTED.items():
+        if name not in ("local/place.json", "local/trust.json"):
+            (origin / ".memory" / name).parent.mkdir(parents=True, exist_ok=True)
+            (origin / ".memory" / name).write_bytes(data)
+    git(
+        origin,
+        "add",
+        "-f",
+        *(f".memory/{name}" for name in PLANTED if (origin / ".memory" / name).read_bytes() == PLANTED[name]),
+    )
+    git(origin, "commit", "-qm", "planted")
+    git(store.parent, "pull", "-q", "--ff-only")
+    assert plants_left(store) != []
+    assert "came from elsewhere" in run("list").err
+    assert plants_left(store) == []
+    assert json.loads(run("trust", "--status", "--json").out)["accepted"]
+    git(store.parent, "reset", "-q", "--hard")
+    assert plants_left(store) != []
+    run("list")
+    assert plants_left(store) == []
+
+
+def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / ".git")
+    store = tmp_path / ".memory"
+    (store / "spaces").mkdir(parents=True)
+    plant(store)
+    for name in PLANTED:
+        os.utime(store / name, (1_700_000_000, 1_700_000_000))
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    (store / "audit" / "main.jsonl").unlink()
+    os.link(victim, store / "audit" / "main.jsonl")
+    result = run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    assert result.code == 0
+    assert plants_left(store) == []
+    assert victim.read_text() == "mine"
+    assert run("audit", "--verify").code == 0
+    kept = [path for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
+    assert {path.read_bytes() for path in kept} >= {data for n, data in PLANTED.items() if n != "audit/main.jsonl"}
+
+
+@pytest.mark.parametrize("kind", ["fifo", "zero", "folder"])
+@pytest.mark.parametrize("name", ["local/redaction.key", "local/trust.json", "local/gc.json", "cache/main.index"])
+def test_nothing_waits_for_a_strange_file(run: Run, tmp_path: Path, kind: str, name: str) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    path = tmp_path / ".memory" / name
+    path.unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "zero":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    for arguments in (["recall", "postgresql"], ["list"], ["gc"], ["remember", "mail a@example.com"], ["doctor"]):
+        result = run(*arguments)
+        assert "internal" not in result.err
+
+
+def test_others_can_read_nothing_there(run: Run, tmp_path: Path) -> None:
+    old = tmp_path / ".memory"
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    (old / "local" / "old.log").write_text("x")
+    for path in (old / "local", old / "local" / "old.log", old / "cache"):
+        path.chmod(0o777)
+    shutil.copytree(old, tmp_path / "copy" / ".memory")
+    run("remember", "mail a@example.com", "--propose", "--root", str(tmp_path / "copy"))
+    run("recall", "postgresql", "--root", str(tmp_path / "copy"))
+    run("space", "policy", "main", "--set", "allow_delete=true", "--root", str(tmp_path / "copy"))
+    run("forget", "db/choice", "--purge", "--yes", "--root", str(tmp_path / "copy"))
+    copied = tmp_path / "copy" / ".memory"
+    loose = [
+        str(path)
+        for name in ("local", "cache", "audit")
+        for path in (copied / name, *(copied / name).rglob("*"))
+        if stat.S_IMODE(path.lstat().st_mode) & 0o077
+    ]
+    assert loose == []
+
+
+def test_an_emptied_gitignore_exposes_nothing(origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    (origin / ".memory" / ".gitignore").write_text("")
+    git(origin, "commit", "-qam", "emptied")
+    store = clone(origin, monkeypatch)
+    run("remember", "A private note.")
+    told = subprocess.run(
+        ["git", "status", "--porcelain", "-uall"], cwd=store, capture_output=True, text=True, check=True
+    )
+    assert told.stdout == " M .memory/spaces/main.json\n"
+    doctor = run("doctor")
+    assert (doctor.code, "local/" in doctor.out) == (8, True)
+    run("init")
+    assert run("doctor").code == 0
+
+
+def test_a_hard_link_in_a_cache_is_not_written_through(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    run("recall", "postgresql")
+    store = tmp_path / ".memory"
+    names = ["audit/main.jsonl", "local/main.lock", "cache/main.index"]
+    before = {}
+    for name in names:
+        os.link(store / name, tmp_path / name.replace("/", "-"))
+        before[name] = (store / name).read_bytes()
+    for arguments in (["remember", "More."], ["recall", "postgresql"]):
+        assert run(*arguments).code == 0
+    assert {name: (tmp_path / name.replace("/", "-")).read_bytes() for name in names} == before
+    assert run("audit", "--verify").code == 0
+
+
+def test_two_processes_claim_a_place_once(tmp_path: Path) -> None:
+    store = tmp_path / ".memory"
+    (store / "spaces").mkdir(parents=True)
+    plant(store)
+    code = "from memcli.store.layout import Layout; from memcli.store.place import Place; import sys;"
+    code += "print(len(Place(Layout(sys.argv[1])).claim()))"
+    running = [
+        subprocess.Popen(["python", "-c", code, str(store)], stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    assert sorted(int(process.communicate()[0]) for process in running) == [0, 0, 0, 3]
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+@pytest.mark.parametrize("form", ["sha1", "sha256"])
+def test_the_index_of_git_is_read(tmp_path: Path, version: str, form: str) -> None:
+    git(tmp_path, "init", "-q", f"--object-format={form}")
+    git(tmp_path, "config", "index.version", version)
+    names = [".memory/spaces/main.json", ".memory/local/a", ".memory/Local/B", ".memory/cache/x/" + "y" * 100, "z"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    git(tmp_path, "add", "-f", ".")
+    index = find_index(str(tmp_path))
+    assert index is not None
+    found = index.below([".memory/local", ".memory/cache"])
+    assert [entry.path for entry in found] == sorted(names[1:4])
+    assert all(entry.is_file(os.lstat(tmp_path / entry.path)) for entry in found)
+    (tmp_path / names[1]).write_text("changed")
+    os.utime(tmp_path / names[1], ns=(1, 1))
+    assert [e.path for e in index.below([".memory/local"]) if not e.is_file(os.lstat(tmp_path / e.path))] == [names[1]]
+
+
+def test_a_store_that_cannot_be_written_is_read_when_nothing_was_planted(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path / "gone" / ".memory"))
+    assert Place(layout).claim() == []
+
+
+def test_a_store_of_an_earlier_version_keeps_what_is_its_own(tmp_path: Path) -> None:
+    open_at(tmp_path)
+    (tmp_path / ".memory" / "local" / "place.json").unlink()
+    (tmp_path / ".memory" / "local" / "gc.json").write_text("{}")
+    assert Place(Layout(str(tmp_path / ".memory"))).claim() == []
+    assert (tmp_path / ".memory" / "local" / "gc.json").exists()
+
+
+def test_the_cache_is_a_database_of_its_own(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.")
+    run("recall", "postgresql")
+    with sqlite3.connect(tmp_path / ".memory" / "cache" / "main.index") as database:
+        assert database.execute("SELECT count(*) FROM memory").fetchone()[0] == 1
