@@ -22,12 +22,19 @@ class Place:
 
     name: str
     space: str
-    view: SpaceView
+    load_view: Callable[[], SpaceView]
+    size: int
+    is_private: bool
     ranker: Ranker
     trust: Trust
     redact: Redact
     show: Callable[[Sequence[Memory]], list[Memory]]
     load_code: Callable[[], CodeReader | None] = lambda: None
+
+    @property
+    def view(self) -> SpaceView:
+        """The view of it, which may have been closed for others meanwhile."""
+        return self.load_view()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from shlex import quote
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
-from memcli.errors import NotFoundError
+from memcli.errors import CorruptError, MemcliError, NotFoundError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.ports import Snapshot, SpaceView
@@ -31,12 +31,25 @@ def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Sna
     try:
         _tell_empty(workspace, snapshot)
         view = workspace.index.view(snapshot)
+        makes_sense = True
         try:
             yield snapshot, view
+        except Exception as error:
+            makes_sense = not is_nonsense(error)
+            raise
         finally:
             view.close()
+            if not makes_sense:
+                workspace.index.rebuild(snapshot.space)
     finally:
         snapshot.close()
+
+
+def is_nonsense(error: Exception) -> bool:
+    """Whether an error may come from a cache that makes no sense, which is made anew; no input leads to such a one."""
+    if type(error).__name__ == "OperationalError":  # of SQLite, which may only be locked
+        return "no such" in str(error)
+    return isinstance(error, CorruptError) or not isinstance(error, (MemcliError, OSError))
 
 
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:

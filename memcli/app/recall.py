@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 from memcli.app.budget import fit
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.leading import find_leads, in_lead_order
-from memcli.app.lookup import opened
 from memcli.app.topic import Redact, asked, repeated
+from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.recall import (
@@ -46,22 +46,22 @@ def recall(
     Asks the workspace's space, or all of `spaces` that are not private, and the user-wide store beside them. `render` is needed for
     queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
     """
-    with ExitStack() as stack:
-        places = [_open(workspace, name, name, stack) for name in spaces or [workspace.space]]
+    with Views() as views:
+        own = [(workspace, name, name) for name in spaces or [workspace.space]]
+        other = workspace.elsewhere if with_global else None
+        others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
+        places = views.again(lambda: [_open(views, *one) for one in [*own, *others]])
         if spaces is not None:
-            places = [place for place in places if not place.view.policy.is_private]
-        if with_global and workspace.elsewhere is not None:
-            other = workspace.elsewhere
-            places += [_open(other, name, f"global/{name}", stack) for name in other.store.spaces()]
+            places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
         for query in queries:
-            bundle = answer(query, places, label)
+            bundle = views.again(partial(answer, query, places, label))
             yield bundle if query.budget is None or render is None else fit(bundle, render, query.budget)
 
 
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
-    size = sum(place.view.size for place in places)
+    size = sum(place.size for place in places)
     told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
@@ -123,8 +123,8 @@ def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple
     return tuple(section for part in parts for section in with_anchors(part, code))
 
 
-def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Place:
-    _, view = stack.enter_context(opened(workspace, space))
+def _open(views: Views, workspace: Workspace, space: str, name: str) -> Place:
+    view = views.get(workspace, space)
     policy = workspace.in_force(view.policy)
 
     def show(memories: Sequence[Memory]) -> list[Memory]:
@@ -133,7 +133,9 @@ def _open(workspace: Workspace, space: str, name: str, stack: ExitStack) -> Plac
     return Place(
         name,
         space,
-        view,
+        partial(views.get, workspace, space),
+        view.size,
+        view.policy.is_private,
         workspace.ranker(workspace.backend or policy.backend or ""),
         workspace.trust,
         workspace.redactor.cleaner(policy),

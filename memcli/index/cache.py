@@ -84,7 +84,7 @@ class CachedIndex:
         os.stat(
             os.path.dirname(os.path.normpath(self._live))
         )  # a store that was moved away meanwhile must not come back as an empty one
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(folder, 0o700, exist_ok=True)
 
     def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
         connection = connect(path, self._warn)
@@ -95,7 +95,7 @@ class CachedIndex:
             raise
         except sqlite3.OperationalError:
             raise  # locked, read-only, disk full: not damage
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, AttributeError, LookupError, TypeError, ValueError):
             connection.close()
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
             os.unlink(path)

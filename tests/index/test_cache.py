@@ -1,18 +1,22 @@
 from __future__ import annotations
 
+import json
 import os
+import resource
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from memcli.app import views
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.index.database import connect
 from memcli.model.recall import Query
 from memcli.wiring.workspace import open_workspace
-from tests.conftest import NOW, memory, open_at, rewrite
+from tests.conftest import NOW, Run, memory, open_at, rewrite
 
 TEXTS = {
     "a": "We chose PostgreSQL because of JSONB.",
@@ -126,7 +130,7 @@ def test_the_cache_follows_no_link(tmp_path: Path) -> None:
     workspace = open_at(tmp_path)
     fill(workspace)
     target = tmp_path / "target"
-    (tmp_path / ".memory" / "cache").mkdir()
+    (tmp_path / ".memory" / "cache").mkdir(exist_ok=True)
     (tmp_path / ".memory" / "cache" / "main.index").symlink_to(target)
     assert ask(workspace, "force push")
     assert not target.exists()
@@ -204,3 +208,54 @@ def test_recall_reads_no_whole_space_file(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(FileSnapshot, "read", refuse)
     assert answers(open_at(tmp_path)) == before
+
+
+NONSENSE = (
+    "UPDATE meta SET value = 'x' WHERE key = 'totals'",
+    "UPDATE meta SET value = '[1]' WHERE key = 'totals'",
+    "UPDATE meta SET value = 'x' WHERE key = 'policy'",
+    "UPDATE meta SET value = '[]' WHERE key = 'policy'",
+    "UPDATE meta SET value = '{\"backend\": 7}' WHERE key = 'policy'",
+    "DELETE FROM meta WHERE key = 'policy'",
+    "UPDATE plan SET data = x'00'",
+    "UPDATE plan SET data = 'abc'",
+    "UPDATE memory SET triggers = 'x'",
+    "UPDATE memory SET importance = 'x'",
+    "UPDATE memory SET length = -1",
+    "UPDATE memory SET id = 'zzz'",
+    "UPDATE memory SET row = row + 1000",
+    "DROP TABLE term",
+)
+
+
+@pytest.mark.parametrize("statement", NONSENSE)
+def test_a_cache_that_makes_no_sense_is_made_anew(run: Run, tmp_path: Path, statement: str) -> None:
+    run("remember", "We chose PostgreSQL for the database.", "--path", "db/choice")
+    run("remember", "Deploy with make ship.", "--path", "ops/deploy")
+    sound = run("recall", "database", "--json")
+    assert (sound.code, "PostgreSQL" in sound.out) == (0, True)
+    with closing(sqlite3.connect(tmp_path / ".memory" / "cache" / "main.index")) as database:
+        database.execute(statement)
+        database.commit()
+    assert run("recall", "database", "--json").out == sound.out
+    with closing(sqlite3.connect(tmp_path / ".memory" / "cache" / "main.index")) as database:
+        database.execute("UPDATE meta SET value = '[1]' WHERE key = 'totals'")
+        database.commit()
+    assert run("remember", "Another thing.").code == 0
+    assert run("recall", "another", "--json").code == 0
+
+
+def test_many_spaces_need_few_descriptors(run: Run, tmp_path: Path) -> None:
+    for n in range(40):
+        run("remember", f"Fact {n} of the database.", "-s", f"space{n}", "--path", "db/choice")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 50
+    resource.setrlimit(resource.RLIMIT_NOFILE, (used + 3 * views.MOST + 12, hard))
+    try:
+        found = run("recall", "database", "--all-spaces", "--json", "--limit", "40")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 12, hard))
+        short = run("recall", "database", "--all-spaces")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (found.code, len(json.loads(found.out)["sections"])) == (0, 40)
+    assert (short.code, "permissions" in short.err, "ulimit" in short.err) == (8, False, True)
