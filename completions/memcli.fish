@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -121,14 +121,14 @@ complete -c memcli -n '__memcli_at remember' -l reason -r -f -d 'Why it is remem
 complete -c memcli -n '__memcli_at remember' -l commit -r -f -d 'The commit that it is about.'
 complete -c memcli -n '__memcli_at remember' -l trigger -r -f -d 'RE2, symbol:NAME or path:GLOB; see `guard`.'
 complete -c memcli -n '__memcli_at remember' -l enforce -d 'Where a trigger matches, `guard` fails.'
-complete -c memcli -n '__memcli_at remember' -l link -r -f -d 'relates_to, depends_on, ...; may be repeated.'
+complete -c memcli -n '__memcli_at remember' -l link -r -f -a 'RELATION:ID PATH' -d 'relates_to, depends_on, ...; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l anchor -r -F -d 'The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l speaker -r -f -d 'Who said it.'
 complete -c memcli -n '__memcli_at remember' -l group -r -f -d 'What it was recorded with: a session, a meeting, a commit.'
 complete -c memcli -n '__memcli_at remember' -l meta -r -f -d 'Metadata; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l set -r -f -d 'Any field at all; may be repeated.'
 complete -c memcli -n '__memcli_at remember' -l id -r -f -d 'An id of your own.'
-complete -c memcli -n '__memcli_at remember' -l supersedes -r -f -a '(__memcli_values refs)' -d 'The memory that this one replaces.'
+complete -c memcli -n '__memcli_at remember' -l supersedes -r -f -a '(__memcli_values refs)' -d 'The memory that this one replaces; its path, kind, tags and pin are taken over.'
 complete -c memcli -n '__memcli_at remember' -l semantic -r -f -a 'local off' -d 'What fills the fields not given.'
 complete -c memcli -n '__memcli_at remember' -l embed -d 'Make the vectors now, not at the next recall.'
 complete -c memcli -n '__memcli_at remember' -l propose -d 'Put it into the inbox, for a person to accept.'
@@ -393,6 +393,7 @@ complete -c memcli -n '__memcli_at export' -l sign -r -F -d 'Sign with this priv
 complete -c memcli -n '__memcli_at export' -l kind -s k -r -f -a '(__memcli_values kinds)' -d 'Only memories of this kind; a,b for any of several.'
 complete -c memcli -n '__memcli_at export' -l tag -s t -r -f -a '(__memcli_values tags)' -d 'Only memories with this tag; a,b for all of several.'
 complete -c memcli -n '__memcli_at export' -l under -r -f -a '(__memcli_values paths)' -d 'Only at this path and below it.'
+complete -c memcli -n '__memcli_at export' -l redact -d 'Export without the secrets that are found.'
 complete -c memcli -n '__memcli_at export' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to work in [default: main].'
 complete -c memcli -n '__memcli_at export' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder it is in.'
 complete -c memcli -n '__memcli_at export' -l json -d 'The answer as JSON on standard output.'
@@ -599,15 +600,17 @@ complete -c memcli -n '__memcli_at add' -l valid-from -r -f
 complete -c memcli -n '__memcli_at add' -l valid-until -r -f
 complete -c memcli -n '__memcli_at add' -l source -r -f -a 'user_stated user_corrected observed inferred extracted imported' -d 'user_stated, observed, inferred, ...'
 complete -c memcli -n '__memcli_at add' -l reason -r -f -d 'Why it is remembered.'
-complete -c memcli -n '__memcli_at add' -l commit -r -f -d 'The commit it speaks of.'
+complete -c memcli -n '__memcli_at add' -l commit -r -f -d 'The commit that it is about.'
 complete -c memcli -n '__memcli_at add' -l trigger -r -f -d 'RE2, symbol:NAME or path:GLOB; see `guard`.'
 complete -c memcli -n '__memcli_at add' -l enforce -d 'Where a trigger matches, `guard` fails.'
-complete -c memcli -n '__memcli_at add' -l link -r -f -d 'relates_to, depends_on, ...; may be repeated.'
+complete -c memcli -n '__memcli_at add' -l link -r -f -a 'RELATION:ID PATH' -d 'relates_to, depends_on, ...; may be repeated.'
 complete -c memcli -n '__memcli_at add' -l anchor -r -F -d 'The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated.'
+complete -c memcli -n '__memcli_at add' -l speaker -r -f -d 'Who said it.'
+complete -c memcli -n '__memcli_at add' -l group -r -f -d 'What it was recorded with: a session, a meeting, a commit.'
 complete -c memcli -n '__memcli_at add' -l meta -r -f -d 'Metadata; may be repeated.'
 complete -c memcli -n '__memcli_at add' -l set -r -f -d 'Any field at all; may be repeated.'
 complete -c memcli -n '__memcli_at add' -l id -r -f -d 'An id of your own.'
-complete -c memcli -n '__memcli_at add' -l supersedes -r -f -a '(__memcli_values refs)' -d 'The memory that this one replaces.'
+complete -c memcli -n '__memcli_at add' -l supersedes -r -f -a '(__memcli_values refs)' -d 'The memory that this one replaces; its path, kind, tags and pin are taken over.'
 complete -c memcli -n '__memcli_at add' -l semantic -r -f -a 'local off' -d 'What fills the fields not given.'
 complete -c memcli -n '__memcli_at add' -l embed -d 'Make the vectors now, not at the next recall.'
 complete -c memcli -n '__memcli_at add' -l propose -d 'Put it into the inbox, for a person to accept.'

@@ -15,7 +15,7 @@ _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
-_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]{0,127}\Z")
+_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
 _NOT_SLUG = re.compile(r"[^\w]+|_+")
 _DIGITS = re.compile(r"\d+")
 
@@ -43,7 +43,7 @@ def check_path(path: str) -> str:
 
 def is_id(name: str) -> bool:
     """Whether `name` can stand as an id in a file name, on a command line and in a citation."""
-    return _ID.match(name) is not None and ".." not in name
+    return len(name) <= MAX_ID and _ID.match(name) is not None and ".." not in name
 
 
 def check_id(name: str) -> str:
@@ -51,7 +51,7 @@ def check_id(name: str) -> str:
     if not is_id(name):
         raise UsageError(
             f"not an id: {show(name)}",
-            f"use 1 to {MAX_ID} of A-Z a-z 0-9 _ . : + @ - and begin with a letter or a digit",
+            f"use 1 to {MAX_ID} of A-Z a-z 0-9 _ . : + @ - / and begin each part with a letter or a digit",
         )
     return name
 

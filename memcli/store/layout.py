@@ -11,7 +11,7 @@ from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
-_IGNORED = ("local/", "cache/", "audit/")
+_IGNORED = ("local/", "cache/", "audit/", "exports/")
 _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63

@@ -74,7 +74,7 @@ def test_a_memory_without_a_text_is_edited_as_json(run: Run, use: Edit) -> None:
 
 
 def test_the_file_of_the_editor_bears_no_name_from_the_memory(run: Run, use: Edit, temporary: Path) -> None:
-    run("remember", "Text.", "--path", "a", "--id", "mine:..id")
+    run("remember", "Text.", "--path", "a", "--id", "mine:id")
     use("assert file.name == 'memory.txt', file\nassert file.stat().st_mode & 0o777 == 0o600\nfile.write_text('New.')")
     assert run("edit", "a").code == 0
 

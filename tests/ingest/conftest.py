@@ -42,7 +42,7 @@ class Repo:
     def commit(self, message: str = "a change", files: dict[str, str | bytes] | None = None) -> str:
         for name, content in (files or {}).items():
             self.write(name, content)
-        self.git("add", "-A", "-f")
+        self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
         self.hour += 1
         return self.git("rev-parse", "HEAD")

@@ -679,11 +679,11 @@ def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
         assert pilot.app.is_running
 
     hostile = memory(
-        f"a/{HOSTILE}", id=f"mem_{HOSTILE}", kind=HOSTILE, raw=HOSTILE, summary_micro=HOSTILE, tags=(HOSTILE, "[bold]"),
+        f"a/{HOSTILE}", id="mem_hostile", kind=HOSTILE, raw=HOSTILE, summary_micro=HOSTILE, tags=(HOSTILE, "[bold]"),
         metadata={HOSTILE: HOSTILE, "hash": HOSTILE * 3}, links=({"to": HOSTILE, "relation": HOSTILE}, 7), triggers=(HOSTILE,),
         context=({"text": HOSTILE, "role": HOSTILE}, 5), content={"a": HOSTILE}, valid_from=T,
     )  # fmt: skip
-    put(workspace, hostile, memory("\u202e/\u200b", raw=""))
+    put(workspace, hostile, memory("\u202e/\u200b", id="mem_odd", raw=""))
     play(Browser(workspace), scene)
 
 
