@@ -57,7 +57,7 @@ AGENT_RULES: tuple[Rule, ...] = (
         is_local=True,
     ),
     Rule(
-        INSTRUCTIONS, (("you",), ("my agent", "my assistant", "my servant", "my slave", "under my", "i am your", "i'm your", "your new name", "your operator now", "your master")),
+        INSTRUCTIONS, (("you", "your", "i am", "i'm"), ("my agent", "my assistant", "my servant", "my slave", "under my", "i am your", "i'm your", "your new name", "your operator now", "your master")),
         r"\byou(?: are|'re) (?:now |no longer [^.!?]{0,60})?\bmy (?:agent|servant|slave|puppet)\b|\bi(?: am|'m) your (?:new )?(?:operator|owner|master|developer|creator|admin\w*)\b|\byour new (?:name|identity|master|owner) is\b",
     ),
     Rule(

@@ -6,31 +6,21 @@ from functools import cache
 
 from memcli.policy.foreign_rules import LANGUAGES, NEGATED_AFTER, NEGATED_BEFORE, NEGATIONS
 from memcli.policy.injection_rule import Near
-from memcli.policy.readings import fold, has_other_scripts, without_accents
+from memcli.policy.readings import fold, without_accents
 
-_HEAD = 5
 _BEFORE, _AFTER = 14, 12
 _STOPS = (". ", "; ", "! ", "? ", "\n\n", "。", "！")
 
 
-def is_foreign_order(low: str, heads: set[str]) -> bool:
-    """Whether `low`, whose words begin with `heads`, gives an agent an order in one of the languages."""
-    rows = {number for head in heads & _heads().keys() for number in _heads()[head]}
-    if not low.isascii() and has_other_scripts(low):
-        rows.update(number for number, (_, starts) in enumerate(_table()) if not starts)
-    return any(_is_near(_table()[number][0], low) for number in rows)
+def is_foreign_order(low: str, row: int) -> bool:
+    """Whether `low`, which has a word of each group of the row, gives an agent the order that the row describes."""
+    return _is_near(rows()[row], low)
 
 
 @cache
-def _table() -> list[tuple[Near, frozenset[str]]]:
-    """Each row with what its first words begin with; nothing for scripts that are not Latin."""
-    table = []
-    for near in LANGUAGES:
-        groups = tuple(tuple(_folded(word) for word in group) for group in near.groups)
-        is_latin = groups[0][0] < "\u0370"
-        heads = frozenset(word.split()[0].partition("'")[0][:_HEAD] for word in groups[0]) if is_latin else frozenset()
-        table.append((Near(groups, near.within), heads))
-    return table
+def rows() -> list[Near]:
+    """Every row as a reading would have it."""
+    return [Near(tuple(tuple(map(_folded, group)) for group in near.groups), near.within) for near in LANGUAGES]
 
 
 def _folded(word: str) -> str:
@@ -38,20 +28,8 @@ def _folded(word: str) -> str:
     return fold(without_accents(word)) + " " * word.endswith(" ")
 
 
-@cache
-def _heads() -> dict[str, list[int]]:
-    """The rows in Latin script by what their first words begin with."""
-    found: dict[str, list[int]] = {}
-    for number, (_, starts) in enumerate(_table()):
-        for head in starts:
-            found.setdefault(head, []).append(number)
-    return found
-
-
 def _is_near(near: Near, low: str) -> bool:
     first, *others = near.groups
-    if not all(any(word in low for word in group) for group in near.groups):
-        return False
     for word in first:
         at = low.find(word)
         while at >= 0:

@@ -5,19 +5,17 @@ A warning, not a boundary: it finds the known forms. What keeps recalled text fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
-from memcli.policy.foreign_orders import is_foreign_order
+from memcli.policy.foreign_orders import is_foreign_order, rows
 from memcli.policy.injection_rule import ESCAPES, HIDDEN, INSTRUCTIONS, MARKUP, Rule
 from memcli.policy.injection_rules import ABOUT, RULES
 from memcli.policy.mention import is_mentioned
-from memcli.policy.prefilter import Literals, Pattern
+from memcli.policy.prefilter import Pattern
 from memcli.policy.readings import Reading, readings
+from memcli.policy.suspects import Suspects
 
-_PUNCTUATION = bytes.maketrans(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b" " * 32)
-_HEAD = 5
 _HEAD_OF_TEXT = 4000
 
 
@@ -40,55 +38,19 @@ def find_reasons(text: str) -> frozenset[str]:
 def _read(reading: Reading, found: set[str]) -> None:
     """Adds to `found` the reasons that one reading gives."""
     low = reading.text
-    words = set(_words(low))
-    heads = {word[:_HEAD] for word in words}
-    has_any = _literals().any_of(low)
     texts = _Texts(low)
-    for number in sorted(_suspects(heads, has_any)):
-        rule, needs = RULES[number], _needs()[number]
-        if rule.reason not in found and all(has_any(group) for group in needs) and _applies(rule, texts):
-            found.add(rule.reason)
-    if INSTRUCTIONS not in found and is_foreign_order(low, heads):
-        found.add(INSTRUCTIONS)
-
-
-def _suspects(heads: set[str], has_any: Callable[[Collection[str]], bool]) -> set[int]:
-    """The numbers of the rules of whose first group one may be in a text whose words begin with `heads`."""
-    by_head, by_sign = _index()
-    found = {number for head in heads & by_head.keys() for number in by_head[head]}
-    return found.union(number for number, signs in by_sign if has_any(signs))
+    for number in _suspects().within(low):
+        if number >= len(RULES):
+            if INSTRUCTIONS not in found and is_foreign_order(low, number - len(RULES)):
+                found.add(INSTRUCTIONS)
+        elif RULES[number].reason not in found and _applies(RULES[number], texts):
+            found.add(RULES[number].reason)
 
 
 @cache
-def _index() -> tuple[dict[str, list[int]], list[tuple[int, frozenset[str]]]]:
-    """The rules by what their first words begin with, and those whose first words begin with a sign."""
-    by_head: dict[str, list[int]] = {}
-    by_sign = []
-    for number, rule in enumerate(RULES):
-        words = rule.needs[0]
-        stems = {_words(word)[0][:_HEAD] for word in words if word[0].isalpha()}
-        for head in stems | {f"{stem}s" for stem in stems if len(stem) < _HEAD}:
-            by_head.setdefault(head, []).append(number)
-        if signs := frozenset(word for word in words if not word[0].isalpha()):
-            by_sign.append((number, signs))
-    return by_head, by_sign
-
-
-@cache
-def _needs() -> list[list[frozenset[str]]]:
-    """What each rule needs, the shortest group first: it is the quickest to be missing."""
-    return [[frozenset(group) for group in sorted(rule.needs, key=len)] for rule in RULES]
-
-
-@cache
-def _literals() -> Literals:
-    return Literals(word for rule in RULES for group in rule.needs for word in group)
-
-
-def _words(text: str) -> list[str]:
-    """The words of `text`, without punctuation."""
-    # Bytes are translated many times as fast as text.
-    return text.encode("utf-8", "surrogatepass").translate(_PUNCTUATION).decode("utf-8", "surrogatepass").split()
+def _suspects() -> Suspects:
+    """The rules, and after them the rows of the other languages."""
+    return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in rows())])
 
 
 class _Texts:

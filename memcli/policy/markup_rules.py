@@ -51,7 +51,7 @@ MARKUP_RULES: tuple[Rule, ...] = (
     ),
     Rule(
         MARKUP, (("<|", "<｜", "[inst]", "[/inst]", "<<sys>>", "<</sys>>", "<start_of_turn>", "<end_of_turn>", "[system_prompt]", "[tool_calls]", "[tool_results]", "[available_tools]"),),
-        r"<[|｜] ?[a-z][a-z0-9_▁]{1,40} ?[|｜]>|\[/inst\]|(?:^|\n|[.!?] |<s>) ?\[inst\] ?[^ ,.;)\]]|<</?sys>>|<(?:start|end)_of_turn>|\[/?(?:system_prompt|tool_calls|tool_results|available_tools)\]",
+        r"<[|｜] ?[a-z][a-z0-9_▁]{1,40} ?[|｜]>|\[/inst\]|(?:^|\n|[.!?] |<s>) ?\[inst\] ?[^ ,.)\]]|<</?sys>>|<(?:start|end)_of_turn>|\[/?(?:system_prompt|tool_calls|tool_results|available_tools)\]",
     ),
     Rule(
         MARKUP, (("function_call", "invoke", "tool_call", "tool_use", "tool_result", "function_result", "tool_response", "tool_code", "<function=", "system-reminder", "system_prompt", "system-prompt", "system_instruction", "system_message"),),

@@ -7,7 +7,7 @@ What is found is the same with it and without.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -46,17 +46,10 @@ class Literals:
 
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
-        found = self._at_once(text)
+        found = self.at_once(text)
         return frozenset([literal for literal in self._literals if literal in text]) if found is None else found
 
-    def any_of(self, text: str) -> Callable[[Collection[str]], bool]:
-        """Says of a group of them whether one occurs in `text`. Without RE2 it looks for those alone that it is asked for."""
-        found = self._at_once(text)
-        if found is None:
-            return lambda group: any(literal in text for literal in group)
-        return lambda group: not found.isdisjoint(group)
-
-    def _at_once(self, text: str) -> frozenset[str] | None:
+    def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
         if len(self._literals) <= _FEW or not _METER.is_plenty(text):
             return None
