@@ -129,7 +129,21 @@ _LEAKS: tuple[Near, ...] = (
     Near((("보내라", "보내세요", "보내줘", "보내.", "전송해", "전송하", "업로드해"), _SECRET, _PLACE), 60),
     Near((("말하지 말고", "알리지 말고", "모르게", "알리지 마", "말하지 마"), ("사용자", "유저"), ("보내", "삭제", "실행", "지시", "전송", "키를")), 40),
 )  # fmt: skip
-LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
+_LAWS: tuple[Near, ...] = (
+    Near((("außer acht", "hinwegsetz", "über alle regeln", "nicht mehr an deine", "nicht länger an", "setze dich über", "setz dich über", "halte dich nicht", "missacht", "ignorier", "vergiss", "umgeh"), ("vorherig", "bisherig", "obig", "fruher", "deine ", "deiner ", "des entwickler", "des betreiber", "system", "sicherheits", "alle regeln"), ("anweisung", "instruktion", "vorgabe", "richtlinie", "regel", "prompt", "befehl", "beschränkung"), ("gib", "nenn", "zeig", "schick", "send", "losch", "verrat", "fuhr", "lad", "?"))),
+    Near((("ne tenez p", "ne tiens p", "ne pas tenir compte", "ne plus tenir compte", "ne pas suivre", "ne suis p", "ne suivez p", "passe outre", "passez outre", "oublie", "ignore", "contourne", "enfrein", "laisse de cote", "laissez de cote", "mets de cote", "mettez de cote", "fais fi"), ("regle", "consigne", "instruction", "directive", "restriction"), ("developpeur", "systeme", "operateur", "precedent", "tes ", "vos ", "ci-dessus", "utilisateur"), ("envoy", "envoi", "affich", "montr", "donne", "revel", "supprim", "efface", "execut"))),
+    Near((("deja de lado", "dejar de lado", "deja a un lado", "caso omiso", "no hagas caso", "no sigas", "salta", "omite", "pasa por alto", "ignora", "ignore", "olvida", "olvide", "incumple"), ("regla", "instruccion", "directri", "restriccion", "normas", "limite"), ("sistema", "desarrollador", "usuario", "operador", "tus ", "sus ", "anterior", "previa", "seguridad"), ("muestra", "muestr", "envia", "borra", "elimina", "revela", "dime", "dame", "ejecuta", "manda", "imprime"))),
+    Near((("deixe de lado", "deixa de lado", "nao siga", "não siga", "pule ", "ignore", "ignora", "esqueca", "esqueça", "desconsidere", "desobedeca", "contorne"), ("regra", "instruc", "diretri", "restric", "norma", "limite"), ("sistema", "desenvolvedor", "usuario", "operador", "suas", "tuas", "anterior", "seguranca"), ("mostre", "mostra", "envie", "envia", "apague", "exclua", "revele", "diga", "execute", "mande", "imprima"))),
+    Near((("non seguire", "lascia perdere", "lasciate perdere", "metti da parte", "mettete da parte", "non tenere conto", "non tener conto", "ignora", "dimentica", "trascura", "aggira", "disobbedi"), ("regol", "istruzion", "direttiv", "restrizion", "norme", "limit"), ("sistema", "sviluppatore", "utente", "operatore", "tue ", "vostre", "precedent", "sicurezza"), ("mostra", "invia", "manda", "cancella", "elimina", "rivela", "dimmi", "esegui", "stampa", "spedisci"))),
+    Near((("negeer", "vergeet", "omzeil", "houd je niet", "volg niet"), ("regel", "instructie", "richtlijn", "beperking"), ("systeem", "ontwikkelaar", "jouw", "je ", "eerdere", "vorige"), ("toon", "stuur", "geef", "verwijder", "laat zien", "voer"))),
+    Near((("zignoruj", "zapomnij", "pomin", "omin", "nie przestrzegaj"), ("zasad", "instrukcj", "polece", "ogranicz", "wytyczn"), ("pokaz", "wyslij", "usun", "ujawnij", "podaj", "wykonaj"))),
+    Near((("не следуй", "не соблюдай", "не выполняй", "отбрось", "отбросьте", "нарушь", "обойди", "забудь", "игнорируй", "не обращай внимания", "не слушай"), ("правил", "инструкц", "указани", "ограничен", "запрет", "политик"), ("покажи", "пришли", "отправь", "выведи", "удали", "раскрой", "дай ", "скажи", "выполни", "напечатай", "назови"))),
+    Near((("别再遵守", "不要再遵守", "不再遵守", "别遵守", "不必遵守", "绕过", "突破", "忽略", "无视", "無視", "忘记", "忘掉", "抛开", "违反", "跳过"), ("规则", "規則", "限制", "指令", "设定", "政策", "约束", "安全"), ("告诉", "输出", "发送", "发给", "显示", "删除", "执行", "打印", "泄露", "給我", "给我")), 30),
+    Near((("破っ", "破り", "無視し", "忘れて", "従わず", "従わないで", "回避し"), ("ルール", "指示", "規則", "制限", "設定", "ガイドライン", "ポリシー"), ("教え", "表示し", "出力し", "送っ", "送信し", "見せ", "削除し", "実行し", "公開し")), 40),
+    Near((("무시하", "무시해", "잊고", "잊어", "따르지 말", "어기고", "우회하"), ("규칙", "지시", "지침", "제한", "설정", "정책"), ("알려", "보여", "출력", "보내", "삭제", "실행", "말해", "공개")), 40),
+    Near((("yok say", "unut", "dikkate alma", "goz ardi et"), ("kural", "talimat", "kisitlama"), ("goster", "gonder", "sil", "yazdir", "ver"))),
+)  # fmt: skip
+LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_LAWS, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
 
 NEGATIONS = (
     "nicht",

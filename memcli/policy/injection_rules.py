@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from memcli.policy.addressed_rules import ADDRESSED_RULES
 from memcli.policy.agent_rules import AGENT_RULES
 from memcli.policy.exfiltration_rules import EXFILTRATION_RULES
+from memcli.policy.family_rules import FAMILY_RULES
 from memcli.policy.injection_rule import Rule
 from memcli.policy.markup_rules import MARKUP_RULES
 from memcli.policy.override_rules import OVERRIDE_RULES
 
-RULES: tuple[Rule, ...] = (*OVERRIDE_RULES, *AGENT_RULES, *MARKUP_RULES, *EXFILTRATION_RULES)
+RULES: tuple[Rule, ...] = (
+    *OVERRIDE_RULES,
+    *AGENT_RULES,
+    *MARKUP_RULES,
+    *EXFILTRATION_RULES,
+    *FAMILY_RULES,
+    *ADDRESSED_RULES,
+)
 
 DISCUSSED = (
     "injection", "jailbreak", "attack", "malicious", "hostile", "adversar", "payload", "phrases like", "such as", "e.g.",
@@ -35,6 +44,6 @@ OBEYED = (
     r"\b(?:do|follow|obey|execute|perform|carry out|comply with|act on|apply|run|heed|carry it out|act accordingly)\b"
     r"(?: \w{1,12}){0,3}? (?:what (?:it|the \w{1,20}(?: \w{1,20})?) (?:says|say|wrote|asks|tells|demands)|it\b|them\b|accordingly|out\b|the (?:fixture|sentence|quote|quoted \w+|phrase|payload|example|instruction|text|test|above|attack)|"
     r"this (?:attack|sentence|example|payload|quote|instruction|test|phrase|text|one)|these (?:instructions|orders))\b(?! like| such| as data)"
-    r"|\b(?:translate|decode|read|repeat) (?:\w{1,12} )?(?:and|then)[ ,](?:then )?(?:follow|obey|execute|do)\b|\bact on it\b|\bact accordingly\b|\bnew orders\b|\byou should (?:really|actually)\b|\bfor real\b|\binstructions? to you\b|\bas coming from\b|\band comply\b|\bplease do that\b|\bdo that (?:now|please)\b"
+    r"|\b(?:translate|decode|read|repeat) (?:\w{1,12} )?(?:and|then)[ ,](?:then )?(?:follow|obey|execute|do)\b|\bact on it\b|\bact (?:it|this|that) out\b|\bwhich you (?:should|must|shall|have to|are to) (?:act out|perform|execute|do|follow|obey)\b|\bpasses only if you\b|\bplease execute it\b|\bact accordingly\b|\bnew orders\b|\byou should (?:really|actually)\b|\bfor real\b|\binstructions? to you\b|\bas coming from\b|\band comply\b|\bplease do that\b|\bdo that (?:now|please)\b"
 )
 """What takes the excuse from a quotation: the reader is asked to do what it says."""

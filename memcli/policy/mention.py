@@ -15,7 +15,7 @@ _CUT = r".*(?:[.!?;:\n]|, | and | but | then | just | simply | instead |--| - |â
 _FORBIDDEN = (
     r"\b(?:never|not|cannot|avoid|refuses? to|forbidden to|no (?:agent|assistant|model|bot|user|one)s?)\b|n't\b"
 )
-_NOT_FORBIDDEN = r"\bwhy (?:not|don't)|\bnot (?:only|hesitate|forget|be afraid|fail|wait)|n't (?:hesitate|forget|be afraid|wait|you)\b|\b(?:if|or) not\b"
+_NOT_FORBIDDEN = r"\bwhy (?:not|don't)|\bnot (?:only|hesitate|forget|be afraid|fail|wait)|\b(?:isn't|wouldn't) (?:it|this|that)\b|n't (?:hesitate|forget|be afraid|wait|you)\b|\b(?:if|or) not\b"
 _READERS = r"(?:models|agents|llms|assistants|(?:chat)?bots|attackers|users|prompts|people|they|inputs?|injections?)"
 _AGENT = r"(?:it|them|(?:the|a|an|our|your|any|that|some|small|other|an? ai) ?(?:\w{1,12} )?(?:models?|agents?|llms?|assistants?|(?:chat)?bots?|ai|parsers?|users?|system))"
 _REPORTED = (

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memcli.model.characters import INVISIBLE, is_plain
+from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
+from memcli.policy.prefilter import Pattern
 
 _LOOKALIKES = {
     "a": "αа", "b": "βвьƅ", "c": "сϲ", "d": "ԁ", "e": "еεєҽ", "g": "ɡց", "h": "һнհ", "i": "іιıӏ", "j": "јϳ", "k": "кκ",
@@ -32,8 +33,7 @@ _KEY_WORDS = frozenset(
     """.split()
 )
 _LONG = 12
-_SINGLES = 10
-_SEPARATORS = str.maketrans("-._*|", "     ")
+_SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
 _ORDERED = (
     "ignor",
     "disregard",
@@ -57,12 +57,17 @@ _TELLING = 3
 _DEPTH = 2
 _MOST = 1 << 20
 _SANDWICH = r"[a-z][0-9@$!|+][a-z]"
+_TWO_SANDWICHES = rf"{_SANDWICH}[\s\S]*?{_SANDWICH}"
 _CODED = r"&(?:#\d|#x[\da-f]|[a-z]{2,8};)|%[2-7][\da-f]|\\(?:u00|x)[2-7][\da-f]|\\u\{"
 _ESCAPED = r"\\u\{?([\da-fA-F]{4,6})\}?|\\x([\da-fA-F]{2})"
 _PARTS = r"(?<![^\W_])[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
 _HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
 _BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
 _HEX = r"(?:[0-9a-fA-F]{2}){12,}\Z"
+_TORN = ("instruct", "ignor", "disregard", "forget", "previous", "guideline", "secret", "password", "prompt", "reveal")
+_TORN_WORDS = "|".join(
+    rf"(?<!\w){' ?'.join(word)}(?!\w)" for word in sorted(_KEY_WORDS, key=len, reverse=True) if len(word) > 4
+)
 _SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
 
 
@@ -79,16 +84,17 @@ def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
     plain = text if text.isascii() else _latin(_visible(text))
     low = fold(plain)
     yield Reading(low)
-    words = plain.split()
-    long = "\n".join([word for word in dict.fromkeys(words) if len(word) >= _LONG])
+    long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
     if names := _names(long):
         yield Reading(names, is_name=True)
         if leet := _from_leet(names):
             yield Reading(leet, is_name=True)
     if not low.isalpha() and (leet := _from_leet(low)):
         yield Reading(leet)
-    if spelled := _respelled(plain, words, long):
+    if spelled := _respelled(plain):
         yield Reading(spelled)
+    if torn := _mended(low):
+        yield Reading(torn)
     if "snoitcur" in low or "erongi" in low:
         yield Reading(low[::-1])
     if "vafgehp" in low or "vtaber" in low:
@@ -107,7 +113,7 @@ def fold(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return text if is_plain(text) else INVISIBLE().sub("", text)
+    return text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text))
 
 
 def without_accents(text: str) -> str:
@@ -177,7 +183,7 @@ def _is_telling(name: str) -> bool:
 
 def _from_leet(low: str) -> str:
     """`low` with key words for what is spelled with digits and signs; empty when there are not two of them."""
-    if len(_compiled(_SANDWICH).findall(low)) < 2:
+    if not _pattern(_TWO_SANDWICHES).occurs(low):
         return ""
     count = 0
 
@@ -199,13 +205,27 @@ def _skeletons() -> dict[str, str]:
     return {word.translate(_SKELETON): word for word in _KEY_WORDS}
 
 
-def _respelled(plain: str, words: list[str], long: str) -> str:
-    """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
-    singles = sum([len(word) == 1 and word.isalnum() for word in words])
-    if singles < _SINGLES and list(map(len, long.translate(_SEPARATORS).split())).count(1) < _SINGLES:
+def _mended(low: str) -> str:
+    """`low` with key words whole that blanks tear apart; empty when there are not two of them."""
+    squeezed = low.replace(" ", "")
+    if not any(stem in squeezed and squeezed.count(stem) > low.count(stem) for stem in _TORN):
         return ""
-    runs = _compiled(_SPELLED).findall(plain)
-    return "\n".join([re.sub(r"([^\W_]|[:/])[ ._*|-](?=[^\W_]|[:/])", r"\1", run).lower() for run in runs])
+    read, count = _compiled(_TORN_WORDS).subn(lambda match: match[0].replace(" ", ""), low)
+    return fold(read) if count > 1 and read != low else ""
+
+
+def _respelled(plain: str) -> str:
+    """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
+    if not _pattern(_SINGLES).occurs(plain):
+        return ""
+    return "\n".join([fold(_joined(run)) for run in _compiled(_SPELLED).findall(plain)])
+
+
+def _joined(run: str) -> str:
+    """A spelled-out run as words: where letters are joined by one sign, any other separator is the end of a word."""
+    signs = [sign for sign in "-.*|_" if run.count(sign) * 2 > len(run.split())]
+    separator = re.escape(signs[0]) if signs else "[ ._*|-]"
+    return re.sub(rf"([^\W_]|[:/]){separator}(?=[^\W_]|[:/])", r"\1", run)
 
 
 def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
@@ -213,6 +233,8 @@ def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
         yield _unescaped(plain)
     pieces = []
     for piece in _compiled(_BASE64).findall(long):
+        if piece.isalpha() and piece.islower():
+            continue
         if _compiled(_HEX).match(piece):
             text = _readable(bytes.fromhex(piece))
         else:
@@ -254,6 +276,11 @@ def _readable(data: bytes) -> str:
     except UnicodeDecodeError:
         return ""
     return text if " " in text and text.replace("\n", " ").replace("\t", " ").isprintable() else ""
+
+
+@cache
+def _pattern(pattern: str) -> Pattern:
+    return Pattern(pattern)
 
 
 @cache

@@ -10,6 +10,7 @@ import hashlib
 import unicodedata
 from urllib.parse import quote
 
+from tests.policy import injection_families as families
 from tests.policy.injection_benign import BENIGN
 from tests.policy.injection_hostile import FIELDS, PLAIN, TO_ENCODE
 
@@ -28,7 +29,7 @@ _WIDE = str.maketrans({chr(33 + n): chr(0xFF01 + n) for n in range(94)})
 def hostile() -> list[tuple[str, dict[str, object]]]:
     """(category, fields of a memory)."""
     found: list[tuple[str, dict[str, object]]] = [
-        (category, {"raw": text}) for category, texts in PLAIN.items() for text in texts
+        (category, {"raw": text}) for category, texts in (PLAIN | families.HOSTILE).items() for text in texts
     ]
     found += [("fields", fields) for fields in FIELDS]
     found += [("encoded", {"raw": text}) for text in _encoded()]
@@ -37,7 +38,7 @@ def hostile() -> list[tuple[str, dict[str, object]]]:
 
 def benign() -> list[tuple[str, dict[str, object]]]:
     """(category, fields of a memory)."""
-    return [(category, {"raw": text}) for category, texts in BENIGN.items() for text in texts]
+    return [(category, {"raw": text}) for category, texts in (BENIGN | families.BENIGN).items() for text in texts]
 
 
 def is_held_out(fields: dict[str, object]) -> bool:
