@@ -143,7 +143,19 @@ _LAWS: tuple[Near, ...] = (
     Near((("무시하", "무시해", "잊고", "잊어", "따르지 말", "어기고", "우회하"), ("규칙", "지시", "지침", "제한", "설정", "정책"), ("알려", "보여", "출력", "보내", "삭제", "실행", "말해", "공개")), 40),
     Near((("yok say", "unut", "dikkate alma", "goz ardi et"), ("kural", "talimat", "kisitlama"), ("goster", "gonder", "sil", "yazdir", "ver"))),
 )  # fmt: skip
-LANGUAGES: tuple[Near, ...] = (*_SET_ASIDE, *_RULES, *_LAWS, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
+_FROM_NOW: tuple[Near, ...] = (
+    Near((("ab sofort", "von jetzt an", "ab jetzt", "vergiss"), ("du ", "dir ", "dich"), ("jeden befehl", "alle befehle", "jede anweisung", "ohne rückfrage", "ohne zustimmung", "uneingeschränkt", "ohne einschränkung", "nur noch", "gesagt wurde", "sag niemand", "sage niemand")), 90),
+    Near((("désormais", "à partir de maintenant", "dorénavant", "oublie"), ("tu ", "vous "), ("sans restriction", "sans aucun filtre", "sans filtre", "sans limite", "sans confirmation", "chaque commande", "toutes les commandes", "toute commande", "tout ordre", "n'en parle", "ne dis rien")), 90),
+    Near((("a partir de ahora", "de ahora en adelante", "olvida"), ("obedec", "ejecut", "respond", "eres ", "actúa", "hac"), ("sin restric", "sin filtro", "sin confirm", "cualquier orden", "todas las órdenes", "todo comando", "cualquier comando", "solo a ", "sólo a ", "no digas nada")), 90),
+    Near((("d'ora in poi", "da ora in poi", "da adesso", "dimentica"), ("esegui", "rispond", "sei ", "obbedisc", "agisci"), ("senza restriz", "senza filtr", "senza confer", "senza chiedere", "ogni comando", "qualsiasi comando", "tutti i comandi", "solo a ", "non dire nulla")), 90),
+    Near((("a partir de agora", "de agora em diante", "esqueça", "esqueca"), ("execut", "respond", "você é", "voce e", "obedeç", "obedec", "aja"), ("sem restriç", "sem filtro", "sem confirm", "sem perguntar", "qualquer comando", "todos os comandos", "qualquer ordem", "não diga nada", "so a ", "só a ")), 90),
+    Near((("с этого момента", "отныне", "теперь ты", "теперь вы", "забудь"), ("ты ", "вы ", "выполня", "тебе"), ("без ограничений", "без подтверждения", "любые команды", "любую команду", "все команды", "ничего не сообщай", "никому не говори", "администратор")), 90),
+    Near((("从现在起", "从现在开始", "从今以后", "今后"), ("你",), ("限制", "任何命令", "所有命令", "直接执行", "无需确认", "不要告诉", "只听", "只服从")), 60),
+    Near((("今から", "これから", "以降", "これ以降"), ("あなた", "お前", "君"), ("制限", "何でも", "すべての命令", "全ての命令", "確認なし", "確認せず", "言わないで", "だけに従")), 60),
+    Near((("지금부터", "이제부터", "앞으로"), ("너는", "당신은", "넌 ", "모든", "어떤"), ("제한 없", "제한없", "모든 명령", "어떤 명령", "확인 없이", "말하지 마", "묻지 말")), 60),
+)  # fmt: skip
+
+LANGUAGES: tuple[Near, ...] = (*_FROM_NOW, *_SET_ASIDE, *_RULES, *_LAWS, *_PERSONAS, *_UNBOUND, *_PROMPTS, *_LEAKS)
 
 NEGATIONS = (
     "nicht",

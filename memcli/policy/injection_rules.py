@@ -9,6 +9,7 @@ from memcli.policy.family_rules import FAMILY_RULES
 from memcli.policy.injection_rule import Rule
 from memcli.policy.markup_rules import MARKUP_RULES
 from memcli.policy.override_rules import OVERRIDE_RULES
+from memcli.policy.signal_rules import SIGNAL_RULES
 
 RULES: tuple[Rule, ...] = (
     *OVERRIDE_RULES,
@@ -17,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     *EXFILTRATION_RULES,
     *FAMILY_RULES,
     *ADDRESSED_RULES,
+    *SIGNAL_RULES,
 )
 
 DISCUSSED = (

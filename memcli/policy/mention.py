@@ -29,6 +29,8 @@ _ELSEWHERE = (
     r"context|messages?|memor\w{1,3}|now|here|claude|agents?|makers?|models?|you|your|admins?|administrators?|file|anthropic|openai|all|any|me|my|good|ever|"
     r"team|moment|while|task|answer|reply|purposes?|reason)\b)\w"
 )
+_WHOLE = r"\byour \b|\b(?:all|any|every|each)\b"
+"""Says that no order is left standing, so that a place named after it is no other place."""
 _REFUSALS = ("not ", "don't ", "never ", "no longer ")
 _IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
 _NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
@@ -44,7 +46,7 @@ def is_mentioned(rule: Rule, text: str, match: re.Match[str]) -> bool:
         return True
     if match[0].startswith(_REFUSALS) and _compiled(_IF).search(text, max(0, start - _CLAUSE), start):
         return True
-    if rule.is_local and "your " not in match[0] and _compiled(_ELSEWHERE).match(text, end):
+    if rule.is_local and not _compiled(_WHOLE).search(match[0]) and _compiled(_ELSEWHERE).match(text, end):
         return True
     if _is_obeyed(text, start, end):
         return False

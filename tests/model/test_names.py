@@ -41,7 +41,10 @@ def test_a_safe_path_is_a_path(text: str) -> None:
     assert check_path(safe_path(text)) == safe_path(text)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "-x", "x" * 129, "a\x00", "\u202ea", "/home/me/.docker/config", "a/../b", "a//b", "a/", ".a", "a/.b"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "a b", "-x", "x" * 129, "a\x00", "\u202ea", "/home/me/.docker/config", "a/../b", "a//b", "a/", ".a", "a/.b"],
+)
 def test_bad_ids_are_refused(name: str) -> None:
     with pytest.raises(UsageError):
         check_id(name)

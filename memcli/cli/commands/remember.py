@@ -59,7 +59,8 @@ def command(
     ] = None,
     enforce: Annotated[bool, typer.Option("--enforce", help="Where a trigger matches, `guard` fails.")] = False,
     link: Annotated[
-        list[str] | None, typer.Option(metavar="RELATION:ID", help="relates_to, depends_on, ... and an id or a path; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="RELATION:ID", help="relates_to, depends_on, ... and an id or a path; may be repeated."),
     ] = None,
     anchor: Annotated[
         list[str] | None,
