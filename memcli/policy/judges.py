@@ -7,10 +7,11 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 
 from memcli.policy import named
+from memcli.policy.labels import Label
 from memcli.policy.named import CLOSING, OPENING, QUOTES
 from memcli.policy.passwords import entropy, is_common, is_given_password, is_pass_phrase, is_spoken_password
 from memcli.policy.references import MARKUP, STRING_ENDS, is_reference
-from memcli.policy.tokens import is_made_of_both, reads
+from memcli.policy.tokens import is_made_of_both, is_token, reads
 
 Judge = Callable[[str, str, str], bool]
 """Told the value, what stands before it (at most 80 characters), and the character after it."""
@@ -29,6 +30,8 @@ _DULL_MAIL = re.compile(
 )
 _LOGIN = re.compile(r"(?:\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n]*|//\S*|@)\Z")
 _ARMOUR_TEXT = re.compile(r"(?:[A-Za-z0-9+/=]{24,}|\\n|[\r\n])")
+_PORT = re.compile(r"(?:[\d.]+:)*\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?\Z")
+_FUNCTION_WORDS = frozenset("the and for are was with from into they them their which were have has should would".split())
 _LONG_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
@@ -130,6 +133,60 @@ def is_email(value: str, before: str, after: str) -> bool:
     return not (_DULL_MAIL.match(value) or _LOGIN.search(before) or (after in ":/@" and after))
 
 
+def is_flag_password(value: str, before: str, after: str) -> bool:
+    """Whether what stands after the flag that a program takes its password by is one."""
+    value = value if before[-1:] in QUOTES else value.rstrip(CLOSING)
+    if value.startswith(("-", "$", "/", "%", "{")) or is_reference(value) or _PORT.match(value):
+        return False
+    return is_given_password(value, is_quoted=True, is_config=True) and (not value.isalpha() or is_common(value) or len(value) >= 8)
+
+
+def is_flag_token(value: str, before: str, after: str) -> bool:
+    """Whether what stands after a flag such as `--api-key` is a key; files and names stand there, too."""
+    return not value.startswith(("-", "/", "./")) and is_assigned_token(value.rstrip(CLOSING))
+
+
+def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
+    """Whether a quoted argument in the place of a password is one."""
+    value = value.strip()
+    if is_reference(value) or value.lower() in _WEAK:
+        return False
+    return is_given_password(value, is_quoted=True, is_config=False) and not (value.isalpha() and value.islower() and len(value) < 10)
+
+
+def is_setting(value: str, before: str, after: str) -> bool:
+    """Whether the last word of a line of settings is a password or a shared key; words that name a mode are not."""
+    has_digits = any(c.isdigit() for c in value) or any(c in "!@#$%^&*" for c in value)
+    return (has_digits or is_common(value)) and is_flag_password(value, before, after)
+
+
+def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
+    """Whether a word alone on the line below its label is what the label says."""
+    if is_reference(value) or not any(c.isdigit() for c in value) and not is_common(value):
+        return False
+    head = before.rstrip("\"'`*#>-/ \t\r\n:").lower()
+    if head.endswith(("token", "secret", "key")):
+        return is_assigned_token(value)
+    return is_spoken_password(value, is_quoted=False) and not value.endswith((":", ",", "{", "(", ";"))
+
+
+def is_seed_phrase(value: str, before: str, after: str) -> bool:  # noqa: ARG001
+    """Whether many words are the seed of a wallet: none of grammar, and hardly one twice."""
+    words = re.findall(r"[a-z]{3,8}", value)
+    return len(words) >= 12 and len(set(words)) >= len(words) - 2 and _FUNCTION_WORDS.isdisjoint(words)
+
+
+def is_code_list(value: str, before: str, after: str) -> bool:  # noqa: ARG001
+    """Whether what follows `recovery codes` are codes: every part has digits."""
+    parts = re.findall(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*", value)
+    return bool(parts) and all(any(c.isdigit() for c in part) for part in parts) and entropy(value) > 2.5
+
+
+def is_assigned_token(value: str) -> bool:
+    """Whether a value in the place of a key was made by a machine."""
+    return not is_reference(value) and is_token(value, Label.KEY)
+
+
 JUDGES: Mapping[str, Judge] = {
     "assigned": named.is_assigned_secret,
     "paired": named.is_paired_secret,
@@ -147,6 +204,13 @@ JUDGES: Mapping[str, Judge] = {
     "netrc": is_netrc_password,
     "token": named.is_header_token,
     "url": is_url_password,
+    "flag": is_flag_password,
+    "flag_token": is_flag_token,
+    "argument": is_argument,
+    "setting": is_setting,
+    "below": is_below,
+    "seed": is_seed_phrase,
+    "codes": is_code_list,
     "typed": is_typed_password,
     "basic": is_basic_credentials,
     "bearer": is_bearer,

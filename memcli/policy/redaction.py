@@ -15,16 +15,10 @@ from typing import Any, NamedTuple
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.policy import views
-from memcli.policy.cloud_rules import CLOUD_RULES
-from memcli.policy.context_rules import CONTEXT_RULES
 from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
 from memcli.policy.rule_index import SHORTEST, RuleIndex
-from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
-
-RULES: tuple[Rule, ...] = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *CONTEXT_RULES)
-_RANKS = {rule: rank for rank, rule in enumerate(RULES)}
-KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
+from memcli.policy.rules import KINDS, RULES, WITH_FORMAT
 SECRETS = "secrets"
 MAX_PATTERN = 1000
 MAX_PATTERNS = 100
@@ -32,8 +26,7 @@ _MAX_MEMORY = 8 << 20
 _CONTEXT = 200
 _DEPTH = 2
 _ALL = len(RULES) + 1
-_WITH_FORMAT = len(RULES) - len(CONTEXT_RULES)
-"""The rank of the first rule that goes by what stands around a secret."""
+_RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
 _ROUNDS = 8
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
 _MARKS = ("[REDACTED:", "redacted-")
@@ -112,7 +105,7 @@ class Detector:
 
     def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
         """What is found only where the text is read without what interrupts it."""
-        looks = ((views.plain(text, data), _ALL), (views.unescaped(data), _ALL), (views.joined(data), _WITH_FORMAT))
+        looks = ((views.plain(text, data), _ALL), (views.unescaped(data), _ALL), (views.joined(data), WITH_FORMAT))
         found = []
         for view, below in looks:
             if view is None:
@@ -234,7 +227,7 @@ def _compile(pattern: str) -> Any:
 
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
-    rank = _RANKS[rule]
+    rank = _RANKS[id(rule)]
     position = 0
     while (match := _compile(rule.pattern).search(data, position)) is not None:
         start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
