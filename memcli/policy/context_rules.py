@@ -10,7 +10,10 @@ _BEGIN = r"-----BEGIN {0}(?:[A-Z0-9]+ ){{0,3}}PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----"
 _BODY = r"[0-9A-Za-z+/=\s\\:,.()\"'<>#|*-]*?"
 _TORN = r"(?:(?:\\r|\\n|[\s+>#|*\"',-])*[0-9A-Za-z+/=]{16,})+"
-_QUOTED = r"[brfu]{0,2}\\{0,3}\"((?:[^\"\\\n]|\\[^\"\n])+)|[brfu]{0,2}\\{0,3}'((?:[^'\\\n]|\\[^'\n])+)|`([^`\n]+)"
+_QUOTED = (
+    r"[brfu]{0,2}\\{1,3}\"((?:[^\"\\\n]|\\[^\"\n])+)|[brfu]{0,2}\\{1,3}'((?:[^'\\\n]|\\[^'\n])+)|`([^`\n]+)"
+    r"|[brfu]{0,2}\"((?:[^\"\\\n]|\\[^\n])+)|[brfu]{0,2}'((?:[^'\\\n]|\\[^\n])(?:[^'\\\n]|\\[^\n]|'')*)"
+)
 _BARE_END = r"(?:[,;)\]}>\"'`.|*]*(?:[^!-~]|$)|[;&,][\w.-]+[=:]|\\[nrt\"'\\]|[\"'`][,;)\]}]|</|\*\*)"
 _BARE = r"([^\s\"'`\x00][!-~]*?)" + _BARE_END
 _VALUE = f"(?:{_QUOTED}|{_BARE})"
@@ -19,7 +22,7 @@ _AROUND = r"[\\\"'`\])*_]{0,6}[\t ]{0,8}"
 _GIVEN = (
     r"(?:key|token|jwt|secret|secret[_-]?id|credentials?|cookie|auth|bearer)"
     + TAIL
-    + r"[\\\"'`\])*_]{0,6}[\t ]{0,8}[:=,|-][^\n]{0,40}?\n?[^\n]{0,40}?[0-9!@#$%^&*]|"
+    + r"[\\\"'`\])*_]{0,6}[\t ]{0,8}[:=,|-](?:[^\n]{0,40}?\n?[^\n]{0,40}?[0-9!@#$%^&*]|[\t ]{0,4}[\"']?[a-z]{16})|"
     r"(?:passw(?:or)?d|passwd|pswd|pwd|pass|passphrase|passcode|passkey|psk|pw)"
     + TAIL
     + r"[\\\"'`\])*_]{0,6}[\t ]{0,8}(?:(?:[:=,|]|->)[^\n]{0,30}?\S{4}|:[\t ]{0,4}[|>][+-]?\n)"
@@ -57,7 +60,6 @@ _RULES: tuple[Rule, ...] = (
     _framed("pgp_private_key", "PGP "),
     _framed("private_key", ""),
     Rule("putty_private_key", ("Private-Lines:",), r"(?s)Private-Lines: \d+(?:\s|\\n|\\r)+((?:[+\s-]*[0-9A-Za-z+/=]{16,}(?:\s|\\n|\\r|$))+)", judge="key"),
-    Rule("jwt", ("eyJ",), r"(?:\b|_)(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{16,})", 3.5),
     Rule("connection_string", ("://",),
          r"(?i)\b(?:[a-z0-9+]*(?:" + _DATABASES + r")[a-z0-9+:]*)://[^\s:/@\"'<>\[\]()]*:([^\s@/\"'<>`]+)@[\w.\[-]", judge="url", probe=_LOGIN),
     Rule("url_password", ("://",), r"(?i)\b[a-z][a-z0-9+.-]*://[^\s:/@\"'<>\[\]()]*:([^\s@/\"'<>`]+)@[\w.\[-]", judge="url", probe=_LOGIN),
@@ -75,15 +77,17 @@ _RULES: tuple[Rule, ...] = (
          judge="typed", probe=r"sshpass|--?[a-z-]{0,40}(?:pass|pw|token|secret|api-key|auth)[a-z]{0,10}[ =]|\s-[pkwa]|/user:"),
     Rule("command_password", ("--password-stdin", "chpasswd", "sudo -s"),
          r"(?i)\b(?:echo|printf)\s+(?:-n\s+)?[\"']?(?:[\w.-]+:)?([^\s\"']{6,})[\"']?\s*\|[^\n]{0,80}(?:--password-stdin|chpasswd|sudo\s+-S)", judge="typed"),
+    Rule("assigned_secret", ("\\def", "command{"), r"\\(?:def|(?:re)?newcommand\*?\{?|providecommand\{?)\s?\\\w*(?i:password|passwd|secret|token|apikey|pwd)\}?\{([^{}\n]{4,})\}", judge="argument"),
+    Rule("assigned_secret", (";s:",), r"(?i)[\w-]*(?:password|passwd|secret|token|api_?key|pwd)\\?\"\s?;\s?s:\d{1,4}:\\?\"([^\"\n]{4,}?)\\?\"", judge="argument"),
     Rule("assigned_secret", ("identified by", "password '", 'password "'),
          r"(?i)\b(?:identified\s+(?:with\s+\w+\s+)?by|(?:with|encrypted|set)\s+password|user\s+\S+\s+password)\s+(?:=\s*)?[\"']([^\"'\n]{4,})[\"']", judge="paired_value"),
     Rule("netrc_password", (":5432:", ":*:", ":5433:", ":6432:"), r"(?m)^[\w.*-]+:(?:\d{2,5}|\*):[\w.*-]+:[\w.*-]+:([^\s:]{4,})$", judge="typed"),
-    Rule("markup_secret", ("</",), r"(?i)<[\w:.-]*(?:password|passwd|secret|token|api_?key)[\w.-]*>\s{0,2}([^<>\s]{6,})\s{0,2}</",
+    Rule("markup_secret", ("</",), r"(?i)<[\w:.-]*(?:password|passwd|secret|token|api_?key)[\w.-]*>\s{0,2}(?:<!\[CDATA\[)?([^<>\s][^\s]{5,200}?)(?:\]\]>)?\s{0,2}</",
          judge="typed", probe=r"</[\w:.-]{0,40}(?:passw|secret|token|api_?key)"),
     Rule("assigned_secret", SECRET_WORDS,
-         r"(?i)(?:" + KEY + r"|token|jwt|secret(?:[_-]?id)?|passw(?:or)?d|passwd|pswd|pwd|pass|passphrase|passcode|passkey|credentials?|auth|psk|\bpw|cookie|bearer)" + TAIL + _AROUND +
+         r"(?i)(?:" + KEY + r"|token|jwt|secret(?:[_-]?id)?|passw(?:or)?d|passwd|pswd|pwd|pass|passphrase|passcode|passkey|credentials?|auth|psk|preshared_?key|\bpw|cookie|bearer)" + TAIL + _AROUND +
          r"(?:(?::[\t ]*[|>][+-]?\d?[\t ]*\n[\t ]{1,40}|(?::[\t ]*[\w\[\]|. ]{1,24}?)?[\t ]*(?:=>|:=|->|=|:|\||→)\*{0,2}[\t ]{0,8}\*{0,2})" + _VALUE +
-         r"|[\t ]{0,2},[\t ]{0,8}(?:" + _QUOTED + "))", judge="assigned", probe=_GIVEN),
+         r"|[\t ]{0,2},[\t ]{0,40}(?:" + _QUOTED + "))", judge="assigned", probe=_GIVEN),
     Rule("prose_password", _PASS_WORDS,
          r"(?i)\b(?:pass ?words?|pass ?phrase|passwd|pass ?code|pwd|pw)\b" + _PLACE + r"[\"'`*_)]{0,4}" + _SAID + r"[:(*_]{0,3}" + _VALUE,
          judge="prose", probe=r"\b(?:pass ?w|pass ?phrase|pass ?code|pwd|pw\b)[^\n]{0,90}?(?:\s(?:is|was|are|will be|became|becomes|remains|to|[=—–-])|[:=]\*{0,2})\s"),
@@ -112,7 +116,7 @@ _RULES: tuple[Rule, ...] = (
     Rule("assigned_secret", ("env ", "arg ", "set ", "setx", "export ", "setenv", "requirepass", "masterauth", "rootpw"),
          r"(?mi)^[+\-\t #>$]{0,8}(?:(?:ENV|ARG|setx?|setenv|set[\t ]+-\w+|export)[\t ]+[\w.-]*(?:pass|pwd|token|secret|key|auth|pw)[\w.-]*|requirepass|masterauth|rootpw)[\t ]+" + _VALUE,
          judge="spaced", probe=r"(?:env|arg|setx?|setenv|-\w{1,4}|export)[\t ]+[\w.-]{0,60}(?:pass|pwd|token|secret|key|auth|pw)[\w.-]{0,40}[\t ]|requirepass|masterauth|rootpw"),
-    Rule("assigned_secret", ("value", "default"),
+    Rule("assigned_secret", tuple(word + sign for word in ("value", "default") for sign in ("\"", "'", ":", "=", " :", " =")),
          r"(?i)(?:[\"']?(?:[\w-]*(?:name|key|variable|field|label|id|option))[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]*(?:pass|pwd|token|secret|key|credential|auth)[\w.-]*[\"']?\s{0,3},?\s{1,40}"
          r"(?:[\"']?[\w-]+[\"']?\s{0,2}[:=]\s{0,2}[\w\"']{1,24},?\s{1,40})?[\"']?(?:[\w-]*value|default)[\"']?\s{0,3}[:=]\s{0,3})" + _VALUE, judge="paired",
          probe=r"(?:pass|pwd|token|secret|key|cred|auth)[\w.-]{0,60}[\"']?\s{0,3},?\s{1,40}[^\n]{0,40}\s{0,40}[\"']?(?:[\w-]{0,20}value|default)"),

@@ -40,12 +40,13 @@ FOREIGN_PHRASES = (
     "code d'accès",
     "palabra clave",
 )
-_SHORT_WORDS = frozenset(["pwd", "pw", "pass", "psk", "pswd", "passw", "passkey", "pword", "psw", "mdp", "pin"])
+_SHORT_WORDS = frozenset(["pwd", "pw", "pass", "psk", "pswd", "passw", "passkey", "pword", "psw", "mdp", "pin", "presharedkey"])
 _PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "wachtwoord")
 _OWNERS = frozenset(
     "db database user admin root my ssh ftp mail email smtp imap pg mysql mariadb postgres redis mongo ldap sudo ansible become auth require http proxy login "
     "wifi wpa rabbitmq keystore truststore vault service app bind repl replication archive zip rpc vpn router the".split()
 )
+_PASSES = frozenset("first second third last next one two single multi render shadow opt shader by can could must did tests all".split())
 _JOINED_ENDS = re.compile(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
 _KEY_QUALIFIERS = frozenset(
     "api access private auth encryption encrypt signing sign master account storage service session client app application consumer shared "
@@ -57,7 +58,7 @@ _STRONG_ENDS = ("secret", "secretkey", "accesskey", "privatekey", "apikey")
 _MODIFIERS = frozenset(
     "prod production staging stage dev development test testing live sandbox old new current prev previous next backup primary secondary main "
     "default value plain plaintext raw text base64 b64 hex string local remote v1 v2 v3 eu us de uk internal external temp tmp initial here "
-    "prd stg qa uat env now".split()
+    "prd stg qa uat env now base".split()
 )
 _NOT_TOKENS = frozenset(
     "next page pagination continuation start starting cursor stop eos bos pad unk mask sep cls special cancellation cancel correlation position design "
@@ -97,13 +98,18 @@ def label_of(name: str) -> Label | None:
     return _label(words, name)
 
 
+def _is_pass_of_owner(owner: str, name: str) -> bool:
+    """Whether `pass` is somebody's, and not the second pass of a compiler."""
+    return owner in _OWNERS or (name.isupper() and owner not in _PASSES)
+
+
 def _label(words: Sequence[str], name: str) -> Label | None:
     last = words[-1]
-    if last == "pass" and len(words) > 1 and words[-2] not in _OWNERS:  # the second pass of a compiler
+    if last == "pass" and len(words) > 1 and not _is_pass_of_owner(words[-2], name):
         return None
     if last in _SHORT_WORDS or last in PASSWORD_WORDS or last.endswith(_PASSWORD_ENDS) or _JOINED_ENDS.search(last):
         return Label.PASSWORD
-    if words[-2:] in (["pass", "word"], ["pass", "phrase"], ["pass", "code"]) or " ".join(words[-3:]).endswith(
+    if words[-2:] in (["pass", "word"], ["pass", "phrase"], ["pass", "code"], ["shared", "key"], ["preshared", "key"], ["wpa", "key"], ["wifi", "key"]) or " ".join(words[-3:]).endswith(
         FOREIGN_PHRASES
     ):
         return Label.PASSWORD

@@ -77,7 +77,7 @@ def is_foreign_secret(value: str, before: str, after: str) -> bool:
     if after in OPENING or is_torn or is_reference(value) or (not is_quoted and has_brackets(value)):
         return False
     if not label[1]:
-        return is_token(value, Label.TOKEN)
+        return is_token(value, Label.KEY if sign in ":=：" else Label.TOKEN)
     if sign in ":=：":
         return is_given_password(value, is_quoted=is_quoted, is_config=True)
     return is_spoken_password(value, is_quoted=is_quoted)

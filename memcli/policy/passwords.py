@@ -47,7 +47,7 @@ _NOT_PASSWORDS = frozenset(
 _LABELS_WITHIN = re.compile(
     r"pass(?:w|phrase|code|_|$)|pwd|token|secret|credential|user|login|auth|input|value|param|string|field|config|setting|option|hash|crypt|"
     r"valid|confirm|request|response|form|prompt|default|manager|service|provider|handler|helper|factory|model|class|type|name|kennwort|passwort|"
-    r"example|test|dummy|fake|mock|sample|placeholder|(?<!mon)(?<!don)(?<!tur)key|column|label|text|error|message",
+    r"example|test|dummy|fake|mock|sample|placeholder|(?<!mon)(?<!don)(?<!tur)key(?!board)|column|label|text|error|message",
     re.IGNORECASE,
 )
 _CODE_BASE = re.compile(

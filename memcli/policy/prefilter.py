@@ -96,7 +96,7 @@ class Pattern:
     def _looser(self) -> Any:
         import re2
 
-        return re2.compile(looser(_in_ascii(self._text)), quiet_options(_MAX_MEMORY))
+        return re2.compile(looser(_in_ascii(self._text).decode()), quiet_options(_MAX_MEMORY))
 
 
 class BytesPattern:
@@ -143,16 +143,12 @@ _STAND_INS = _StandIns()
 _OTHERS = re.compile("[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+")
 
 
-def _in_ascii(text: str) -> str:
-    r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
-    if text.isascii() and not any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
-        return text
-    return _translated(text)
-
-
 @lru_cache(8)  # one pattern after the other is tried on the same text
-def _translated(text: str) -> str:
-    return _OTHERS.sub(lambda run: run[0].translate(_STAND_INS), text)
+def _in_ascii(text: str) -> bytes:
+    r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
+    if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
+        text = _OTHERS.sub(lambda run: run[0].translate(_STAND_INS), text)
+    return text.encode()
 
 
 _LOOK_BEHIND = re.compile(r"\(\?<!(?:\\.|[^()\\\[])*\)")

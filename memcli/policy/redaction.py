@@ -112,7 +112,8 @@ class Detector:
                 continue
             for hit in self._find_plain(view.text, view.text.encode()):
                 start, end = view.origin(hit.start, hit.end)
-                if hit.rank < below and not any(start < other.end and other.start < end for other in known):
+                others = [other for other in known if start < other.end and other.start < end]
+                if hit.rank < below and (not others or (hit.rank < WITH_FORMAT and end - start > _total(others))):
                     found.append(hit._replace(start=start, end=end))
         return found
 
@@ -275,6 +276,10 @@ def _merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
         else:
             whole.append(hit)
     return [part for hit in whole for part in _without(hit, marks)] if marks else whole
+
+
+def _total(hits: Sequence[Hit]) -> int:
+    return sum(hit.end - hit.start for hit in hits)
 
 
 def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:

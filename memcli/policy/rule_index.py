@@ -33,10 +33,9 @@ class _Keywords:
         if not self._rules or not (found := self._literals.within(text)):
             return _NONE
         left = {}
-        for word, rules in self._rules.items():
-            if word in found:
-                kept = [rule for rule in rules if rule.is_apart or word in tokens()]
-                left.update({word: kept} if kept else {})
+        for word in sorted(found):
+            kept = [rule for rule in self._rules[word] if rule.is_apart or word in tokens()]
+            left.update({word: kept} if kept else {})
         return _Keywords(left) if left else _NONE
 
     def only(self, rules: Sequence[Rule]) -> _Keywords:

@@ -46,6 +46,7 @@ ADDRESS_RULES: tuple[Rule, ...] = (
     _address("ghost_admin_key", "ghost", r"(?:^|[^0-9a-f])([0-9a-f]{24}:[0-9a-f]{64})(?:\b|_)", 3.0)._replace(is_apart=True, probe=LONG_WORD),
     _address("zhipu_key", "zhipu glm bigmodel", r"(?:^|[^0-9a-f])([0-9a-f]{32}\.[0-9A-Za-z]{16})(?:\b|_)", 3.0)._replace(is_apart=True, probe=LONG_WORD),
     _address("deploy_hook", "api.netlify.com/build_hooks/ api.vercel.com/v1/integrations/deploy/ api.render.com/deploy/", r"(?:build_hooks/|integrations/deploy/\w+/|deploy/srv-\w+\?key=)([0-9A-Za-z_-]{8,})", 2.0),
+    Rule("jwt", ("eyJ",), r"(?:\b|_)(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{16,})", 3.5),
 )  # fmt: skip
 
 
@@ -65,10 +66,9 @@ BESIDE_RULES: tuple[Rule, ...] = (
             r"(?i)\b(?:seed|recovery|backup|secret|wallet)[ _-]?(?:phrase|words|seed)?\b[^\n:=]{0,30}(?:[:=]|is|\n)[\s\"'`]{0,4}((?:\d{0,2}[.)]?\s?[a-z]{3,8}[ ,]{1,2}){11,23}(?:\d{0,2}[.)]?\s?[a-z]{3,8}))(?:[^0-9A-Za-z]|$)"
             r"|(?:mnemonic|助记词)[\"']?[^\n:=]{0,20}[:=：]\s{0,2}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?:[^0-9A-Za-z]|$)", 3.0, "seed")._replace(probe=r"(?:[a-z]{3,8}[ ,]{1,2}(?:\d{1,2}[.)] ?)?){8}"),
     _beside("bitcoin_key", "wif bitcoin btc wallet privkey private", r"(?:\b|_)([5KL][1-9A-HJ-NP-Za-km-z]{50,51})(?:\b|_)", 4.0, "mixed"),
-    _beside("stellar_secret", "stellar secret seed", r"(?:\b|_)(S[A-Z2-7]{55})(?:\b|_)", 3.8, "mixed"),
-    _beside("airtable_token", "pat", r"(?:\b|_)(pat[0-9A-Za-z]{14}\.[0-9a-f]{64})(?:\b|_)", 3.0)._replace(probe=r"pat[0-9a-z]{14}\.[0-9a-f]{64}"),
-    _beside("ably_key", "ably", r"(?:^|[\s\"'=:])([0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{6}:[0-9A-Za-z_-]{20,43})(?:[^0-9A-Za-z_-]|$)", 3.5, "mixed"),
+    _beside("stellar_secret", "stellar", r"(?:\b|_)(S[A-Z2-7]{55})(?:\b|_)", 3.8, "mixed"),
+    _beside("ably_key", "ably_ ably: ably- ably.rest ably.realtime", r"(?:^|[\s\"'=:])([0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{6}:[0-9A-Za-z_-]{20,43})(?:[^0-9A-Za-z_-]|$)", 3.5, "mixed"),
     _beside("gitlab_session", "_gitlab_session", r"_gitlab_session=([0-9a-f]{32})"),
     _beside("facebook_app_token", "facebook graph. fb_ instagram", r"(?:^|[^0-9A-Za-z])(\d{13,17}\|[0-9A-Za-z_-]{27})(?:[^0-9A-Za-z_-]|$)", 3.2),
-    _beside("openvpn_key", "openvpn static", r"-----BEGIN OpenVPN Static key V1-----((?:[\s\\nr]{1,4}[0-9a-f]{32})+)", 2.8),
+    _beside("openvpn_key", "openvpn", r"-----BEGIN OpenVPN Static key V1-----((?:[\s\\nr]{1,4}[0-9a-f]{32})+)", 2.8),
 )  # fmt: skip

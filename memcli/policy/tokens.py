@@ -15,6 +15,8 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECA
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+\Z")
 _ODD_CASE = re.compile(r"[A-Z][a-z](?=[A-Z])|[a-z][A-Z]{2}(?=[a-z])")
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CONSONANTS = re.compile(r"[BCDFGHJKLMNPQRSTVWXZ]{5}")
+_CHOSEN = re.compile(r"[A-Za-z]{6,}\d{2,4}\Z")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 
 
@@ -22,16 +24,21 @@ def is_token(value: str, label: Label) -> bool:
     """Whether what the name of a token or key is given was made by a machine."""
     if " " in value or len(value) < (10 if label is Label.KEY else 16):
         return False
-    if _UUID.match(value):
+    if _UUID.match(value) or _is_unspoken(value):
         return True
     if _HEX.match(value):
         return len(value) >= 20 and not value.isdigit() and entropy(value) > 2.8
     if _is_code_name(value):
-        return False
+        return label is Label.KEY and _CHOSEN.match(value) is not None and is_given_password(value, is_quoted=False, is_config=False)
     if label is Label.KEY and value.isalnum() and sum(c.isdigit() for c in value) > 1:
         return is_given_password(value, is_quoted=True, is_config=True)
     least = 3.4 if len(value) >= 24 else 3.0 if label is Label.TOKEN else 2.7
     return is_made_of_both(value) and entropy(value) >= least and not reads(value)
+
+
+def _is_unspoken(value: str) -> bool:
+    """Whether letters alone stand in an order that no language has: consonants in long runs, in one case."""
+    return value.isascii() and value.isalpha() and value.isupper() and len(value) >= 16 and entropy(value) >= 3.0 and _CONSONANTS.search(value) is not None
 
 
 def _is_code_name(value: str) -> bool:

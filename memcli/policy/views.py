@@ -8,6 +8,7 @@ only what stands near such a place.
 from __future__ import annotations
 
 import binascii
+import html
 import re
 import unicodedata
 from base64 import b64decode, urlsafe_b64decode
@@ -23,10 +24,12 @@ _NEAR = 200
 _FAR = 4096
 _SHORT = 10_000
 _LEAST_BLOB = 24
-_ESCAPING = (b"\\", b"%", b"&", b"=", b'"', b"'")
+_ESCAPING = (b"[-", b"\\", b"%", b"&", b"=", b'"', b"'")
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
+_TWINS = dict(zip("асԁеһіјӏоорԛѕухАВСЕНІЈКМОРЅТХοα", "acdehijloopqsyxABCEHIJKMOPSTXoa", strict=True))
+"""Letters of other alphabets that look like those of ASCII; beside one of these they are meant to."""
 
 
 class Piece(NamedTuple):
@@ -60,7 +63,7 @@ Change = tuple[int, int, bytes]
 def plain(text: str, data: bytes) -> View | None:
     """The text as it is seen; None where it is seen as it stands."""
     rest = data.translate(None, _VISIBLE)  # what is left of UTF-8 is UTF-8
-    if not rest or not _hidden().search(rest.decode("utf-8", "surrogatepass")):
+    if not rest or not _maybe_hidden().search(rest.decode("utf-8", "surrogatepass")):
         return None
     changes, at, position = [], 0, 0
     for match in _hidden().finditer(text):
@@ -86,7 +89,7 @@ def joined(data: bytes) -> View | None:
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Words that are text in base 64 or hex: the bytes from, to, and the text."""
-    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()):
+    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _SPREAD.search(data):
         return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
         for match in pattern.finditer(data):
@@ -94,6 +97,11 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
             inner = decode(b"".join(data[start:end].split()))
             if inner is not None:
                 yield start, end, inner
+    for match in _DUMP.finditer(data) if b"00" in data else ():
+        start, end = match.span(1)
+        inner = _from_hex(b"".join(b"".join(line.split()) for line in _DUMPED.findall(data[start:end])))
+        if inner:
+            yield start + (data[start:end][:1] == b"\n"), end, inner
 
 
 @cache
@@ -103,26 +111,41 @@ def _forms() -> re.Pattern[str]:
 
 @cache
 def _hidden() -> re.Pattern[str]:
-    return re.compile(f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]")
+    twins = "".join(_TWINS)
+    return re.compile(
+        f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]|(?<=[A-Za-z])[{twins}]|[{twins}](?=[A-Za-z])"
+    )
+
+
+@cache
+def _maybe_hidden() -> re.Pattern[str]:
+    return re.compile(f"{_hidden().pattern}|[{''.join(_TWINS)}]")
 
 
 def _seen(hidden: str) -> str:
+    if hidden in _TWINS:
+        return _TWINS[hidden]
     return unicodedata.normalize("NFKC", hidden) if _forms().match(hidden) else ""
 
 
 _ESCAPES = BytesPattern(
-    r"%[0-9A-Fa-f]{2}|\\u00[0-7][0-9A-Fa-f]|\\x[2-7][0-9A-Fa-f]|&(?:quot|amp|lt|gt|apos|#[0-9]{2,3}|#x[2-7][0-9A-Fa-f]);"
-    r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=\r?\n|\\(?:0?33|x1[bB]|u001[bB]|e)\[[0-9;]{0,20}m"
+    r"\\(?:0?33|x1[bB]|u001[bB]|e)\[[0-9;]{0,20}m|%(?:25)*[0-9A-Fa-f]{2}|\\{1,4}u00[0-7][0-9A-Fa-f]|\\{1,4}x[2-7][0-9A-Fa-f]|\\[01][0-7]{2}|&(?:amp;)*(?:[a-zA-Z]{2,8}|#[0-9]{2,5}|#[xX][0-9A-Fa-f]{2,4});"
+    r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=[CDE][0-9A-F](?:=[89AB][0-9A-F]){1,2}|=\r?\n"
 )
-_ENTITIES = {b"quot": 34, b"amp": 38, b"lt": 60, b"gt": 62, b"apos": 39}
+_SPREAD = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}")
+_BLANKS = {ord(blank): " " for blank in "\t\n\r"}
+_OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']")
+_WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])")
 _SPLIT = BytesPattern(
     r"[0-9A-Za-z_+/=-]{4}([\"'][\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[+.&]?[\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[brfu]?[\"']|\\\r?\n[\t ]{0,40})[0-9A-Za-z_+/=-]{4}"
 )
 _WRAPPED = BytesPattern(r"[0-9A-Za-z_+/=.-]{16}(\r?\n[\t >#|*+]{0,40})[0-9A-Za-z_+/=.-]{6}")
 _BASE64 = BytesPattern(
-    r"(?:^|[^0-9A-Za-z+/_-])((?:[I-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[I-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
+    r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
 )
-_HEX = BytesPattern(r"(?:^|[^0-9A-Za-z])((?:[2-7][0-9A-Fa-f]){16,})(?:[^0-9A-Za-z]|$)")
+_HEX = BytesPattern(r"(?:^|[^0-9A-Za-z]|\b0[xX])((?:[2-7][0-9A-Fa-f][ :]?|0[aAdD9][ :]?){16,})(?:[^0-9A-Za-z]|$)")
+_DUMP = BytesPattern(r"((?:(?:^|\n)[\t ]{0,8}[0-9A-Fa-f]{4,8}:?[\t ]{1,3}(?:[0-9A-Fa-f]{2,4}[\t ]{1,2}){1,16}[^\n]{0,40})+)")
+_DUMPED = re.compile(rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})")
 
 
 def _decoded(data: bytes) -> Iterator[Change]:
@@ -138,18 +161,23 @@ def _character(escape: bytes) -> bytes:
     if escape.endswith(b"m") and b"[" in escape:
         return b""
     if escape[:1] == b"&":
-        name = escape[1:-1]
-        return _ascii(_ENTITIES.get(name) or _number(name[1:]))
+        return _entity(escape)
+    if escape[:1] == b"=" and len(escape) > len(b"=3D"):
+        return bytes.fromhex(escape.replace(b"=", b"").decode())
     if escape[:1] in b"%=":
-        return b"" if escape.endswith(b"\n") else _ascii(int(escape[1:], 16))
-    if escape[1:2] in b"ux":
-        return _ascii(_number(b"x" + escape[2:]))
-    return b"\n"
+        return b"" if escape.endswith(b"\n") else _ascii(int(escape[-2:], 16))
+    name = escape.lstrip(b"\\")
+    if name[:1] in b"ux":
+        return _ascii(int(name[1:], 16))
+    return _ascii(int(name, 8)) if len(name) == len(b"075") and name.isdigit() else b"\n"
 
 
-def _number(digits: bytes) -> int:
-    """The number that decimal digits mean, or hex digits after an x."""
-    return int(digits.removeprefix(b"x"), 16 if digits[:1] == b"x" else 10)
+def _entity(escape: bytes) -> bytes:
+    """The character that HTML names; nothing for one that is not seen, the escape itself for a name of none."""
+    text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
+    if text[:1] == "&" and len(text) > 1:
+        return escape
+    return b"" if INVISIBLE().match(text) else _ascii(ord(text)) if text.isascii() else text.encode()
 
 
 def _ascii(code: int) -> bytes:
@@ -157,8 +185,12 @@ def _ascii(code: int) -> bytes:
 
 
 def _split(data: bytes) -> Iterator[Change]:
-    for match in _SPLIT.finditer(data):
+    for pattern in (_SPLIT, _OPENED):
+        for match in pattern.finditer(data):
+            yield *match.span(1), b""
+    for match in _WORD_DIFF.finditer(data) if b"[-" in data else ():
         yield *match.span(1), b""
+        yield *match.span(2), b" "
 
 
 def _no_overlap(changes: Sequence[Change]) -> Iterator[Change]:
@@ -227,9 +259,10 @@ def _from_base64(word: bytes) -> str | None:
 
 
 def _from_hex(word: bytes) -> str | None:
-    return _printable(bytes.fromhex(word.decode()))
+    digits = word.replace(b":", b"").decode()
+    return None if len(digits) % 2 else _printable(bytes.fromhex(digits))
 
 
 def _printable(data: bytes) -> str | None:
     text = data.decode("ascii", "ignore")
-    return text if len(text) == len(data) and text.replace("\n", "").isprintable() else None
+    return text if len(text) == len(data) and text.translate(_BLANKS).isprintable() else None
