@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memcli.policy.context_rules import FOREIGN_WORDS
+from memcli.policy.labels import FOREIGN, FOREIGN_PHRASES
 from memcli.policy.rule import LONG_WORD, Rule
 
 _WORD = r"[\"']?([^\s\"'|;<>]{4,})"
@@ -114,4 +116,14 @@ COMMAND_RULES: tuple[Rule, ...] = (
     Rule("assigned_secret", tuple(f"{word}{joint}{key} " for word in _OWNERS_OF_KEYS for key in ("key", "token", "secret") for joint in (" ", "-", "_")), r"(?i)\b(?:client[ _-](?:secret|key)|(?:api|app|access|auth|bearer|deploy|bot|signing|webhook|service|secret)[ _-](?:secret|key|token))[\t ]+[\"'`(]{0,2}([0-9A-Za-z._~+/=-]{16,})", judge="said_token",
          probe=r"(?:secret|key|token)[\t ]{1,8}[\"'`(]{0,2}[0-9a-z._~+/=-]{16}", is_apart=True),
     Rule("basic_credentials", ("auth\"", "auth'", "_auth", "dockerconfigjson"), r"[\"']?_?auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([0-9A-Za-z+/]{12,}={0,2})(?:[^0-9A-Za-z+/=]|$)", judge="basic", probe=r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9a-z+/]{12}", is_apart=True),
+    Rule("assigned_secret", tuple(text for word in ("password", "passwd", "token", "secret", "pwd", "key", "passphrase") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", "\",")), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ",\"")))),
+         r"(?i)((?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]?[|,;\t]|[|,;\t][\t ]?[\"'*_`]{0,3}(?:[\w-]{1,16}[ _-]){0,2}(?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]*\|?\r?\n)", is_apart=True, is_table=True),
+    Rule("prose_password", (" to log", " to login", " to sign in", " to unlock", " to get in", " and press", " and hit", " instead", " at the prompt"),
+         r"(?i)\b(?:use|type|enter|try|with)\s+[\"'`]?([^\s\"'`]{5,})[\"'`]?\s+(?:to (?:log|login|sign in|unlock|get in)|and (?:press|hit)|instead|at the prompt)\b", judge="beside", is_apart=True),
+    Rule("login_password", ("user", "login", "account"), r"(?i)\b(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass(?:word|wd)?|pw|pwd|pin)\s{0,2}[:=]\s{0,2}[\"'`]?([^\s\"'`,;<>]{4,})", judge="login_pair",
+         probe=r"(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass|pw|pin)", is_apart=True),
+    Rule("prose_password", tuple(word.lower() for word in (*FOREIGN, *FOREIGN_PHRASES)),
+         r"(?i)(?:" + FOREIGN_WORDS + r")(?:[^\x00-\x7f]{0,3}[\t ]+[^\x00-\x7f\s:：]{1,24}){0,4}[^\x00-\x7f\s:：]{0,4}[\t ]+[\"'`„“«]?([!-~]{5,})", judge="beside", is_apart=True),
+    Rule("prose_password", tuple(f"{what}{gap}{code} " for what in ("door", "gate", "alarm", "lock") for gap in (" ", "-", "") for code in ("code", "pin")),
+         r"(?i)\b(?:door|gate|alarm|lock)[ -]?(?:code|pin)\s[\"'`]?(\d{4,8})(?:[#.,;!)]*(?:\s|$))", judge="pin", is_apart=True),
 )  # fmt: skip

@@ -27,7 +27,7 @@ _GIVEN = (
     + TAIL
     + r"[\\\"'`\])*_]{0,6}[\t ]{0,8}(?:(?:[:=,|]|->)[^\n]{0,30}?\S{4}|:[\t ]{0,4}[|>][+-]?\n)"
 )
-_SAID = r"(?:\s+(?:is|was|are|will be|became|becomes|remains|to|[—–-])|\s?[:=]\*{0,2})\s+(?:(?:now|still|currently|just|simply|always|literally|temporarily|set to|changed to|reset to)\s+){0,2}"
+_SAID = r"(?:\s+(?:is|was|è|é|es|ist|lautet|est|are|will be|became|becomes|remains|to|[—–-])|\s?[:=]\*{0,2})\s+(?:(?:now|still|currently|just|simply|always|literally|temporarily|set to|changed to|reset to)\s+){0,2}"
 _PASS_WORDS = (
     "password",
     "pass word",
@@ -42,8 +42,8 @@ _PASS_WORDS = (
     "pw=",
     "pass ",
 )
-_PLACE = r"(?:\s+(?:for|of|to|on|in|at|from)\s+[^\s:=][^\n:=]{0,60}?)?"
-_FOREIGN = "|".join(rf"\b{word}" if word.isascii() else word for word in (*FOREIGN, *FOREIGN_PHRASES))
+_PLACE = r"(?:\s+(?:for|of|to|on|in|at|from|del|della|di|de|du|do|da|der|des|für|von|para|pour)\s+[^\s:=][^\n:=]{0,60}?)?"
+FOREIGN_WORDS = "|".join(rf"\b{word}" if word.isascii() else word for word in (*FOREIGN, *FOREIGN_PHRASES))
 _FOREIGN_IS = (
     r"(?:[:=：]|は|が|是|为|為|\s(?:[—–-]|c'est|ist|lautet|war|es|era|est|é|è|to|jest|is|är|er|on|je|este|adalah|là)\s)"
 )
@@ -90,7 +90,7 @@ _RULES: tuple[Rule, ...] = (
          r"|[\t ]{0,2},[\t ]{0,40}(?:" + _QUOTED + "))", judge="assigned", probe=_GIVEN),
     Rule("prose_password", _PASS_WORDS,
          r"(?i)\b(?:pass ?words?|pass ?phrase|passwd|pass ?code|pwd|pw)\b" + _PLACE + r"[\"'`*_)]{0,4}" + _SAID + r"[:(*_]{0,3}" + _VALUE,
-         judge="prose", probe=r"\b(?:pass ?w|pass ?phrase|pass ?code|pwd|pw\b)[^\n]{0,90}?(?:\s(?:is|was|are|will be|became|becomes|remains|to|[=—–-])|[:=]\*{0,2})\s"),
+         judge="prose", probe=r"\b(?:pass ?w|pass ?phrase|pass ?code|pwd|pw\b)[^\n]{0,90}?(?:\s(?:is|was|è|é|es|ist|lautet|est|are|will be|became|becomes|remains|to|[=—–-])|[:=]\*{0,2})\s"),
     Rule("prose_password", _PASS_WORDS,
          r"(?i)\b(?:password|passphrase|passwd|passcode|pw|pass)[\t ]+[:(*_]{0,3}" + _VALUE, judge="beside",
          probe=r"\b(?:password|passphrase|passwd|passcode|pw|pass)[\t ]+[:(*_\"'`]{0,4}[\w!@#$%^&*]{5}"),
@@ -104,7 +104,7 @@ _RULES: tuple[Rule, ...] = (
     Rule("login_password", ("root:", "root/", "root / ", "admin:", "admin/", "admin / ", "administrator:", "administrator/", "guest:", "guest/"),
          r"(?i)(?:^|[\s\"'`(])(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?([!-.0-9;-~]+?)(?:[,;)\]}>\"'`.]*(?:[^!-~]|$))", judge="account", probe=r"(?:root|admin|administrator|guest)[\t ]?[:/][\t ]?\S{4}"),
     Rule("prose_password", ("pin is", "pin:", "pin for", "pin of", "pin =", "pin to", "pin was", "pin on", "door code", "door pin", "gate code", "alarm code", "lock code"), r"(?i)\b(?:pin|(?:door|gate|alarm|lock)[ -]?(?:code|pin))\b" + _PLACE + _SAID + r"(\d{4,8})(?:[#.,;!)]*(?:\s|$))", judge="pin"),
-    Rule("prose_password", ("wifi", "wi-fi", "wlan"), r"(?i)\b(?:wi-?fi|wlan)\b[^\n:=]{0,30}?[:=]\s{0,3}" + _VALUE, judge="beside"),
+    Rule("prose_password", ("wifi", "wi-fi", "wlan", "wpa"), r"(?i)\b(?:wi-?fi|wlan|wpa[23]?)\b[^\n:=]{0,30}?[:=]\s{0,3}" + _VALUE, judge="beside"),
     Rule("prose_password", ("pass",), r"(?im)\bpass ?(?:word|phrase|code)\b" + _PLACE + _SAID + r"((?:[a-z]{3,10} ){3,7}[a-z]{3,10})\.?$", judge="phrase",
          probe=r"pass ?(?:word|phrase|code)[^\n]{0,90}?\s(?:[a-z]{3,10} ){3,7}[a-z]{3,10}\.?(?:\n|$)"),
     Rule("assigned_secret", ("key", "token", "secret"), r"(?i)\b(?:(?:api|access|secret|signing|master|license|auth|private)[ -]key|token|secret)\b" + _PLACE + _SAID + _VALUE, judge="said_token",
@@ -121,7 +121,7 @@ _RULES: tuple[Rule, ...] = (
          r"(?:[\"']?[\w-]+[\"']?\s{0,2}[:=]\s{0,2}[\w\"']{1,24},?\s{1,40})?[\"']?(?:[\w-]*value|default)[\"']?\s{0,3}[:=]\s{0,3})" + _VALUE, judge="paired",
          probe=r"(?:pass|pwd|token|secret|key|cred|auth)[\w.-]{0,60}[\"']?\s{0,3},?\s{1,40}[^\n]{0,40}\s{0,40}[\"']?(?:[\w-]{0,20}value|default)"),
     Rule("assigned_secret", tuple(word.lower() for word in (*FOREIGN, *FOREIGN_PHRASES)),
-         r"(?i)(?:" + _FOREIGN + r")[^\n:=：]{0,30}?[*_\"'`)]{0,4}\s?" + _FOREIGN_IS + r"[*_]{0,2}[\t 　「『“„«]*" + _VALUE, judge="foreign"),
+         r"(?i)(?:" + FOREIGN_WORDS + r")[^\n:=：]{0,30}?[*_\"'`)]{0,4}\s?" + _FOREIGN_IS + r"[*_]{0,2}[\t 　「『“„«]*" + _VALUE, judge="foreign"),
     Rule(EMAIL, ("@",), r"(?:^|[^0-9A-Za-z._%+@-])([0-9A-Za-z_%+][0-9A-Za-z._%+'-]{0,63}@(?:[0-9A-Za-z](?:[0-9A-Za-z-]{0,62})\.){1,6}[A-Za-z]{2,24})\b",
          judge="email", probe=r"[\w%'-]@\w[\w-]*\.[a-z]"),
 )  # fmt: skip

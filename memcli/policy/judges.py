@@ -154,6 +154,13 @@ def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     return is_given_password(value, is_quoted=True, is_config=False) and not (value.isalpha() and value.islower() and len(value) < 10)
 
 
+def is_login_pair(value: str, before: str, after: str) -> bool:
+    """Whether what stands after `user: ... pass:` is a password: nearly everything is that is no word of a sentence."""
+    bare = value.rstrip(CLOSING + ".")
+    has_digits = any(c.isdigit() for c in bare) and any(c.isalpha() for c in bare)
+    return after not in OPENING and not is_reference(bare) and bare.lower() not in _WEAK and (has_digits or is_common(bare)) and "(" not in bare
+
+
 def is_setting(value: str, before: str, after: str) -> bool:
     """Whether the last word of a line of settings is a password or a shared key; words that name a mode are not."""
     has_digits = any(c.isdigit() for c in value) or any(c in "!@#$%^&*" for c in value)
@@ -207,6 +214,7 @@ JUDGES: Mapping[str, Judge] = {
     "flag": is_flag_password,
     "flag_token": is_flag_token,
     "argument": is_argument,
+    "login_pair": is_login_pair,
     "setting": is_setting,
     "below": is_below,
     "seed": is_seed_phrase,

@@ -101,14 +101,13 @@ PREFIX_RULES: tuple[Rule, ...] = (
     _fixed("openai_session", "sess-", _B + "{40}", 3.5),
     _beside("upstage_key", "upstage", "up_", _B + "{29}", 3.4, "mixed"),
     _beside("dify_key", "dify_api dify.ai dify_key", "app- dataset-", "[0-9A-Za-z]{24}", 3.6, "mixed"),
-    _fixed("secret_key", "sk_ sk-", r"(?:[a-z0-9]{1,12}[_-]){0,3}[0-9A-Za-z]{24,}(?:[_-][0-9A-Za-z_-]*)?", 3.3, "mixed"),
     # Code, packages, builds
     _fixed("gitlab_workspace_token", "glwt-", _U + "{20,}", 3.2),
     _fixed("bitbucket_server_token", "BBDC-", "[0-9A-Za-z+/@_-]{40,50}", 3.2),
     _fixed("trello_token", "ATTA", "[0-9A-Za-z]{60,}", 3.2),
     _fixed("jetbrains_token", "perm: perm-", r"[0-9A-Za-z+/=]{4,40}\.[0-9A-Za-z+/=]{2,40}\.[0-9A-Za-z+/=]{24,}", 3.2),
     _fixed("teamcity_token", "eyJ0eXAiOiAiVENWMiJ9.", r"[0-9A-Za-z_-]{20,}\.[0-9A-Za-z_-]{20,}", 3.2),
-    _beside("phabricator_token", "phabricator conduit phab", "cli- api-", "[0-9a-z]{28}", 3.2, "mixed"),
+    _beside("phabricator_token", "phabricator conduit phab", "cli- api-", "[0-9a-z]{28}", 3.2),
     _fixed("octopus_key", "API-", "[0-9A-Z]{25,32}", 3.2, "mixed"),
     _fixed("prefect_key", "pnu_ pnb_", _B + "{36}", 3.0),
     _fixed("snyk_token", "snyk_uat. snyk_sat.", r"[0-9a-f]{8}\.[0-9A-Za-z_.-]{40,}", 3.2),
@@ -190,4 +189,6 @@ PREFIX_RULES: tuple[Rule, ...] = (
     _fixed("twitter_bearer", "AAAAAAAAAAAAAAAAAAAAA", "[0-9A-Za-z%]{60,}", 3.2),
     _fixed("twitch_token", "oauth:", "[0-9a-z]{30}", 3.2, "mixed"),
     _fixed("intra42_secret", "s-s4t2ud- s-s4t2af-", _X + "{64}"),
+    # Whatever else calls itself one
+    _fixed("secret_key", "sk_ sk-", r"(?:[a-z0-9]{1,12}[_-]){0,3}[0-9A-Za-z]{24,}(?:[_-][0-9A-Za-z_-]*)?", 3.3, "mixed"),
 )  # fmt: skip

@@ -18,6 +18,7 @@ from memcli.policy import views
 from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
 from memcli.policy.rule_index import SHORTEST, RuleIndex
+from memcli.policy.tables import line_end, secret_cells
 from memcli.policy.rules import KINDS, RULES, WITH_FORMAT
 SECRETS = "secrets"
 MAX_PATTERN = 1000
@@ -113,7 +114,8 @@ class Detector:
             for hit in self._find_plain(view.text, view.text.encode()):
                 start, end = view.origin(hit.start, hit.end)
                 others = [other for other in known if start < other.end and other.start < end]
-                if hit.rank < below and (not others or (hit.rank < WITH_FORMAT and end - start > _total(others))):
+                is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
+                if hit.rank < below and (is_more or not others):
                     found.append(hit._replace(start=start, end=end))
         return found
 
@@ -229,6 +231,9 @@ def _compile(pattern: str) -> Any:
 
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
     rank = _RANKS[id(rule)]
+    if rule.is_table:
+        yield from _in_tables(rule, data)
+        return
     position = 0
     while (match := _compile(rule.pattern).search(data, position)) is not None:
         start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
@@ -240,6 +245,14 @@ def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
             yield Hit(start, end, rule.kind, data[start:end], rank)
         # What was taken for a value may be a name with a value of its own.
         position = max(end if is_secret else start, match.start() + 1)
+
+
+def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
+    position = 0
+    while (match := _compile(rule.pattern).search(data, position)) is not None:
+        position = line_end(data, match.start())
+        for start, end, _ in secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1):
+            yield Hit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
 
 
 def _is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
@@ -276,10 +289,6 @@ def _merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
         else:
             whole.append(hit)
     return [part for hit in whole for part in _without(hit, marks)] if marks else whole
-
-
-def _total(hits: Sequence[Hit]) -> int:
-    return sum(hit.end - hit.start for hit in hits)
 
 
 def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:

@@ -15,7 +15,8 @@ class Rule(NamedTuple):
     as it stands; in words of at least 20 characters alone, as any token is, unless `is_apart` says that keyword and
     secret may stand apart. Where keywords are common, `probe`, a plain and linear `re` pattern, must be found in the
     lower-case text too, so that RE2 need not be loaded. `entropy` is the least, in bits a character, that the secret must have.
-    `judge` names a check in `judges.py` that has the last word.
+    `judge` names a check in `judges.py` that has the last word. `is_table`: the pattern finds the head of a table, and what
+    is secret stands below it.
     """
 
     kind: str
@@ -25,3 +26,4 @@ class Rule(NamedTuple):
     judge: str = ""
     probe: str = ""
     is_apart: bool = False
+    is_table: bool = False

@@ -11,7 +11,7 @@ from memcli.policy.service_rules import ADDRESS_RULES, BESIDE_RULES
 from memcli.policy.vendor_rules import CODE_RULES, MODEL_RULES, SERVICE_RULES
 
 _FORMATS = (*CLOUD_RULES, *CODE_RULES, *MODEL_RULES, *SERVICE_RULES, *PREFIX_RULES, *ADDRESS_RULES)
-RULES: tuple[Rule, ...] = (*_FORMATS, *BESIDE_RULES, *COMMAND_RULES, *CONTEXT_RULES)
+RULES: tuple[Rule, ...] = (*_FORMATS, *BESIDE_RULES, *CONTEXT_RULES, *COMMAND_RULES)
 KINDS = tuple(dict.fromkeys(rule.kind for rule in RULES))
 WITH_FORMAT = len(_FORMATS)
 """The rank of the first rule that goes by what stands around a secret."""

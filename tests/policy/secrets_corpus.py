@@ -6,6 +6,8 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterator
 
+from tests.policy.service_secrets import SHAPES, filled, parts
+
 DIGITS = "0123456789"
 HEX = DIGITS + "abcdef"
 LOWER = "abcdefghijklmnopqrstuvwxyz"
@@ -190,7 +192,18 @@ SECRETS: dict[str, Make] = {
     "assigned_secret": lambda d: ("client_secret = ", d(BASE62, 32)),
     "email": lambda d: f"{d(LOWER, 6)}.{d(LOWER, 5)}@{d(LOWER, 7)}.com",
 }  # fmt: skip
-AFTER = {
+
+
+def _shaped(kind: str) -> Make:
+    before, shape, _ = parts(kind)
+    return lambda d: (before, filled(shape, d)) if before else filled(shape, d)
+
+
+_SEED = "legal winner thank year wave sausage worth useful spirit yellow marine cradle"
+SECRETS |= {kind: _shaped(kind) for kind in SHAPES}
+SECRETS["seed_phrase"] = lambda d: ("seed phrase: ", " ".join(sorted(_SEED.split(), key=lambda word: d.below(10_000))))
+SECRETS["openvpn_key"] = lambda d: ("-----BEGIN OpenVPN Static key V1-----", "".join("\n" + d(HEX, 32) for _ in range(16)))
+AFTER = {kind: parts(kind)[2] for kind in SHAPES if parts(kind)[2]} | {
     "connection_string": "@db.corp.net:5432/app", "url_password": "@git.corp.net/a.git", "markup_secret": "</password>",
 }  # fmt: skip
 
