@@ -102,11 +102,19 @@ def ask(question: str, default: bool = False) -> bool:
 
 def report(error: MemcliError, json: bool) -> None:
     """The one line that an error is; with `json` also as JSON on standard output."""
-    hint = f" ({error.hint})" if error.hint else ""
-    sys.stderr.write(f"memcli: {clean_line(error.message + hint)}\n")
+    message, hint = _without_secrets(error.message), _without_secrets(error.hint)
+    sys.stderr.write(f"memcli: {clean_line(f'{message} ({hint})' if hint else message)}\n")
     if json:
-        body = {"code": error.code, "message": error.message, "hint": error.hint}
+        body = {"code": error.code, "message": message, "hint": hint}
         sys.stdout.write(escape(encode({"error": body}).decode("utf-8", "replace")) + "\n")
+
+
+def _without_secrets(text: str) -> str:
+    """A part of an error, which may repeat what a user gave, as it may be shown and logged."""
+    from memcli.policy.redaction import Detector
+    from memcli.policy.rule import EMAIL
+
+    return Detector({"detectors": [f"-{EMAIL}"]}, lambda _: "").redact(text)[0]
 
 
 def redacted_told(kinds: Mapping[str, int]) -> str:

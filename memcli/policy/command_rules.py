@@ -45,8 +45,29 @@ def _flags() -> str:
 
 
 _PROGRAMS = (
-    *dict.fromkeys(f"{name} " for names, _ in _FLAGS for name in names.split("|") if name.replace("-", "").isalnum() and len(name) > 3),
-    "7z ", "gpg ", "bcp ", "zip ", "az login", "az acr", "az ad", "az storage", "gh auth", "oc login", "cf login", "cos ", "config.sh", "impacket-", "mosquitto_", "wpa_passphrase", "jenkins-cli.jar",
+    *dict.fromkeys(
+        f"{name} "
+        for names, _ in _FLAGS
+        for name in names.split("|")
+        if name.replace("-", "").isalnum() and len(name) > 3
+    ),
+    "7z ",
+    "gpg ",
+    "bcp ",
+    "zip ",
+    "az login",
+    "az acr",
+    "az ad",
+    "az storage",
+    "gh auth",
+    "oc login",
+    "cf login",
+    "cos ",
+    "config.sh",
+    "impacket-",
+    "mosquitto_",
+    "wpa_passphrase",
+    "jenkins-cli.jar",
 )
 _CREDENTIAL_CALLS = (
     r"NetworkCredential|UsernamePasswordCredentials?|UsernamePasswordCredential|PasswordCredential|PlainTextAuthProvider|PasswordAuthentication|HTTPBasicAuth|BasicAuth|HttpBasicAuth|"
@@ -70,7 +91,20 @@ _SETTING_WORDS = (
     "neighbor ", "ospf ", "standby ", "wpa-psk", "psksecret", "set passwd", "ppp chap", "bindpw", "ldap_bind", "wpa_pass", "authpass", "privpass", "licensekey",
     "proxy_password", "encrypted-password",
 )  # fmt: skip
-_OWNERS_OF_KEYS = ("api", "client", "app", "access", "auth", "bearer", "deploy", "bot", "signing", "webhook", "service", "secret")
+_OWNERS_OF_KEYS = (
+    "api",
+    "client",
+    "app",
+    "access",
+    "auth",
+    "bearer",
+    "deploy",
+    "bot",
+    "signing",
+    "webhook",
+    "service",
+    "secret",
+)
 
 COMMAND_RULES: tuple[Rule, ...] = (
     Rule("command_password", _PROGRAMS, rf"(?:^|[\s/`$(\"'])(?:{_flags()}){_WORD}", judge="flag", probe=r"\s[-/][a-z.-]{1,24}[ =:]?\S", is_apart=True),
@@ -97,10 +131,10 @@ COMMAND_RULES: tuple[Rule, ...] = (
     Rule("assigned_secret", (" psk ", "secrets", "%any", ": psk", ":psk", " eap ", " xauth ", " pap", " chap"),
          r"(?m)^[^\n#]{0,120}?:?\s*\b(?:PSK|EAP|XAUTH|NTLM)\s+[\"']([^\"'\n]{4,})[\"']|^[\"']?[\w@.\\-]+[\"']?[\t ]+\*[\t ]+[\"']?([^\s\"']{5,})[\"']?[\t ]+\*?$", judge="argument", is_apart=True),
     Rule("assigned_secret", ("wifi:",), r"(?i)WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){1,4}P:((?:[^;\\\n]|\\.){4,63});", judge="argument", is_apart=True),
-    Rule("assigned_secret", ("variable \"", "variable '", "\": {", "\":{"),
+    Rule("assigned_secret", ('variable "', "variable '", '": {', '":{'),
          r"(?i)(?:variable\s+[\"']?[\w-]*(?:passw(?:or)?d|secret|token|api_?key|credential)[\w-]*[\"']?\s*\{[^{}]{0,240}?\bdefault\s*=\s*|[\"'][\w.-]*(?:passw(?:or)?d|secret|token|api_?key|private_?key|credential)s?[\"']\s*:\s*\{\s*[\"'](?:value|default|plain|data|string_?value|S)[\"']\s*:\s*)[\"']([^\"'\n]{4,})[\"']",
          judge="argument", probe=r"(?:variable\s|[\"']\s{0,3}:\s{0,3}\{\s{0,40}[\"'](?:value|default|plain|data|string_?value|s)[\"'])", is_apart=True),
-    Rule("private_key", ("key: |", "key: >", "key\": |", "key = |", "key:|"), r"(?i)(?:private_?key|priv_?key|secret_?key|signing_?key)[\w-]*[\"']?\s*[:=]\s*[|>][+-]?\d?[\t ]*\n((?:[\t ]+[0-9A-Za-z+/]{20,}={0,2}[\t ]*\n?)+)", 4.0, "mixed", probe=r"key[\w\"' ]{0,20}[:=]\s{0,3}[|>]", is_apart=True),
+    Rule("private_key", ("key: |", "key: >", 'key": |', "key = |", "key:|"), r"(?i)(?:private_?key|priv_?key|secret_?key|signing_?key)[\w-]*[\"']?\s*[:=]\s*[|>][+-]?\d?[\t ]*\n((?:[\t ]+[0-9A-Za-z+/]{20,}={0,2}[\t ]*\n?)+)", 4.0, "mixed", probe=r"key[\w\"' ]{0,20}[:=]\s{0,3}[|>]", is_apart=True),
     Rule("assigned_secret", ("proxy_set_header", "add_header", "fastcgi_param", "uwsgi_param", "requestheader", "setenv", "setheader(", "set_header(", "addheader(", "header("), r"(?i)\b(?:proxy_set_header|add_header|fastcgi_param|uwsgi_param|RequestHeader set|SetEnv|setHeader\(|set_header\(|addHeader\(|header\()[\s\"']+[\w-]*(?:token|secret|api-?key|auth|password)[\w-]*[\"']?[\s,]+[\"']?([^\s\"';,)]{8,})", judge="token", probe=r"(?:header|param|setenv)[\s(]", is_apart=True),
     Rule("assigned_secret", tuple(word + end for word in ("password", "passphrase", "passcode", "passwd", "pwd", "pin", "secret", "token", "key", "pass") for end in ("</", ":</", " </")),
          r"(?i)(?:<(?:dt|th|td|b|strong|label|span|key|name|p|li|h\d|string)\b[^<>\n]{0,80}>\s{0,20}(?:[\w.-]{1,20}[ _-]){0,3}(?:pass(?:word|phrase|code)?|passwd|pwd|pin|secret|token|api[ _-]?key|secret key|access key)\s?:?\s{0,20}</\w{1,10}>\s{0,20}(?:<(?:dd|td|code|span|string|value|b|p|pre|kbd|tt)\b[^<>\n]{0,80}>\s{0,20}){1,2})([^<>\n]{4,}?)\s{0,20}</",
@@ -115,12 +149,12 @@ COMMAND_RULES: tuple[Rule, ...] = (
     Rule("prose_password", tuple(f"{word} {verb}" for word in ("password", "passcode", "code", "pin") for verb in ("is", "was", "=")), r"(?i)\b(?:password|passcode|code|pin)\s(?:is|was|=)\s[\"'`]?(\d{6,12})(?:[^\w.-]|\.(?:\s|$)|$)", judge="pin", probe=r"(?:password|passcode|code|pin)\s(?:is|was|=)\s[\"'`]?\d{6}", is_apart=True),
     Rule("assigned_secret", tuple(f"{word}{joint}{key} " for word in _OWNERS_OF_KEYS for key in ("key", "token", "secret") for joint in (" ", "-", "_")), r"(?i)\b(?:client[ _-](?:secret|key)|(?:api|app|access|auth|bearer|deploy|bot|signing|webhook|service|secret)[ _-](?:secret|key|token))[\t ]+[\"'`(]{0,2}([0-9A-Za-z._~+/=-]{16,})", judge="said_token",
          probe=r"(?:secret|key|token)[\t ]{1,8}[\"'`(]{0,2}[0-9a-z._~+/=-]{16}", is_apart=True),
-    Rule("basic_credentials", ("auth\"", "auth'", "_auth", "dockerconfigjson"), r"[\"']?_?auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([0-9A-Za-z+/]{12,}={0,2})(?:[^0-9A-Za-z+/=]|$)", judge="basic", probe=r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9a-z+/]{12}", is_apart=True),
-    Rule("assigned_secret", tuple(text for word in ("password", "passwd", "token", "secret", "pwd", "key", "passphrase") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", "\",")), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ",\"")))),
+    Rule("basic_credentials", ('auth"', "auth'", "_auth", "dockerconfigjson"), r"[\"']?_?auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([0-9A-Za-z+/]{12,}={0,2})(?:[^0-9A-Za-z+/=]|$)", judge="basic", probe=r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9a-z+/]{12}", is_apart=True),
+    Rule("assigned_secret", tuple(text for word in ("password", "passwd", "token", "secret", "pwd", "key", "passphrase") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", '",')), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ',"')))),
          r"(?i)((?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]?[|,;\t]|[|,;\t][\t ]?[\"'*_`]{0,3}(?:[\w-]{1,16}[ _-]){0,2}(?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]*\|?\r?\n)", is_apart=True, is_table=True),
     Rule("prose_password", (" to log", " to login", " to sign in", " to unlock", " to get in", " and press", " and hit", " instead", " at the prompt"),
          r"(?i)\b(?:use|type|enter|try|with)\s+[\"'`]?([^\s\"'`]{5,})[\"'`]?\s+(?:to (?:log|login|sign in|unlock|get in)|and (?:press|hit)|instead|at the prompt)\b", judge="beside", is_apart=True),
-    Rule("login_password", ("user", "login", "account"), r"(?i)\b(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass(?:word|wd)?|pw|pwd|pin)\s{0,2}[:=]\s{0,2}[\"'`]?([^\s\"'`,;<>]{4,})", judge="login_pair",
+    Rule("login_password", tuple(word + sign for word in ("user", "username", "login", "account") for sign in (":", "=", " :", " =")), r"(?i)\b(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass(?:word|wd)?|pw|pwd|pin)\s{0,2}[:=]\s{0,2}[\"'`]?([^\s\"'`,;<>]{4,})", judge="login_pair",
          probe=r"(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass|pw|pin)", is_apart=True),
     Rule("prose_password", tuple(word.lower() for word in (*FOREIGN, *FOREIGN_PHRASES)),
          r"(?i)(?:" + FOREIGN_WORDS + r")(?:[^\x00-\x7f]{0,3}[\t ]+[^\x00-\x7f\s:：]{1,24}){0,4}[^\x00-\x7f\s:：]{0,4}[\t ]+[\"'`„“«]?([!-~]{5,})", judge="beside", is_apart=True),

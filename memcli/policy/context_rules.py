@@ -42,7 +42,9 @@ _PASS_WORDS = (
     "pw=",
     "pass ",
 )
-_PLACE = r"(?:\s+(?:for|of|to|on|in|at|from|del|della|di|de|du|do|da|der|des|für|von|para|pour)\s+[^\s:=][^\n:=]{0,60}?)?"
+_PLACE = (
+    r"(?:\s+(?:for|of|to|on|in|at|from|del|della|di|de|du|do|da|der|des|für|von|para|pour)\s+[^\s:=][^\n:=]{0,60}?)?"
+)
 FOREIGN_WORDS = "|".join(rf"\b{word}" if word.isascii() else word for word in (*FOREIGN, *FOREIGN_PHRASES))
 _FOREIGN_IS = (
     r"(?:[:=：]|は|が|是|为|為|\s(?:[—–-]|c'est|ist|lautet|war|es|era|est|é|è|to|jest|is|är|er|on|je|este|adalah|là)\s)"
@@ -116,7 +118,7 @@ _RULES: tuple[Rule, ...] = (
     Rule("assigned_secret", ("env ", "arg ", "set ", "setx", "export ", "setenv", "requirepass", "masterauth", "rootpw"),
          r"(?mi)^[+\-\t #>$]{0,8}(?:(?:ENV|ARG|setx?|setenv|set[\t ]+-\w+|export)[\t ]+[\w.-]*(?:pass|pwd|token|secret|key|auth|pw)[\w.-]*|requirepass|masterauth|rootpw)[\t ]+" + _VALUE,
          judge="spaced", probe=r"(?:env|arg|setx?|setenv|-\w{1,4}|export)[\t ]+[\w.-]{0,60}(?:pass|pwd|token|secret|key|auth|pw)[\w.-]{0,40}[\t ]|requirepass|masterauth|rootpw"),
-    Rule("assigned_secret", tuple(word + sign for word in ("value", "default") for sign in ("\"", "'", ":", "=", " :", " =")),
+    Rule("assigned_secret", tuple(word + sign for word in ("value", "default") for sign in ('"', "'", ":", "=", " :", " =")),
          r"(?i)(?:[\"']?(?:[\w-]*(?:name|key|variable|field|label|id|option))[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]*(?:pass|pwd|token|secret|key|credential|auth)[\w.-]*[\"']?\s{0,3},?\s{1,40}"
          r"(?:[\"']?[\w-]+[\"']?\s{0,2}[:=]\s{0,2}[\w\"']{1,24},?\s{1,40})?[\"']?(?:[\w-]*value|default)[\"']?\s{0,3}[:=]\s{0,3})" + _VALUE, judge="paired",
          probe=r"(?:pass|pwd|token|secret|key|cred|auth)[\w.-]{0,60}[\"']?\s{0,3},?\s{1,40}[^\n]{0,40}\s{0,40}[\"']?(?:[\w-]{0,20}value|default)"),

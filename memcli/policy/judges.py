@@ -31,7 +31,9 @@ _DULL_MAIL = re.compile(
 _LOGIN = re.compile(r"(?:\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n]*|//\S*|@)\Z")
 _ARMOUR_TEXT = re.compile(r"(?:[A-Za-z0-9+/=]{24,}|\\n|[\r\n])")
 _PORT = re.compile(r"(?:[\d.]+:)*\d{1,5}(?::\d{1,5})?(?:/(?:tcp|udp))?\Z")
-_FUNCTION_WORDS = frozenset("the and for are was with from into they them their which were have has should would".split())
+_FUNCTION_WORDS = frozenset(
+    "the and for are was with from into they them their which were have has should would".split()
+)
 _LONG_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
@@ -133,15 +135,17 @@ def is_email(value: str, before: str, after: str) -> bool:
     return not (_DULL_MAIL.match(value) or _LOGIN.search(before) or (after in ":/@" and after))
 
 
-def is_flag_password(value: str, before: str, after: str) -> bool:
+def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether what stands after the flag that a program takes its password by is one."""
     value = value if before[-1:] in QUOTES else value.rstrip(CLOSING)
     if value.startswith(("-", "$", "/", "%", "{")) or is_reference(value) or _PORT.match(value):
         return False
-    return is_given_password(value, is_quoted=True, is_config=True) and (not value.isalpha() or is_common(value) or len(value) >= 8)
+    return is_given_password(value, is_quoted=True, is_config=True) and (
+        not value.isalpha() or is_common(value) or len(value) >= 8
+    )
 
 
-def is_flag_token(value: str, before: str, after: str) -> bool:
+def is_flag_token(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether what stands after a flag such as `--api-key` is a key; files and names stand there, too."""
     return not value.startswith(("-", "/", "./")) and is_assigned_token(value.rstrip(CLOSING))
 
@@ -151,14 +155,22 @@ def is_argument(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     value = value.strip()
     if is_reference(value) or value.lower() in _WEAK:
         return False
-    return is_given_password(value, is_quoted=True, is_config=False) and not (value.isalpha() and value.islower() and len(value) < 10)
+    return is_given_password(value, is_quoted=True, is_config=False) and not (
+        value.isalpha() and value.islower() and len(value) < 10
+    )
 
 
-def is_login_pair(value: str, before: str, after: str) -> bool:
+def is_login_pair(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether what stands after `user: ... pass:` is a password: nearly everything is that is no word of a sentence."""
     bare = value.rstrip(CLOSING + ".")
     has_digits = any(c.isdigit() for c in bare) and any(c.isalpha() for c in bare)
-    return after not in OPENING and not is_reference(bare) and bare.lower() not in _WEAK and (has_digits or is_common(bare)) and "(" not in bare
+    return (
+        after not in OPENING
+        and not is_reference(bare)
+        and bare.lower() not in _WEAK
+        and (has_digits or is_common(bare))
+        and "(" not in bare
+    )
 
 
 def is_setting(value: str, before: str, after: str) -> bool:
@@ -169,7 +181,7 @@ def is_setting(value: str, before: str, after: str) -> bool:
 
 def is_below(value: str, before: str, after: str) -> bool:  # noqa: ARG001
     """Whether a word alone on the line below its label is what the label says."""
-    if is_reference(value) or not any(c.isdigit() for c in value) and not is_common(value):
+    if is_reference(value) or (not any(c.isdigit() for c in value) and not is_common(value)):
         return False
     head = before.rstrip("\"'`*#>-/ \t\r\n:").lower()
     if head.endswith(("token", "secret", "key")):

@@ -40,13 +40,17 @@ FOREIGN_PHRASES = (
     "code d'accès",
     "palabra clave",
 )
-_SHORT_WORDS = frozenset(["pwd", "pw", "pass", "psk", "pswd", "passw", "passkey", "pword", "psw", "mdp", "pin", "presharedkey"])
+_SHORT_WORDS = frozenset(
+    ["pwd", "pw", "pass", "psk", "pswd", "passw", "passkey", "pword", "psw", "mdp", "pin", "presharedkey"]
+)
 _PASSWORD_ENDS = ("password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "wachtwoord")
 _OWNERS = frozenset(
     "db database user admin root my ssh ftp mail email smtp imap pg mysql mariadb postgres redis mongo ldap sudo ansible become auth require http proxy login "
     "wifi wpa rabbitmq keystore truststore vault service app bind repl replication archive zip rpc vpn router the".split()
 )
-_PASSES = frozenset("first second third last next one two single multi render shadow opt shader by can could must did tests all".split())
+_PASSES = frozenset(
+    "first second third last next one two single multi render shadow opt shader by can could must did tests all".split()
+)
 _JOINED_ENDS = re.compile(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
 _KEY_QUALIFIERS = frozenset(
     "api access private auth encryption encrypt signing sign master account storage service session client app application consumer shared "
@@ -109,9 +113,15 @@ def _label(words: Sequence[str], name: str) -> Label | None:
         return None
     if last in _SHORT_WORDS or last in PASSWORD_WORDS or last.endswith(_PASSWORD_ENDS) or _JOINED_ENDS.search(last):
         return Label.PASSWORD
-    if words[-2:] in (["pass", "word"], ["pass", "phrase"], ["pass", "code"], ["shared", "key"], ["preshared", "key"], ["wpa", "key"], ["wifi", "key"]) or " ".join(words[-3:]).endswith(
-        FOREIGN_PHRASES
-    ):
+    if words[-2:] in (
+        ["pass", "word"],
+        ["pass", "phrase"],
+        ["pass", "code"],
+        ["shared", "key"],
+        ["preshared", "key"],
+        ["wpa", "key"],
+        ["wifi", "key"],
+    ) or " ".join(words[-3:]).endswith(FOREIGN_PHRASES):
         return Label.PASSWORD
     if not _NOT_TOKENS.isdisjoint(words[-2:-1]):
         return None

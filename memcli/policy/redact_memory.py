@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
-from memcli.policy.redaction import Detector, Hit
+from memcli.policy.hits import Hit
+from memcli.policy.redaction import Detector
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])

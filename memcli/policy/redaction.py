@@ -10,16 +10,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.policy import views
+from memcli.policy.hits import Hit, merged, replaced, text_mark
 from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
 from memcli.policy.rule_index import SHORTEST, RuleIndex
-from memcli.policy.tables import line_end, secret_cells
 from memcli.policy.rules import KINDS, RULES, WITH_FORMAT
+from memcli.policy.tables import line_end, secret_cells
+
 SECRETS = "secrets"
 MAX_PATTERN = 1000
 MAX_PATTERNS = 100
@@ -34,19 +36,6 @@ _MARKS = ("[REDACTED:", "redacted-")
 
 Sign = Callable[[bytes], str]
 """The keyed hash of a secret: 8 hex digits."""
-
-
-class Hit(NamedTuple):
-    """Something secret at the bytes `start` to `end` of a text; `value` is what the rule alone found.
-
-    Of overlapping hits the one of least `rank` gives its name: the order of the rules, the most particular first.
-    """
-
-    start: int
-    end: int
-    kind: str
-    value: bytes
-    rank: int
 
 
 class Detector:
@@ -102,7 +91,7 @@ class Detector:
             found += self._find_in_blobs(data, depth - 1)
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
-        return _merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
+        return merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
 
     def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
         """What is found only where the text is read without what interrupts it."""
@@ -143,7 +132,7 @@ class Detector:
             hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
             if not hits:
                 break
-            text = _replaced(text, hits, self._name_mark if as_name else _text_mark)
+            text = replaced(text, hits, self._name_mark if as_name else text_mark)
             taken += hits
         return text, taken
 
@@ -276,40 +265,3 @@ def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:
         start, end = match.span(1) if pattern.groups and match.span(1)[0] >= 0 else match.span()
         if start < end:
             yield Hit(start, end, name, data[start:end], len(RULES))
-
-
-def _merged(hits: Sequence[Hit], marks: Sequence[tuple[int, int]]) -> list[Hit]:
-    """The hits, those that overlap as one under the name of the most particular, without the marks among them."""
-    whole: list[Hit] = []
-    for hit in sorted(hits, key=lambda h: (h.start, -h.end, h.rank, h.kind)):
-        last = whole[-1] if whole else None
-        if last and (hit.start < last.end or (hit.start == last.end and hit.kind == last.kind)):
-            named = min(last, hit, key=lambda h: h.rank)
-            whole[-1] = named._replace(start=last.start, end=max(last.end, hit.end))
-        else:
-            whole.append(hit)
-    return [part for hit in whole for part in _without(hit, marks)] if marks else whole
-
-
-def _without(hit: Hit, marks: Sequence[tuple[int, int]]) -> Iterator[Hit]:
-    start = hit.start
-    for begin, end in marks:
-        if begin < hit.end and end > start:
-            if start < begin:
-                yield hit._replace(start=start, end=begin)
-            start = max(start, end)
-    if start < hit.end:
-        yield hit._replace(start=start)
-
-
-def _replaced(text: str, hits: Sequence[Hit], mark: Callable[[Hit], str]) -> str:
-    data = text.encode("utf-8", "surrogatepass")
-    parts, position = [], 0
-    for hit in hits:
-        parts += [data[position : hit.start], mark(hit).encode()]
-        position = hit.end
-    return b"".join([*parts, data[position:]]).decode("utf-8", "surrogatepass")
-
-
-def _text_mark(hit: Hit) -> str:
-    return f"[REDACTED:{hit.kind}]"

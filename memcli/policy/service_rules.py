@@ -45,7 +45,7 @@ ADDRESS_RULES: tuple[Rule, ...] = (
     _address("unleash_token", "production. development.", r"(?:^|[\s\"'=])((?:[\w-]+|\*):(?:production|development)\.[0-9a-f]{48,64})(?:\b|_)", 3.0),
     _address("ghost_admin_key", "ghost", r"(?:^|[^0-9a-f])([0-9a-f]{24}:[0-9a-f]{64})(?:\b|_)", 3.0)._replace(is_apart=True, probe=LONG_WORD),
     _address("zhipu_key", "zhipu glm bigmodel", r"(?:^|[^0-9a-f])([0-9a-f]{32}\.[0-9A-Za-z]{16})(?:\b|_)", 3.0)._replace(is_apart=True, probe=LONG_WORD),
-    _address("deploy_hook", "api.netlify.com/build_hooks/ api.vercel.com/v1/integrations/deploy/ api.render.com/deploy/", r"(?:build_hooks/|integrations/deploy/\w+/|deploy/srv-\w+\?key=)([0-9A-Za-z_-]{8,})", 2.0),
+    _address("deploy_hook", "api.netlify.com/build_hooks/ api.vercel.com/v1/integrations/deploy/ api.render.com/deploy/", r"(?:build_hooks/|integrations/deploy/\w+/|deploy/srv-\w+\?key=)([0-9A-Za-z_-]{8,})", 2.0, "mixed"),
     Rule("jwt", ("eyJ",), r"(?:\b|_)(eyJ[0-9A-Za-z_-]{10,}\.eyJ[0-9A-Za-z_-]{10,}\.[0-9A-Za-z_-]{16,})", 3.5),
 )  # fmt: skip
 

@@ -31,7 +31,9 @@ def secret_cells(data: bytes, start: int) -> Iterator[Cell]:
     end = line_end(data, start)
     head = data[start:end].decode("utf-8", "replace")
     for delimiter in ("|", "\t", ";", ","):
-        names = [name.strip(_WRAPPING) for name in head.strip().strip("|").split(delimiter)] if delimiter in head else []
+        names = (
+            [name.strip(_WRAPPING) for name in head.strip().strip("|").split(delimiter)] if delimiter in head else []
+        )
         columns = {n: label for n, name in enumerate(names) if (label := label_of(name))}
         if 1 < len(names) <= _MOST_COLUMNS and columns and all(not name or _HEAD.match(name) for name in names):
             yield from _below(data, end + 1, delimiter, len(names), columns)

@@ -29,7 +29,11 @@ def is_token(value: str, label: Label) -> bool:
     if _HEX.match(value):
         return len(value) >= 20 and not value.isdigit() and entropy(value) > 2.8
     if _is_code_name(value):
-        return label is Label.KEY and _CHOSEN.match(value) is not None and is_given_password(value, is_quoted=False, is_config=False)
+        return (
+            label is Label.KEY
+            and _CHOSEN.match(value) is not None
+            and is_given_password(value, is_quoted=False, is_config=False)
+        )
     if label is Label.KEY and value.isalnum() and sum(c.isdigit() for c in value) > 1:
         return is_given_password(value, is_quoted=True, is_config=True)
     least = 3.4 if len(value) >= 24 else 3.0 if label is Label.TOKEN else 2.7
@@ -38,7 +42,14 @@ def is_token(value: str, label: Label) -> bool:
 
 def _is_unspoken(value: str) -> bool:
     """Whether letters alone stand in an order that no language has: consonants in long runs, in one case."""
-    return value.isascii() and value.isalpha() and value.isupper() and len(value) >= 16 and entropy(value) >= 3.0 and _CONSONANTS.search(value) is not None
+    return (
+        value.isascii()
+        and value.isalpha()
+        and value.isupper()
+        and len(value) >= 16
+        and entropy(value) >= 3.0
+        and _CONSONANTS.search(value) is not None
+    )
 
 
 def _is_code_name(value: str) -> bool:

@@ -7,8 +7,9 @@ import re
 import pytest
 
 from memcli.cli.boundary import guarded
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, UsageError
 from tests.conftest import ROOT
+from tests.policy.secrets_corpus import secret
 
 CODES = re.compile(r"\| (\d+) \| ([^|]+?) (?=\|)")
 
@@ -32,6 +33,19 @@ def test_every_error_exits_with_its_code_and_one_line(
     assert failing(kind("what was wrong", "what to do")) == kind.exit_code
     assert kind.exit_code in documented()
     assert capsys.readouterr() == ("", "memcli: what was wrong (what to do)\n")
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_an_error_does_not_repeat_a_secret(json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    value = secret("github_token")[1]
+
+    def work() -> int:
+        raise UsageError(f"{value!r} is no name for a space", f"not {value}")
+
+    assert guarded(work, json=json) == UsageError.exit_code
+    out, err = capsys.readouterr()
+    assert value not in out + err
+    assert "[REDACTED:github_token]' is no name for a space" in err
 
 
 def test_a_bug_is_one_line_without_a_traceback(

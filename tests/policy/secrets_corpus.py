@@ -202,7 +202,10 @@ def _shaped(kind: str) -> Make:
 _SEED = "legal winner thank year wave sausage worth useful spirit yellow marine cradle"
 SECRETS |= {kind: _shaped(kind) for kind in SHAPES}
 SECRETS["seed_phrase"] = lambda d: ("seed phrase: ", " ".join(sorted(_SEED.split(), key=lambda word: d.below(10_000))))
-SECRETS["openvpn_key"] = lambda d: ("-----BEGIN OpenVPN Static key V1-----", "".join("\n" + d(HEX, 32) for _ in range(16)))
+SECRETS["openvpn_key"] = lambda d: (
+    "-----BEGIN OpenVPN Static key V1-----",
+    "".join("\n" + d(HEX, 32) for _ in range(16)),
+)
 AFTER = {kind: parts(kind)[2] for kind in SHAPES if parts(kind)[2]} | {
     "connection_string": "@db.corp.net:5432/app", "url_password": "@git.corp.net/a.git", "markup_secret": "</password>",
 }  # fmt: skip

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from memcli.policy.redaction import Detector
 from tests.policy.secret_shapes import FAMILIES, LOOK_ALIKES, look_alikes
+from tests.policy.service_secrets import SHAPES, parts
 
 LEAST = {"vendors": 0.98, "context": 0.90, "chosen": 0.60, "wrapped": 0.70}
 MOST_HURT = 0.02
@@ -41,3 +44,39 @@ def test_twice_is_once(family: str) -> None:
     for sample in FAMILIES[family](held_out=False):
         once = redacted(sample.text)
         assert redacted(once) == once
+
+
+@pytest.mark.parametrize("kind", sorted(SHAPES.keys() - {"oracle_password"}))
+def test_words_after_a_prefix_are_no_token(kind: str) -> None:
+    """A name in code that begins as a token does is left alone."""
+    before, shape, after = parts(kind)
+    words = re.sub(r"<\w:\d+>|\{uuid\}", "of_the_next_name", shape)
+    text = f"see {before}{words}{after} there"
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("session_secret: {}", "keyboard" + "cat99"),
+        ("password: '{}'", "it''s0" + "Good!x"),
+        ('password = "{}"', 'ab\\"cd12' + "XY!x"),
+        ("host\tuser\tpassword\nnas01\tbackup\t{}\n", "rdCf0kk" + "RSeHqO5"),
+        ("user,password\nann,{}\n", "rdCf0kk" + "RSeHqO5"),
+        ('{{"db_password": {{"value": "{}"}}}}', "rdCf0kk" + "RSeHqO5"),
+        ('variable "db_password" {{\n  default = "{}"\n}}', "rdCf0kk" + "RSeHqO5"),
+        ("sqlcmd -S db -U sa -P {} -Q x", "rdCf0kk" + "RSeHqO5"),
+        ("redis-cli -a {} ping", "rdCf0kk" + "RSeHqO5"),
+        ("htpasswd -bc users ann {}", "rdCf0kk" + "RSeHqO5"),
+        ("<password><![CDATA[{}]]></password>", "rdCf0kk" + "RSeHqO5"),
+        ("enable secret 0 {}", "rdCf0kk" + "RSeHqO5"),
+        ("## Root password\n\n{}\n", "rdCf0kk" + "RSeHqO5"),
+        ("secret&colon; {}", "rdCf0kk" + "RSeHqO5xx99"),
+        ("p\u0430ssword: {}", "rdCf0kk" + "RSeHqO5"),
+        ("пароль от базы данных {}", "rdCf0kk" + "RSeHqO5"),
+    ],
+)
+def test_structures(text: str, value: str) -> None:
+    """What stands around a password, in settings, code, tables and prose."""
+    assert value not in redacted(text.format(value))
+    assert redacted(text.format("")) == text.format("")
