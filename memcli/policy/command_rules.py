@@ -75,7 +75,7 @@ _CREDENTIAL_CALLS = (
     r"[\w.]*\.login|[\w.]*\.authenticate|[\w.]*\.auth\.basic|auth\.basic|login_user|http_basic_auth|Credentials\.basic|http\.basic|ClientSecretCredential"
 )
 _CLIENT_CALLS = (
-    r"[A-Z]\w*(?:Client|Clients|Api|API|AI|Credential|Credentials|Auth|Session|Github|Gitlab|Octokit|Cohere|Mistral|Anthropic|Groq|Pinecone|Resend|Stripe|Mailgun)(?:V\d|Async)?|"
+    r"(?:[A-Z]\w*)?(?:Client|Clients|Api|API|AI|Credential|Credentials|Auth|Session|Github|Gitlab|Octokit|Cohere|Mistral|Anthropic|Groq|Pinecone|Resend|Stripe|Mailgun)(?:V\d|Async)?|"
     r"Github|Gitlab|Octokit|Cohere|Mistral|Pinecone|Resend|Stripe|Algolia|algoliasearch|Anthropic|Groq|Deepgram|Replicate|(?:set_?|with_?|use_?|Set|With|Use)(?:Api_?|api_?|API_?|Auth_?|auth_?|Access_?|access_?|Bearer_?|bearer_?)?(?:Key|key|Token|token|Secret|secret)|"
     r"(?:client|bot|discord|app|api)\.(?:login|run|auth|authenticate|connect|init|configure)|AzureKeyCredential|SymmetricSecurityKey|SecretKeySpec|jwt\.(?:sign|encode|verify|decode)\([^()\n]{1,60},"
 )
@@ -150,8 +150,8 @@ COMMAND_RULES: tuple[Rule, ...] = (
     Rule("assigned_secret", tuple(f"{word}{joint}{key} " for word in _OWNERS_OF_KEYS for key in ("key", "token", "secret") for joint in (" ", "-", "_")), r"(?i)\b(?:client[ _-](?:secret|key)|(?:api|app|access|auth|bearer|deploy|bot|signing|webhook|service|secret)[ _-](?:secret|key|token))[\t ]+[\"'`(]{0,2}([0-9A-Za-z._~+/=-]{16,})", judge="said_token",
          probe=r"(?:secret|key|token)[\t ]{1,8}[\"'`(]{0,2}[0-9a-z._~+/=-]{16}", is_apart=True),
     Rule("basic_credentials", ('auth"', "auth'", "_auth", "dockerconfigjson"), r"[\"']?_?auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([0-9A-Za-z+/]{12,}={0,2})(?:[^0-9A-Za-z+/=]|$)", judge="basic", probe=r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?[0-9a-z+/]{12}", is_apart=True),
-    Rule("assigned_secret", tuple(text for word in ("password", "passwd", "token", "secret", "pwd", "key", "passphrase") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", '",')), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ',"')))),
-         r"(?i)((?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]?[|,;\t]|[|,;\t][\t ]?[\"'*_`]{0,3}(?:[\w-]{1,16}[ _-]){0,2}(?:passwo?r?d|pwd|token|secret|key|passphrase)[\"'*_`]{0,3}[\t ]*\|?\r?\n)", is_apart=True, is_table=True),
+    Rule("assigned_secret", tuple(text for word in ("password", "passwd", "secret", "pwd", "passphrase", "api_key", "api key", "apikey", "access_key", "access key", "api_token", "api token", "access_token", "access token", "auth_token") for text in (*(word + sign for sign in ("\t", " |", "|", ",", ";", '",')), *(sign + word for sign in ("\t", "| ", "|", ",", ", ", ";", ',"')))),
+         r"(?i)((?:passwo?r?d|pwd|secret|passphrase|(?:api|access|auth)[_ ]?(?:key|token))[\"'*_`]{0,3}[\t ]?[|,;\t]|[|,;\t][\t ]?[\"'*_`]{0,3}(?:[\w-]{1,16}[ _-]){0,2}(?:passwo?r?d|pwd|secret|passphrase|(?:api|access|auth)[_ ]?(?:key|token))[\"'*_`]{0,3}[\t ]*\|?\r?\n)", is_apart=True, is_table=True),
     Rule("prose_password", (" to log", " to login", " to sign in", " to unlock", " to get in", " and press", " and hit", " instead", " at the prompt"),
          r"(?i)\b(?:use|type|enter|try|with)\s+[\"'`]?([^\s\"'`]{5,})[\"'`]?\s+(?:to (?:log|login|sign in|unlock|get in)|and (?:press|hit)|instead|at the prompt)\b", judge="beside", is_apart=True),
     Rule("login_password", tuple(word + sign for word in ("user", "username", "login", "account") for sign in (":", "=", " :", " =")), r"(?i)\b(?:user(?:name)?|login|account)\s{0,2}[:=]\s{0,2}[\"'`]?[\w.@+-]{1,60}[\"'`]?[\s,;/|]{1,4}(?:and\s)?(?:pass(?:word|wd)?|pw|pwd|pin)\s{0,2}[:=]\s{0,2}[\"'`]?([^\s\"'`,;<>]{4,})", judge="login_pair",
@@ -160,4 +160,9 @@ COMMAND_RULES: tuple[Rule, ...] = (
          r"(?i)(?:" + FOREIGN_WORDS + r")(?:[^\x00-\x7f]{0,3}[\t ]+[^\x00-\x7f\s:：]{1,24}){0,4}[^\x00-\x7f\s:：]{0,4}[\t ]+[\"'`„“«]?([!-~]{5,})", judge="beside", is_apart=True),
     Rule("prose_password", tuple(f"{what}{gap}{code} " for what in ("door", "gate", "alarm", "lock") for gap in (" ", "-", "") for code in ("code", "pin")),
          r"(?i)\b(?:door|gate|alarm|lock)[ -]?(?:code|pin)\s[\"'`]?(\d{4,8})(?:[#.,;!)]*(?:\s|$))", judge="pin", is_apart=True),
+    Rule("connection_string", ("@tcp(", "@unix(", "@tcp6("), r"[\w.-]{1,64}:([^\s\"'`]{4,}?)@(?:tcp6?|unix)\(", judge="url", is_apart=True),
+    Rule("assigned_secret", tuple(f"{quote}{word}{quote}" for quote in ('"', "'") for word in ("name", "key", "variable", "field", "label")),
+         r"(?i)[\"'](?:value|val|default)[\"']\s{0,3}:\s{0,3}[\"']([^\"'\n]{4,})[\"']\s{0,3},\s{0,40}[\"'](?:name|key|variable|field|label)[\"']\s{0,3}:\s{0,3}[\"'][\w.-]*(?:passw(?:or)?d|secret|token|api_?key|credentials?|pwd)[\"']",
+         judge="argument", probe=r"[\"'](?:value|val|default)[\"']\s{0,3}:", is_apart=True),
+    Rule("prose_password", ("密码", "密碼", "口令", "パスワード", "비밀번호"), r"(?:密码|密碼|口令|パスワード|비밀번호)([!-~]{6,})", judge="below", is_apart=True),
 )  # fmt: skip

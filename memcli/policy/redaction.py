@@ -20,7 +20,7 @@ from memcli.policy.patterns import quiet_options
 from memcli.policy.rule import EMAIL, Rule
 from memcli.policy.rule_index import SHORTEST, RuleIndex
 from memcli.policy.rules import KINDS, RULES, WITH_FORMAT
-from memcli.policy.tables import line_end, secret_cells
+from memcli.policy.tables import secret_cells
 
 SECRETS = "secrets"
 MAX_PATTERN = 1000
@@ -239,8 +239,9 @@ def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
 def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
     position = 0
     while (match := _compile(rule.pattern).search(data, position)) is not None:
-        position = line_end(data, match.start())
-        for start, end, _ in secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1):
+        cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
+        position = max(position, match.end())
+        for start, end, _ in cells:
             yield Hit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
 
 

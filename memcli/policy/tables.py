@@ -26,8 +26,8 @@ class Cell(NamedTuple):
     value: str
 
 
-def secret_cells(data: bytes, start: int) -> Iterator[Cell]:
-    """The secrets in the rows below the head that the line at `start` is."""
+def secret_cells(data: bytes, start: int) -> tuple[list[Cell], int]:
+    """The secrets in the rows below the head that the line at `start` is, and where the table ends."""
     end = line_end(data, start)
     head = data[start:end].decode("utf-8", "replace")
     for delimiter in ("|", "\t", ";", ","):
@@ -36,22 +36,24 @@ def secret_cells(data: bytes, start: int) -> Iterator[Cell]:
         )
         columns = {n: label for n, name in enumerate(names) if (label := label_of(name))}
         if 1 < len(names) <= _MOST_COLUMNS and columns and all(not name or _HEAD.match(name) for name in names):
-            yield from _below(data, end + 1, delimiter, len(names), columns)
-            return
+            return _below(data, end + 1, delimiter, len(names), columns)
+    return [], end
 
 
-def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[int, Label]) -> Iterator[Cell]:
+def _below(data: bytes, start: int, delimiter: str, width: int, columns: dict[int, Label]) -> tuple[list[Cell], int]:
+    found: list[Cell] = []
     for _ in range(_MOST_ROWS):
         end = line_end(data, start)
         row = data[start:end]
         if not row.strip():
-            return
+            break
         if not _RULER.match(row.decode("utf-8", "replace")):
             cells = list(_cells(row, delimiter.encode(), start))
             if len(cells) != width:
-                return
-            yield from (cells[n] for n, label in columns.items() if _is_secret(cells[n].value, label))
+                break
+            found += [cells[n] for n, label in columns.items() if _is_secret(cells[n].value, label)]
         start = end + 1
+    return found, start - 1
 
 
 def _cells(row: bytes, delimiter: bytes, start: int) -> Iterator[Cell]:
