@@ -62,7 +62,7 @@ class Desk:
 
     def take(self, candidate: Candidate) -> dict[str, Json]:
         """Puts one candidate among the memories; returns its outcome."""
-        candidate = replace(candidate, given=self._resolved(candidate.given))
+        candidate = replace(candidate, given=self._placed(self._resolved(candidate.given)))
         existing = self._existing(candidate)
         if existing is None:
             outcome = self._put(self._create(candidate), "created")
@@ -144,6 +144,16 @@ class Desk:
         found = self._draft.get(ref) or self._draft.at(ref)
         return found.id if found is not None else ref
 
+    def _placed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`given`, below its path where that belongs to a memory that was told: what is read never overwrites it."""
+        if "id" in given or "path" not in given or not _is_read(given):
+            return given
+        path = given["path"]
+        marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
+        places = chain([path], (f"{path[:_ROOM]}/{mark}" for mark in marks))
+        free = (p for p in places if (other := self._draft.at(p)) is None or _is_read(_fields(other)))
+        return {**given, "path": next(free)}
+
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given
         if "id" in given:
@@ -194,8 +204,8 @@ class Desk:
         if "links" in given:  # a link that is told again keeps its date
             known = {_link_key(link): link for link in existing.links}
             given["links"] = [known.get(_link_key(link), link) for link in given["links"]]
-        is_told = given.get("provenance", {}).get("source") not in READ_SOURCES
-        revived = {"active": True, **(_HELD if is_told and not holds(existing, self._now) else {})}
+        is_told_again = not _is_read(given) and not holds(existing, self._now)
+        revived = {"active": True, **(_HELD if is_told_again else {})}
         return _memory({**_fields(existing), **revived, **given})
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
@@ -236,6 +246,10 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
 
 def _has_place(candidate: Candidate) -> bool:
     return "path" in candidate.given or "id" in candidate.given
+
+
+def _is_read(fields: Mapping[str, Any]) -> bool:
+    return fields.get("provenance", {}).get("source") in READ_SOURCES
 
 
 def _is_observed(given: Mapping[str, Any]) -> bool:

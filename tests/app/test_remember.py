@@ -192,3 +192,22 @@ def test_a_full_space_makes_room_and_stays_sound():
     pinned, _ = told(pinned, candidate("Kept.", path="kept", pinned=True))
     with pytest.raises(RefusedError, match="max_objects"):
         told(pinned, candidate("More."))
+
+
+READ = {"provenance": {"source": "observed"}, "metadata": {"source": "auth.md"}}
+
+
+def test_what_is_read_never_overwrites_what_was_told():
+    space, _ = told(Space("main"), candidate("Told.", path="auth"))
+    space, first = told(space, candidate("Read.", path="auth", **READ))
+    space, second = told(space, candidate("Read again.", path="auth", **READ))
+    assert (first[0]["status"], second[0]["status"]) == ("created", "updated")
+    assert first[0]["path"].startswith("auth/")
+    assert {path: m.raw for path, m in by_path(space).items()} == {"auth": "Told.", first[0]["path"]: "Read again."}
+
+
+def test_what_is_read_stays_at_its_path_when_that_is_told_of_later():
+    space, _ = told(Space("main"), candidate("Read.", path="auth", **READ))
+    space, outcomes = told(space, candidate("Told.", path="auth"))
+    assert outcomes[0]["status"] == "updated"
+    assert [m.raw for m in space.objects] == ["Told."]
