@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
+from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
-from memcli.model.ids import memory_id, short_digest
+from memcli.model.ids import memory_id, short_digest, text_hash
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
@@ -194,10 +195,12 @@ class Desk:
             given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
         outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()
         before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
-        given["metadata"] = _joined(before, given["metadata"])
+        content = given.get("content", existing.content)
+        digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
+        given["metadata"] = {**_joined(before, given["metadata"]), "hash": digest}
         if _is_only_elsewhere(existing, given):
             del given["anchors"]
-        if candidate.hash != existing.hash:
+        if digest != existing.hash:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
             given.setdefault("chunks", candidate.derived.get("chunks", ()))

@@ -9,6 +9,7 @@ import pytest
 
 from memcli.app.desk import Candidate
 from memcli.app.remember import DROP, fold
+from memcli.codec.canonical import encode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -211,3 +212,11 @@ def test_what_is_read_stays_at_its_path_when_that_is_told_of_later():
     space, outcomes = told(space, candidate("Told.", path="auth"))
     assert outcomes[0]["status"] == "updated"
     assert [m.raw for m in space.objects] == ["Told."]
+
+
+def test_the_hash_is_of_the_text_and_the_content_that_come_out():
+    space, _ = told(Space("main"), candidate("A holds.", path="a"))
+    space = space.put([replace(space.find("a"), content={"goal": 1})], NOW)
+    space, _ = told(space, candidate("B holds.", path="a"), now=LATER)
+    memory = space.find("a")
+    assert (memory.content, memory.hash) == ({"goal": 1}, text_hash("B holds.", encode({"goal": 1})))
