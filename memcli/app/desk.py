@@ -83,6 +83,7 @@ class Desk:
         It takes over path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
         """
         old = find(self._draft, ref)
+        candidate = replace(candidate, given=self._resolved(candidate.given))  # before a path changes hands
         if candidate.hash == old.hash or candidate.given.get("id") == old.id:
             raise UsageError(
                 f"memory {old.id} cannot supersede itself", "give a new text, without the id of the old one"

@@ -220,3 +220,12 @@ def test_the_hash_is_of_the_text_and_the_content_that_come_out():
     space, _ = told(space, candidate("B holds.", path="a"), now=LATER)
     memory = space.find("a")
     assert (memory.content, memory.hash) == ({"goal": 1}, text_hash("B holds.", encode({"goal": 1})))
+
+
+def test_a_link_to_the_path_of_what_is_superseded_leads_to_that():
+    space, _ = told(Space("main"), candidate("A holds.", path="a"))
+    old = space.find("a").id
+    new = candidate("B holds.", links=[{"to": "a", "relation": "derived_from"}])
+    space, outcomes = told(space, new, supersedes="a", now=LATER)
+    links = space.find(outcomes[0]["id"]).links
+    assert sorted((link["to"], link["relation"]) for link in links) == [(old, "derived_from"), (old, "supersedes")]
