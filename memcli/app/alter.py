@@ -17,7 +17,7 @@ from memcli.model.names import check_path, check_tag
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.consistency import consistent
-from memcli.policy.draft import check_references, find
+from memcli.policy.draft import check_references, find, resolve_links
 from memcli.policy.redact_memory import FLAGS, with_flags
 from memcli.policy.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.policy.triggers import check_triggers
@@ -88,11 +88,13 @@ def edit(
     redacted = workspace.redactor.take_in(workspace.space, fields)
     clean = {name: redacted.fields[name] for name in fields}
     remade = _derived(workspace, clean)
+    now = workspace.clock()
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
         if expected is not None:
             _check_unchanged(memory, expected, fields)
-        edited = _edited(memory, {**remade, **clean}, redacted.flags)
+        references = _resolved(shelf, memory, clean, now)
+        edited = _edited(memory, {**remade, **clean, **references}, redacted.flags)
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
@@ -153,6 +155,16 @@ def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json
     made = workspace.summarizer.describe({"raw": fields["raw"]})
     follow = ("summary_micro", "summary_short", "summary_long")
     return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
+
+
+def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:
+    """The references among `fields`, by id, and links with their dates."""
+    resolved: dict[str, Json] = {}
+    if fields.get("links"):
+        resolved["links"] = resolve_links(shelf, fields["links"], memory.links, now)
+    if (ref := fields.get("superseded_by")) and (found := shelf.get(ref) or shelf.at(ref)):
+        resolved["superseded_by"] = found.id
+    return resolved
 
 
 def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) -> Memory:

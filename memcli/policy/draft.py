@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.memory import Memory
+from memcli.model.memory import Json, Memory
 from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Space, under_any
 from memcli.ports import Shelf
@@ -26,6 +27,24 @@ def find(shelf: Shelf, ref: str) -> Memory:
     if found is None:
         raise NotFoundError(f"no memory {ref!r} in space {shelf.header.name!r}", "`memcli list` shows what there is")
     return found
+
+
+def resolve_links(
+    shelf: Shelf, links: Sequence[Mapping[str, Json]], known: Sequence[Mapping[str, Json]], now: str
+) -> tuple[Mapping[str, Json], ...]:
+    """`links`, each once and dated, with ids in the place of the paths that are there. One that is `known` keeps its date."""
+    dates = {_place(link): link["created_at"] for link in known if "created_at" in link}
+    resolved: dict[tuple[str, str], Mapping[str, Json]] = {}
+    for link in links:
+        found = shelf.get(link["to"]) or shelf.at(link["to"])
+        leading = {**link, "to": found.id} if found is not None else link
+        place = _place(leading)
+        resolved.setdefault(place, {"created_at": dates.get(place, now), **leading})
+    return tuple(resolved.values())
+
+
+def _place(link: Mapping[str, Json]) -> tuple[str, str]:
+    return link["to"], link["relation"]
 
 
 def check_references(shelf: Shelf, memory: Memory) -> None:

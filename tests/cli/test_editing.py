@@ -200,3 +200,16 @@ def test_a_candidate_of_the_inbox_is_edited_as_text(run: Run, use: Edit) -> None
     use("file.write_text(file.read_text().replace('Final', 'Last'))")
     assert run("inbox", "edit", "a", "--object").code == 0
     assert json.loads(run("inbox", "show", "a", "--json").out)[0]["raw"] == "Last."
+
+
+def test_links_that_are_edited_lead_to_ids_and_keep_their_dates(run: Run) -> None:
+    for name in ("a", "b", "c"):
+        run("remember", f"Text of {name}.", "--path", name)
+    run("edit", "a", "--set", 'links=[{"to": "b", "relation": "depends_on"}]', "--freeze-clock", "2026-02-01")
+    links = '[{"to": "b", "relation": "depends_on", "weight": 0.5}, {"to": "c", "relation": "depends_on"}]'
+    run("edit", "a", "--set", f"links={links}", "--freeze-clock", "2026-02-02")
+    ids = {name: json.loads(run("get", name, "--json").out)["id"] for name in ("b", "c")}
+    assert json.loads(run("get", "a", "--json").out)["links"] == [
+        {"created_at": "2026-02-01T00:00:00Z", "relation": "depends_on", "to": ids["b"], "weight": 0.5},
+        {"created_at": "2026-02-02T00:00:00Z", "relation": "depends_on", "to": ids["c"]},
+    ]
