@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,9 @@ def removal(objects: Collection[Memory], ids: Collection[str], now: str) -> Chan
     """
     gone = {memory.id: memory for memory in objects if memory.id in ids}
     referring = [m for m in objects if m.id not in gone and has_dangling(m, lambda name: name not in gone)]
-    return Change(tuple(_released(memory, gone, now) for memory in referring), frozenset(gone), now)
+    dates = _supersessions(objects) if any(memory.superseded_by in gone for memory in referring) else {}
+    put = (_released(memory, gone, dates.get(memory.id, {}), now) for memory in referring)
+    return Change(tuple(put), frozenset(gone), now)
 
 
 def made_current(before: Collection[Memory], change: Change) -> list[Memory]:
@@ -73,7 +75,8 @@ def is_same_memory(first: Memory, second: Memory) -> bool:
     return first.path == second.path or first.created_at == second.created_at or first.hash == second.hash
 
 
-def _released(memory: Memory, gone: Mapping[str, Memory], now: str) -> Memory:
+def _released(memory: Memory, gone: Mapping[str, Memory], dates: Mapping[str, str], now: str) -> Memory:
+    """The memory without references to what is `gone`. `dates` say since when which memories superseded it."""
     links = tuple(link for link in memory.links if link["to"] not in gone)
     by = memory.superseded_by
     if by is None or by not in gone:
@@ -82,8 +85,8 @@ def _released(memory: Memory, gone: Mapping[str, Memory], now: str) -> Memory:
     if successor is not None:
         return replace(memory, links=links, superseded_by=successor)
     fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": memory.version + 1}
-    if memory.valid_until in _times_of(gone[by], memory.id):
-        fields["valid_until"] = None
+    if memory.valid_until in dates.values() or (by not in dates and memory.valid_until and memory.valid_until <= now):
+        fields["valid_until"] = None  # a supersession ended it, also where the link that told so has gone
     return replace(memory, **fields, updated_at=now or memory.updated_at)
 
 
@@ -99,9 +102,11 @@ def _successor(name: str, gone: Mapping[str, Memory]) -> str | None:
     return None if name in gone else name
 
 
-def _times_of(memory: Memory, superseded: str) -> set[str]:
-    return {str(link.get("created_at")) for link in memory.links if _is_supersession(link, superseded)}
-
-
-def _is_supersession(link: Mapping[str, Any], superseded: str) -> bool:
-    return bool(link["to"] == superseded and link.get("relation") == SUPERSEDES)
+def _supersessions(objects: Iterable[Memory]) -> dict[str, dict[str, str]]:
+    """For each memory that others link to as superseded, by its id: when each of them superseded it."""
+    dates: dict[str, dict[str, str]] = {}
+    for memory in objects:
+        for link in memory.links:
+            if link.get("relation") == SUPERSEDES:
+                dates.setdefault(link["to"], {})[memory.id] = str(link.get("created_at"))
+    return dates

@@ -92,3 +92,24 @@ def test_versions_of_one_memory_are_told_from_two_of_one_id():
     assert is_same_memory(one, memory("a", path="y", metadata={"hash": "2"}))
     assert is_same_memory(one, memory("a", path="y", metadata={"hash": "1"}, created_at=LATER))
     assert not is_same_memory(one, memory("a", path="y", metadata={"hash": "2"}, created_at=LATER))
+
+
+def test_a_chain_that_is_deleted_link_by_link_leaves_the_first_current():
+    first = memory("a", superseded_by="mem_b", valid_until=NOW)
+    second = superseding("b", "a", superseded_by="mem_c", valid_until=LATER)
+    left = after([first, second, superseding("c", "b")], "b")
+    left = after(list(left.values()), "c")
+    assert (left["a"].superseded_by, left["a"].valid_until) == (None, None)
+
+
+def test_what_was_superseded_twice_is_current_again():
+    first = memory("a", superseded_by="mem_c", valid_until=NOW)
+    third = memory("c", links=({**link("mem_a", "supersedes"), "created_at": LATER},))
+    left = after([first, superseding("b", "a"), third], "c")
+    assert (left["a"].superseded_by, left["a"].valid_until) == (None, None)
+
+
+def test_an_end_that_no_supersession_set_stays():
+    ended = "2026-01-01T00:00:00Z"
+    old = memory("old", superseded_by="mem_new", valid_until=ended)
+    assert after([old, superseding("new", "old")], "new")["old"].valid_until == ended
