@@ -43,10 +43,15 @@ def offer(
 
 
 def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
-    """Puts the candidates into the inbox, but for what is remembered, waits or was rejected already."""
+    """Puts the candidates into the inbox, but for what is remembered, waits or was rejected already.
+
+    Raises NotFoundError when there is nothing that the last one `supersedes`.
+    """
     if not candidates:
         return []
-    known = _known(_load(workspace), _load(_desk(workspace)))
+    space = _load(workspace)
+    supersedes = space.find(supersedes).id if supersedes else None  # a path may be another memory's by then
+    known = _known(space, _load(_desk(workspace)))
     found = [known(candidate) for candidate in candidates]
     new = [
         replace(candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1])})
@@ -81,8 +86,13 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 
 
 def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
-    """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again."""
-    proposals = [_candidate(memory) for memory in memories]
+    """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again.
+
+    What was to supersede a memory that has gone meanwhile is remembered all the same.
+    """
+    there = {memory.id for memory in _load(workspace).objects}
+    found = [_candidate(memory) for memory in memories]
+    proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
     outcomes = remember(workspace, plain, links=DROP)
     for candidate, supersedes in proposals:
