@@ -97,10 +97,11 @@ def test_nothing_is_lost_but_what_one_side_deleted_and_the_other_left(three: tup
     for name in left.keys() | right.keys():
         deleted = name in was and (left.get(name, was[name]), right.get(name, was[name])) == (was[name], was[name])
         assert (name in now) != (deleted and not (name in left and name in right))
+    apart = {m.raw for name, m in now.items() if name not in left.keys() | right.keys()}  # of two that shared an id
     for name, found in now.items():
         raws = {side[name].raw for side in (left, right) if name in side}
         changed = raws if name not in was else raws - {was[name].raw}
-        assert changed - {""} <= {found.raw, *(str(value) for field, value in notes(found) if field == "raw")}
+        assert changed - {""} <= {found.raw, *apart, *(str(value) for field, value in notes(found) if field == "raw")}
     ids_of_path: dict[str, set[str]] = {}
     for m in merged.space.objects:
         ids_of_path.setdefault(m.path, set()).add(m.id)

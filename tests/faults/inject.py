@@ -124,7 +124,7 @@ class Watched:
         if self._fault.at != number or self._fault.kind == "dead":
             return args
         kind = self._fault.kind
-        if kind in ("half", "short"):
+        if kind in ("half", "short") and call.data:
             args = (args[0], bytes(args[1])[: len(args[1]) // 2], *args[2:])
         if kind == "short":
             return args

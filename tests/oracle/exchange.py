@@ -1,0 +1,200 @@
+"""Exports, imports, and a clone that goes its own way until the two are merged."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from copy import deepcopy
+
+from tests.oracle import diverge
+from tests.oracle.day import Day
+from tests.oracle.fields import Fields, value
+from tests.oracle.model import Model
+from tests.oracle.words import TAGS, path
+from tests.oracle.world import World
+
+_SPACE = ".memory/spaces/main.json"
+_CLONE = "other/.memory/spaces/main.json"
+_BASE = "base.json"
+
+
+def export(day: Day) -> object:
+    """Writes a bundle that a later step may import."""
+    name = f"bundle-{len(day.world.exports)}.{day.rng.choice(['json', 'jsonl', 'md'])}"
+    ended = day.act(["export", "--out", name], lambda _: None)
+    if ended.code == 0:
+        day.world.exports[name] = deepcopy(list(day.main.objects.values()))
+    return ended
+
+
+def round_trip(day: Day) -> object:
+    """An export, imported into an empty store, gives the same bytes."""
+    if not day.main.objects:
+        return False
+    day.act(["export", "--out", "whole.json"], lambda _: None, may_kill=False)
+    shutil.rmtree(day.bench.work / "fresh", ignore_errors=True)
+    (day.bench.work / "fresh").mkdir()
+    day.act(["init", "--root", "fresh"], lambda _: None, may_kill=False)
+    day.act(["import", "whole.json", "--root", "fresh"], lambda _: None, may_kill=False)
+    here, there = (day.bench.work / name / _SPACE for name in (".", "fresh"))
+    if here.read_bytes() != there.read_bytes():
+        day.report.problems.append("the space is not the same after a round trip through a bundle")
+    return True
+
+
+def take_in(day: Day) -> object:
+    """Imports an earlier bundle."""
+    if not day.world.exports:
+        return False
+    name = day.rng.choice(sorted(day.world.exports))
+    return _import(day, name, day.world.exports[name])
+
+
+def branch(day: Day) -> object:
+    """A clone of the store as it is, to work on beside it."""
+    if not day.main.objects:
+        return False
+    day.bench.remove("other")
+    day.bench.copy(_SPACE, _CLONE)
+    day.bench.copy(_SPACE, _BASE)
+    day.world.base = deepcopy(day.main.objects)
+    day.world.other = Model(deepcopy(day.main.objects), until=deepcopy(day.main.until), grace=day.main.grace)
+    day.world.apart = set()
+    return True
+
+
+def elsewhere(day: Day) -> object:
+    """Up to three steps in the clone."""
+    for _ in range(day.rng.randint(1, 3)):
+        if day.world.other is None or day.report.problems:
+            return False
+        day.rng.choice(_ELSEWHERE)(day, day.some(day.world.other))
+    return True
+
+
+def merge(day: Day) -> object:
+    """What git does with the two: the merge driver, with the state that both come from."""
+    if day.world.other is None:
+        return False
+    theirs = day.world.other.objects
+    day.bench.copy(_SPACE, "ours.json")
+    day.act(["merge-driver", _BASE, "ours.json", _CLONE], lambda _: None, may_kill=False)
+    day.bench.copy("ours.json", _SPACE)
+
+    def change(world: World) -> None:
+        diverge.merge(world, theirs)
+        world.main.learn_ends(_other(world))
+        world.ended |= world.apart
+        world.other = None
+
+    return day.act(["list", "--all"], change, may_kill=False)
+
+
+def take_in_clone(day: Day) -> object:
+    """A bundle of the clone, imported."""
+    if day.world.other is None:
+        return False
+    day.act(["export", "--root", "other", "--out", "clone.json"], lambda _: None, may_kill=False)
+    if day.report.problems:
+        return False
+    return _import(day, "clone.json", list(day.world.other.objects.values()))
+
+
+def _import(day: Day, name: str, memories: list[Fields]) -> object:
+    incoming = {memory["id"]: memory for memory in memories}
+    in_place = day.rng.random() < 0.2
+
+    def change(world: World) -> None:
+        if world.other is not None:
+            world.main.learn_ends(world.other)
+        if in_place:
+            diverge.replace(world, incoming, day.now)
+        else:
+            diverge.take_in(world, incoming)
+
+    return day.act(["import", name, "--mode", "replace" if in_place else "merge"], change)
+
+
+def _tell(day: Day, _: Fields | None) -> None:
+    given: Fields = {"raw": day.text(), "path": path(day.rng)}
+
+    def change(world: World) -> None:
+        assert world.other is not None
+        if (there := world.other.at(given["path"])) is not None:
+            world.apart |= world.words(there["raw"])
+        world.other.remember(given, day.now)
+
+    _there(day, ["remember", "--path", given["path"], "--", given["raw"]], change)
+
+
+def _supersede(day: Day, old: Fields | None) -> None:
+    if old is not None:
+        given: Fields = {"raw": day.text()}
+        line = ["remember", "--supersedes", old["id"], "--", given["raw"]]
+        _there(day, line, lambda world: _other(world).supersede(old["id"], given, day.now))
+
+
+def _edit(day: Day, memory: Fields | None) -> None:
+    if memory is None or value(memory, "provenance").get("source") == "observed":
+        return
+    raw = day.text()
+
+    def change(world: World) -> None:
+        world.apart |= world.words(_other(world).get(memory["id"])["raw"])
+        _other(world).edit(memory["id"], {"raw": raw}, day.now)
+
+    _there(day, ["edit", memory["id"], "--set", f"raw={raw}"], change)
+
+
+def _move(day: Day, memory: Fields | None) -> None:
+    if memory is not None:
+        new = path(day.rng)
+        line = ["edit", memory["id"], "--set", f"path={new}"]
+        _there(day, line, lambda world: _other(world).edit(memory["id"], {"path": new}, day.now))
+
+
+def _tag(day: Day, memory: Fields | None) -> None:
+    if memory is not None:
+        new = day.rng.choice(TAGS)
+        line = ["tag", memory["id"], "--add", new]
+        _there(day, line, lambda world: _other(world).tag(memory["id"], [new], [], day.now))
+
+
+def _link(day: Day, memory: Fields | None) -> None:
+    other = day.some(day.world.other)
+    if memory is not None and other is not None:
+        links = [{"to": other["id"], "relation": "relates_to"}]
+        line = ["edit", memory["id"], "--set", f"links={json.dumps(links)}"]
+        _there(day, line, lambda world: _other(world).edit(memory["id"], {"links": links}, day.now))
+
+
+def _forget(day: Day, memory: Fields | None) -> None:
+    if memory is not None:
+        _there(day, ["forget", memory["id"]], lambda world: _other(world).forget([memory["id"]], day.now))
+
+
+def _purge(day: Day, memory: Fields | None) -> None:
+    if memory is None:
+        return
+
+    def change(world: World) -> None:
+        for gone in _other(world).purge([memory["id"]], day.now):
+            world.apart |= world.words(gone["raw"])
+
+    _there(day, ["forget", "--purge", "--yes", memory["id"]], change)
+
+
+def _other(world: World) -> Model:
+    assert world.other is not None
+    return world.other
+
+
+def _there(day: Day, line: list[str], change: object) -> None:
+    day.act([line[0], "--root", "other", *line[1:]], change, may_kill=False)  # type: ignore[arg-type]
+
+
+_ELSEWHERE = (_tell, _tell, _supersede, _edit, _edit, _move, _tag, _link, _forget, _purge)
+ACTIONS = {
+    "export": (export, 2), "round trip": (round_trip, 1), "import": (take_in, 3), "branch": (branch, 3),
+    "elsewhere": (elsewhere, 9), "merge": (merge, 4), "import a clone": (take_in_clone, 2),
+}  # fmt: skip
