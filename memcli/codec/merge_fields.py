@@ -75,10 +75,12 @@ class _Merge:
 
     def _value(self, name: str, base: Json, newer: Json, older: Json) -> Json:
         """Whichever side changed it; where both did, the newer, and the older is noted. An edit outlives a removal."""
-        if _same(newer, older) or _same(older, base) or older is _MISSING:
+        if _same(newer, older) or _same(older, base):
             return newer
-        if _same(newer, base) or newer is _MISSING:
+        if _same(newer, base):
             return older
+        if older is _MISSING or newer is _MISSING:
+            return older if newer is _MISSING else newer
         if name not in _UNTOLD:
             self.conflicts[name] = older, self.older.get("updated_at", "")
         return newer

@@ -188,6 +188,26 @@ def test_fields_without_conflict(field: str, base: object, ours: object, theirs:
     assert not merged.conflicts
 
 
+@pytest.mark.parametrize("time", [EARLY, LATE])
+@pytest.mark.parametrize(
+    ("field", "base", "left"),
+    [
+        ("valid_until", NOW, None),
+        ("importance", 0.1, None),
+        ("links", ({"to": "m", "relation": "relates_to"},), ()),
+        ("metadata", {"ticket": 1}, {}),
+        ("extra", {"x_new": 1}, {}),
+    ],
+)
+def test_what_one_side_took_out_stays_out(field: str, base: object, left: object, time: str) -> None:
+    before = memory(**{field: base})
+    ours = replace(before, updated_at=time, **{field: left})
+    theirs = replace(before, updated_at="2026-02-15T00:00:00Z", kind="decision")
+    merged = merge(space(before), space(ours), space(theirs))
+    assert getattr(only(merged.space), field) == left
+    assert not merged.conflicts
+
+
 def test_a_deletion_stands_where_the_other_side_changed_nothing() -> None:
     base = space(memory("a"), memory("b"))
     assert [m.id for m in merge(base, space(memory("b")), base).space.objects] == ["mem_b"]
