@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import RefusedError
+from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.intake import IntakePlan, plan_intake
@@ -128,3 +129,14 @@ def test_what_comes_refers_to_nothing_that_is_not_there() -> None:
     assert after["mem_old"].superseded_by is None
     whole = plan_intake(Space("new"), space(linked), "merge", is_new=True).after
     assert whole.objects[0].links == ()
+
+
+def test_another_memory_of_the_same_second_is_not_taken_for_the_one_that_comes() -> None:
+    first, second, third = (memory_id("main", "p", number) for number in (1, 2, 3))
+
+    def told(name: str, path: str, raw: str, **fields: object) -> Memory:
+        return replace(memory(path=path, raw=raw, metadata={"hash": text_hash(raw)}, **fields), id=name)
+
+    mine = space(told(first, "moved", "Moved.", created_at="2020-01-01T00:00:00Z"), told(second, "beside", "Beside."))
+    after = merge(mine, space(told(first, "p", "Coming."))).after
+    assert {m.id: m.raw for m in after.objects} == {first: "Moved.", second: "Beside.", third: "Coming."}
