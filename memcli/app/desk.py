@@ -205,9 +205,10 @@ class Desk:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
-        if "links" in given:  # a link that is told again keeps its date
+        if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
             known = {_link_key(link): link for link in existing.links}
-            given["links"] = [known.get(_link_key(link), link) for link in given["links"]]
+            kept = [link for link in existing.links if link["relation"] == SUPERSEDES]
+            given["links"] = _union(kept, (known.get(_link_key(k), k) for k in given["links"]), _link_key)
         is_told_again = not _is_read(given) and not holds(existing, self._now)
         revived = {"active": True, **(_HELD if is_told_again else {})}
         return _memory({**_fields(existing), **revived, **given})

@@ -229,3 +229,10 @@ def test_a_link_to_the_path_of_what_is_superseded_leads_to_that():
     space, outcomes = told(space, new, supersedes="a", now=LATER)
     links = space.find(outcomes[0]["id"]).links
     assert sorted((link["to"], link["relation"]) for link in links) == [(old, "derived_from"), (old, "supersedes")]
+
+
+def test_links_that_are_given_leave_what_was_superseded():
+    space, _ = told(Space("main"), candidate("A holds.", path="a"), candidate("B holds.", path="b"))
+    space, _ = told(space, candidate("C holds.", path="c"), supersedes="a")
+    space, _ = told(space, candidate("D holds.", path="c", links=[{"to": "b", "relation": "depends_on"}]))
+    assert [link["relation"] for link in space.find("c").links] == ["supersedes", "depends_on"]
