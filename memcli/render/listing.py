@@ -66,7 +66,7 @@ def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
     lines = []
     for memory, score, snippets in found:
         lines.append(
-            f"{score:.4f}  {clean_line(memory.path)}  {memory.updated_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
+            f"{score:.4f}  {clean_line(memory.path)}  {memory.created_at[:10]}  {memory.id}{'  !' if is_marked(memory) else ''}"
         )
         lines += [f"        {line}" for text in snippets or [memory.summary_micro] for line in clean(text).splitlines()]
     return "\n".join(lines)
