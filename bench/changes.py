@@ -19,9 +19,9 @@ from processes import memcli, run
 from stores import work_folder
 from tasks import Question, Space, ranked
 
+from memcli.code.change_topic import topic_of
 from memcli.ingest.diff import read_diff
 from memcli.model.recall import DEFAULT_BACKEND
-from memcli.policy.change_topic import topic_of
 from memcli.ranking import RANKERS
 
 _FAR = 20

@@ -71,7 +71,7 @@ class Shelf(Protocol):
     def find_by_hash(self, digest: str) -> list[Memory]:
         """The memories whose text has this hash, in the order of the file."""
 
-    def begins(self, text: str) -> list[str]:
+    def ids_with_prefix(self, text: str) -> list[str]:
         """The ids that begin with `text`, sorted."""
 
     def under(self, *prefixes: str) -> list[Memory]:

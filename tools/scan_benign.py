@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memcli.policy.redaction import Detector
-from memcli.policy.rule import EMAIL
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.rule import EMAIL
 
 SUFFIXES = frozenset(
     ".py .pyi .c .h .cc .cpp .js .ts .css .html .rs .go .java .rb .sh .md .rst .txt .toml .json .yml .yaml .cfg .ini .lock".split()

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.moves import follow, may_follow
 from memcli.app.workspace import Workspace
+from memcli.code.anchors import Anchor, Code, is_inside, make, parse, read, state
 from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.names import show
-from memcli.policy.anchoring import Anchor, Code, is_inside, make, parse, read, state
 from memcli.ports import CodeReader
 
 MAX_LOOKED_AT = 8 << 20

@@ -11,8 +11,8 @@ from memcli.model.content import json_texts
 from memcli.model.memory import Memory
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
 from memcli.policy.excerpt import best_sentence
-from memcli.policy.screening import inspect, is_accepted
 from memcli.ports import CodeReader, Ranker, SpaceView, Trust
+from memcli.safety.injection.screening import inspect, is_accepted
 
 
 @dataclass(frozen=True, slots=True)

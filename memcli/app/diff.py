@@ -12,9 +12,9 @@ from memcli.codec.space import policy_to_json
 from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.redact_memory import clean_field, clean_memories
-from memcli.policy.redaction import Detector
 from memcli.ports import Store
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import clean_field, clean_memories
 
 _BOOKKEEPING = frozenset(["updated_at", "version"])
 _RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must share to be one under two names

@@ -10,8 +10,8 @@ from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query
-from memcli.policy.screening import inspect, is_accepted
 from memcli.policy.triggers import Match, TriggerSet
+from memcli.safety.injection.screening import inspect, is_accepted
 
 _MAX_LINE = 200
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from memcli.app.alter import edit as edit_memory
-from memcli.app.desk import Candidate
+from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, remember
+from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space
 from memcli.policy.replaced import Place
-from memcli.policy.screening import ACCEPTED, UNTRUSTED
 from memcli.ports import Shelf
+from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
 
 _PROPOSAL = "proposal"
 
@@ -51,14 +51,14 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
         return []
     space = _load(workspace)
     supersedes = space.find(supersedes).id if supersedes else None  # a path may be another memory's by then
-    known = _known(space, _load(_desk(workspace)))
+    known = _known(space, _load(_over_inbox(workspace)))
     found = [known(candidate) for candidate in candidates]
     new = [
         replace(candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1])})
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
-    proposed = iter(remember(_desk(workspace), new, links=KEEP))
+    proposed = iter(remember(_over_inbox(workspace), new, links=KEEP))
     return [
         replace(next(proposed), status="proposed")
         if same is None
@@ -73,12 +73,12 @@ def _proposal(candidate: Candidate, supersedes: str | None, last: Candidate) -> 
 
 def waiting(workspace: Workspace) -> list[Memory]:
     """The candidates that wait, in order of path."""
-    return sorted((m for m in _load(_desk(workspace)).objects if m.active), key=lambda m: (m.path, m.id))
+    return sorted((m for m in _load(_over_inbox(workspace)).objects if m.active), key=lambda m: (m.path, m.id))
 
 
 def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     """The candidates that `refs` name. Raises NotFoundError for the first that does not wait."""
-    space = replace(_load(_desk(workspace)), objects=tuple(waiting(workspace)))
+    space = replace(_load(_over_inbox(workspace)), objects=tuple(waiting(workspace)))
     try:
         return list({m.id: m for m in (space.find(ref) for ref in refs)}.values())
     except NotFoundError as error:
@@ -118,7 +118,7 @@ def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
 def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
     """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
     (memory,) = show(workspace, [ref])
-    edited, _ = edit_memory(_desk(workspace), memory.id, fields)
+    edited, _ = edit_memory(_over_inbox(workspace), memory.id, fields)
     proposal = edited.extra.get(_PROPOSAL)
     known = proposal if isinstance(proposal, dict) else {}
     given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
@@ -127,7 +127,7 @@ def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
     return edited
 
 
-def _desk(workspace: Workspace) -> Workspace:
+def _over_inbox(workspace: Workspace) -> Workspace:
     """The workspace over the inbox."""
     return replace(workspace, store=workspace.inbox)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from memcli.code.anchors import Anchor, Code, block_of, state, state_elsewhere, symbol_elsewhere
 from memcli.model.anchors import GONE, MOVED, Checked
-from memcli.policy.anchoring import Anchor, Code, block_of, state, state_elsewhere, symbol_elsewhere
 from memcli.ports import CodeReader
 
 MAX_FILES = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memcli.app.alter import named
+from memcli.app.edit import named
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.references import made_current, removal

@@ -8,7 +8,7 @@ from functools import partial
 
 from memcli.app.budget import fit
 from memcli.app.choice import Found, Place, Reader, order
-from memcli.app.leading import find_leads, in_lead_order
+from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, asked, repeated
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace

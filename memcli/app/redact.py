@@ -10,9 +10,9 @@ from memcli.errors import UsageError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.redact_memory import Redacted, clean_memories, clean_values, redact_fields
-from memcli.policy.redaction import Detector
 from memcli.ports import Store
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_values, redact_fields
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memcli.app.desk import Candidate, Desk
+from memcli.app.upsert import Candidate, Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
@@ -16,11 +16,11 @@ from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag
 from memcli.model.space import Change
 from memcli.policy.consistency import check_validity
-from memcli.policy.recalled import own_words
 from memcli.policy.replaced import Place
-from memcli.policy.screening import without_marks
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
+from memcli.safety.injection.screening import without_marks
+from memcli.safety.recalled import own_words
 
 MAX_TEXT_BYTES = 1 << 20
 """The largest text of one memory: what is longer is a document, and belongs into several."""
@@ -100,17 +100,17 @@ def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change,
     """
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), []
-    desk = Desk(shelf, request["now"])
+    upserter = Upserter(shelf, request["now"])
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
-    outcomes = [desk.take(candidate) for candidate in candidates]
-    outcomes += [desk.supersede(request["supersedes"], candidate) for candidate in last]
+    outcomes = [upserter.take(candidate) for candidate in candidates]
+    outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
     links = request.get("links", CHECK)
     if links != KEEP:
-        desk.resolve_links(drop=links == DROP)
-    outcomes += desk.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
-    gone = desk.make_room() if may_compact else frozenset[str]()
-    return Change(tuple(desk.changed.values()), gone, request["now"]), outcomes
+        upserter.resolve_links(drop=links == DROP)
+    outcomes += upserter.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
+    gone = upserter.make_room() if may_compact else frozenset[str]()
+    return Change(tuple(upserter.changed.values()), gone, request["now"]), outcomes
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:

@@ -11,9 +11,9 @@ from memcli.codec.space import FORMAT as SPACE
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.model.shapes import POLICY_FIELDS, problem
-from memcli.policy.redact_memory import find_in_memory
-from memcli.policy.redaction import SECRETS, Detector
-from memcli.policy.rule import EMAIL
+from memcli.safety.secrets.detector import SECRETS, Detector
+from memcli.safety.secrets.redact_memory import find_in_memory
+from memcli.safety.secrets.rule import EMAIL
 
 Rules = Callable[[Mapping[str, Json]], Detector]
 """What a policy's field `pii_redaction` asks for."""

@@ -16,8 +16,8 @@ from memcli.model.chunks import split
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.excerpt import excerpt
-from memcli.policy.redaction import Detector
 from memcli.ports import SpaceView
+from memcli.safety.secrets.detector import Detector
 
 DEFAULT_BIAS = 0.3
 RECENCY_DAYS = 30.0

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memcli.app.desk import Candidate
+from memcli.app.upsert import Candidate
 from memcli.model.memory import Memory
 from memcli.ports import Shelf
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from memcli.app.alter import alter
+from memcli.app.edit import alter
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
-from memcli.policy.screening import accepted, inspect, is_accepted
+from memcli.safety.injection.screening import accepted, inspect, is_accepted
 
 
 @dataclass(frozen=True, slots=True)

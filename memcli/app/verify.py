@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from memcli.app.anchors import Checker, anchors_of
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
+from memcli.code.anchors import Anchor, is_inside, read, renewed
 from memcli.errors import UsageError
 from memcli.model.anchors import GONE, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
-from memcli.policy.anchoring import Anchor, is_inside, read, renewed
 from memcli.ports import CodeReader, Shelf
 
 BINDING_KINDS = ("decision", "constraint", "negative", "procedure")

@@ -11,8 +11,8 @@ from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.strangers import in_force
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.safety.untrusted import in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,7 +187,7 @@ def _trust(root: str) -> Check:
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
-    from memcli.app.spaces import list_spaces
+    from memcli.app.space import list_spaces
 
     try:
         workspace = open_workspace(options, environ)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.app.collect import Collected
+from memcli.app.gc import Collected
 from memcli.model.memory import Json
 from memcli.policy.retention import Removal
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from memcli.app.consult import BACKEND
+from memcli.app.commit_advice import BACKEND
 from memcli.app.workspace import Workspace
 from memcli.cli.output import report
 from memcli.cli.session import Session

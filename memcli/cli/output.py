@@ -111,8 +111,8 @@ def report(error: MemcliError, json: bool) -> None:
 
 def _without_secrets(text: str) -> str:
     """A part of an error, which may repeat what a user gave, as it may be shown and logged."""
-    from memcli.policy.redaction import Detector
-    from memcli.policy.rule import EMAIL
+    from memcli.safety.secrets.detector import Detector
+    from memcli.safety.secrets.rule import EMAIL
 
     return Detector({"detectors": [f"-{EMAIL}"]}, lambda _: "").redact(text)[0]
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memcli.app.desk import Candidate
 from memcli.app.remember import Outcome, prepare, remember
+from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
 from memcli.cli import filters
 from memcli.cli.assignments import assignments, split_pairs

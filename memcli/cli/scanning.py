@@ -10,7 +10,7 @@ from memcli.cli.session import Session
 from memcli.cli.text import read_file
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
-from memcli.policy.redaction import Detector
+from memcli.safety.secrets.detector import Detector
 from memcli.store.layout import Layout
 
 

@@ -65,7 +65,7 @@ class SpliceShelf:
     def find_by_hash(self, digest: str) -> list[Memory]:
         return [memory for memory in self._having(_HASH, digest) if memory.hash == digest]
 
-    def begins(self, text: str) -> list[str]:
+    def ids_with_prefix(self, text: str) -> list[str]:
         ids = [str(decode(value, self._where)) for value, _ in self._values(_ID)]
         return sorted(name for name in ids if name.startswith(text))
 

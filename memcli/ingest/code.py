@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from memcli.code.anchors import is_inside
 from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.ingest.text import UnfitError, read_bytes, to_text
 from memcli.model.names import show
-from memcli.policy.anchoring import is_inside
 
 if TYPE_CHECKING:
     from memcli.git.work_tree import Changes

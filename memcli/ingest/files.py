@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from memcli.clock import normalize_time
+from memcli.code.anchors import Code, is_inside, make_each
 from memcli.errors import NotFoundError, UsageError
 from memcli.ingest.ignore import Ignore
 from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
@@ -19,7 +20,6 @@ from memcli.ingest.tree import Tree
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import show
 from memcli.model.shapes import OBSERVED
-from memcli.policy.anchoring import Code, is_inside, make_each
 
 _PER_QUESTION = 500
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 
-from memcli.ingest.survey import Finding, Known
+from memcli.ingest.scan import Finding, Known
 
 
 def find_moves(root: str, known: Known, finding: Finding) -> tuple[tuple[str, str], ...]:

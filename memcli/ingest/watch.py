@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from memcli.git.repository import find_repository
 from memcli.ingest.head import Head, Mark
 from memcli.ingest.ignore import RULE_FILES
-from memcli.ingest.mounts import silent_kind
 from memcli.ingest.moves import find_moves
+from memcli.ingest.network_fs import silent_kind
 from memcli.ingest.observe import Inbox, Observer
+from memcli.ingest.scan import Finding, Survey
 from memcli.ingest.state import WatchState
-from memcli.ingest.survey import Finding, Survey
 
 QUIET = 0.08
 """Seconds without an event after which a save or a few count as done."""

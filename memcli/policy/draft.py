@@ -20,7 +20,7 @@ def find(shelf: Shelf, ref: str) -> Memory:
     memory = (shelf.get(ref) or shelf.at(ref)) if ref else None
     if memory is not None:
         return memory
-    begins = shelf.begins(ref) if ref else []
+    begins = shelf.ids_with_prefix(ref) if ref else []
     if len(begins) > 1:
         raise UsageError(f"{ref!r} fits {len(begins)} ids in space {shelf.header.name!r}", "give more of the id")
     found = shelf.get(begins[0]) if begins else None
@@ -104,8 +104,8 @@ class Draft:
         put = [self._put[name] for name in self._hashes.get(digest, ())]
         return sorted([*kept, *put], key=lambda memory: memory.order) if put else kept
 
-    def begins(self, text: str) -> list[str]:
-        kept = {name for name in self._base.begins(text) if name not in self._drop}
+    def ids_with_prefix(self, text: str) -> list[str]:
+        kept = {name for name in self._base.ids_with_prefix(text) if name not in self._drop}
         return sorted(kept | {name for name in self._put if name.startswith(text)})
 
     def under(self, *prefixes: str) -> list[Memory]:

@@ -9,7 +9,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, problem
-from memcli.policy.patterns import compile_pattern
+from memcli.safety.patterns import compile_pattern
 
 _SEE = "see `memcli schema policy`"
 _CONDITIONS = ("kind", "pattern", "tag", "under")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, is_under
-from memcli.policy.patterns import compile_pattern
+from memcli.safety.patterns import compile_pattern
 
 
 def is_auto_pinned(memory: Memory, policy: Policy) -> bool:

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from memcli.code.globs import glob_expression
 from memcli.errors import UsageError
 from memcli.model.edits import FileEdit
-from memcli.policy.globs import glob_expression
-from memcli.policy.patterns import MAX_PATTERN, PatternSet, compile_pattern
+from memcli.safety.patterns import MAX_PATTERN, PatternSet, compile_pattern
 
 _GLOB = re.compile(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
 _BEFORE, _AFTER = r"(?:^|[^\w$])", r"(?:[^\w$]|$)"

@@ -10,8 +10,8 @@ from memcli.ports import SpaceView
 from memcli.ranking.clusters import tight
 from memcli.ranking.floor import coverage
 from memcli.ranking.graph_walk import Graph, Path, cascade, graph_of
-from memcli.ranking.kept import Kept
 from memcli.ranking.lexical import bm25f
+from memcli.ranking.memo import Kept
 from memcli.ranking.weights import factors, ordered, preferences
 
 THRESHOLD = 0.4

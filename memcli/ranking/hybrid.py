@@ -10,7 +10,7 @@ from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows
 from memcli.ports import SpaceView
 from memcli.ranking.entities import Entities, entities_of
-from memcli.ranking.kept import Kept
+from memcli.ranking.memo import Kept
 from memcli.ranking.points import FIELD_POINTS, points
 from memcli.ranking.weights import ordered
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from memcli.model.analysis import terms
 from memcli.model.recall import Entry, Hit, Query, Ranking
 from memcli.ports import SpaceView
-from memcli.ranking.kept import Kept
+from memcli.ranking.memo import Kept
 from memcli.ranking.points import points
 from memcli.ranking.trie import Trie
 from memcli.ranking.weights import ordered

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
 from memcli.ports import SpaceView
-from memcli.ranking.kept import Kept
 from memcli.ranking.lexical import bm25f, idf
+from memcli.ranking.memo import Kept
 from memcli.ranking.tree import Node, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
 

@@ -9,10 +9,10 @@ from memcli.codec.canonical import encode_line
 from memcli.codec.recall import bundle_to_json
 from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
-from memcli.policy.recalled import HEADER
 from memcli.render.clean import clean, clean_line
 from memcli.render.grid import cut
 from memcli.render.inert import inert
+from memcli.safety.recalled import HEADER
 
 _INDENT = "   "
 _TOPIC_WIDTH = 200

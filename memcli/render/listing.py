@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
-from memcli.policy.screening import UNTRUSTED, is_marked
 from memcli.render.clean import clean, clean_line
 from memcli.render.grid import grid
+from memcli.safety.injection.screening import UNTRUSTED, is_marked
 
 
 def summary_json(memory: Memory) -> dict[str, Json]:

@@ -8,8 +8,8 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.codec.merge_fields import DELETED
 from memcli.model.memory import Json, Memory
-from memcli.policy.screening import inspect, is_accepted
 from memcli.render.clean import clean, clean_line
+from memcli.safety.injection.screening import inspect, is_accepted
 
 _SHOWN = (
     "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",

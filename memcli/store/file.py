@@ -43,7 +43,7 @@ class FileStore:
         is_local: bool = False,
         acts: Acts | None = None,
     ) -> None:
-        """`guard` stands around every write: see `store/guard.py`. `wait`: how many seconds to wait for a lock.
+        """`guard` stands around every write: see `store/removal_guard.py`. `wait`: how many seconds to wait for a lock.
 
         `is_local`: nobody but this user may read the files. `acts` records every write.
         """

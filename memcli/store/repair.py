@@ -12,8 +12,8 @@ from contextlib import contextmanager, nullcontext
 import orjson
 
 from memcli.codec.chain import verify
+from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
-from memcli.codec.soundness import Examined, Finding, examine, is_canonical
 from memcli.codec.space import check_writable, decode_space
 from memcli.codec.trash import decode_run
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError

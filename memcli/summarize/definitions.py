@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memcli.model.definitions import DEFINITION, name_of
+from memcli.code.definitions import DEFINITION, name_of
 from memcli.summarize.sentences import Sentence, split
 
 _DOCSTRING = re.compile(r"(?:\"\"\"|''')(.{1,4000}?)(?:\"\"\"|''')|/\*\*?(.{1,4000}?)\*/", re.DOTALL)

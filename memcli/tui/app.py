@@ -15,13 +15,13 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
-from memcli.tui.desk import Desk
 from memcli.tui.editing import Editor
 from memcli.tui.help import Help
+from memcli.tui.main_screen import MainScreen
+from memcli.tui.progress import Voice
 from memcli.tui.spaces import ChooseSpace
 from memcli.tui.status import Status
 from memcli.tui.view import View
-from memcli.tui.voice import Voice
 
 
 class Browser(App[None]):
@@ -32,8 +32,8 @@ class Browser(App[None]):
     POLL_SECONDS = 2.0
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (64, "-wide")]  # noqa: RUF012 - so typed by Textual
     CSS = """
-    Desk.-narrow #panes { layout: vertical; }
-    Desk.-narrow Rows, Desk.-narrow Detail { width: 100%; max-width: 100%; height: 1fr; }
+    MainScreen.-narrow #panes { layout: vertical; }
+    MainScreen.-narrow Rows, MainScreen.-narrow Detail { width: 100%; max-width: 100%; height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "space", "space"),
@@ -54,10 +54,10 @@ class Browser(App[None]):
         self._voice = voice or Voice()
         workspace = replace(workspace, warn=self._voice.warn)
         self.failure: Exception | None = None
-        self.desk = Desk(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, editor)
+        self.desk = MainScreen(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, editor)
         self._seen = self.desk.view.catalogue.fingerprint
 
-    def get_default_screen(self) -> Desk:
+    def get_default_screen(self) -> MainScreen:
         """The screen to begin with."""
         return self.desk
 

@@ -18,7 +18,7 @@ from memcli.tui.editing import Edit, EditAgain, Editor, use_editor
 from memcli.tui.status import explain
 
 if TYPE_CHECKING:
-    from memcli.tui.desk import Desk
+    from memcli.tui.main_screen import MainScreen
 
 _Problem = MemcliError | OSError
 
@@ -26,7 +26,7 @@ _Problem = MemcliError | OSError
 class Changer:
     """Changes memories for a screen. `unsaved` are the files of texts that could not be saved."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: MainScreen) -> None:
         self._desk = desk
         self._lock = asyncio.Lock()
         self.unsaved: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from memcli.app.alter import edit, forget, pin, tag
+from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean_line

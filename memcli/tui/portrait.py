@@ -12,8 +12,8 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
-from memcli.policy.screening import is_marked
 from memcli.render.clean import clean, clean_line
+from memcli.safety.injection.screening import is_marked
 from memcli.tui.catalogue import Catalogue, Tie
 from memcli.tui.tree import Row, memories_below
 from memcli.tui.view import View

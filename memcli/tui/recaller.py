@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.recall import Bundle, Query
-from memcli.tui.voice import Stopped, Voice
+from memcli.tui.progress import Stopped, Voice
 
 
 class Recaller:

@@ -10,7 +10,7 @@ from memcli.model.space import Change
 from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
-    from memcli.codec.soundness import Finding
+    from memcli.codec.check import Finding
 
 
 def check_files(workspace: Workspace, repair: bool) -> Iterator[tuple[Finding, bool]]:

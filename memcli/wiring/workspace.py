@@ -16,17 +16,17 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
-from memcli.policy.strangers import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store
 from memcli.ranking import RANKERS
+from memcli.safety.untrusted import in_force
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
 from memcli.store.acts import Acts
 from memcli.store.file import FileStore
-from memcli.store.guard import Guard
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.place import Place
+from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -179,7 +179,7 @@ def user_name(environ: Mapping[str, str]) -> str:
         with suppress(KeyError):  # a user that the system has no name for, as in many a container
             named = pwd.getpwuid(os.getuid()).pw_name
         named = named or str(os.getuid())
-    from memcli.policy.redaction import Detector
+    from memcli.safety.secrets.detector import Detector
 
     named = "".join(c for c in named if c.isprintable())
     return Detector({"detectors": ["secrets"]}, lambda _: "").redact(named)[0][:_MAX_USER]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from memcli.app import desk
 from memcli.app import ingest as ingesting
+from memcli.app import upsert as desk
 from memcli.app.ingest import ingest
 from memcli.app.watch import Changes, Watch
 from memcli.app.workspace import Workspace

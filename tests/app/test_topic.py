@@ -3,9 +3,9 @@ from __future__ import annotations
 from memcli.app.topic import MAX_TOPIC, asked, one_line, repeated
 from memcli.model.edits import FileEdit
 from memcli.model.recall import Query
-from memcli.policy.redaction import Detector
+from memcli.safety.secrets.detector import Detector
 from tests.conftest import NOW
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 EDIT = FileEdit("src/auth/tokens.py", "src/auth/tokens.py", ((1, "zebra = quokka(wombat)"),), symbols=("Token",))
 

@@ -21,7 +21,7 @@ IDLE = Changes(is_idle=True)
 
 
 @dataclass
-class Desk:
+class Upserter:
     """A watch whose every edge is in the hands of the test."""
 
     workspace: Workspace
@@ -85,11 +85,11 @@ class Failing:
 
 
 @pytest.fixture
-def desk(workspace: Workspace) -> Desk:
-    return Desk(workspace, {"a.md": "The text of a.", "b.md": "The text of b."})
+def desk(workspace: Workspace) -> Upserter:
+    return Upserter(workspace, {"a.md": "The text of a.", "b.md": "The text of b."})
 
 
-def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(desk: Desk):
+def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(desk: Upserter):
     done = list(desk.watch([Changes(("a.md",)), Changes(("b.md",), ("a.md",)), IDLE, IDLE]).run())
     assert [(one.created, one.retired) for one in done] == [(1, 0), (1, 1)]
     assert [told for told in desk.told if not told.startswith("warn")] == ["doubt a.md", "doubt b.md a.md", "save"]
@@ -99,14 +99,14 @@ def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(
     ]  # fmt: skip
 
 
-def test_a_file_that_gives_nothing_any_more_is_marked(desk: Desk):
+def test_a_file_that_gives_nothing_any_more_is_marked(desk: Upserter):
     list(desk.watch([Changes(("a.md", "b.md"))]).run())
     del desk.texts["a.md"]
     list(desk.watch([Changes(("a.md", "b.md"))]).run())
     assert desk.paths() == ["b.md"]
 
 
-def test_a_move_updates_what_was_there(desk: Desk):
+def test_a_move_updates_what_was_there(desk: Upserter):
     list(desk.watch([Changes(("a.md",))]).run())
     desk.texts["new.md"] = "The text of a."
     (done,) = desk.watch([Changes(("new.md",), moved=(("a.md", "new.md"),))]).run()
@@ -114,7 +114,7 @@ def test_a_move_updates_what_was_there(desk: Desk):
     assert desk.paths() == ["new.md"]
 
 
-def test_trouble_is_told_once_and_lived_through(desk: Desk):
+def test_trouble_is_told_once_and_lived_through(desk: Upserter):
     errors = [
         LockedError("locked", ""),
         LockedError("locked", ""),
@@ -130,34 +130,34 @@ def test_trouble_is_told_once_and_lived_through(desk: Desk):
     assert [e["event"] for e in desk.entries] == ["trouble", "trouble", "trouble", "batch"]
 
 
-def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Desk):
+def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Upserter):
     desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
     desk.stops_after = 3
     assert list(desk.watch([Changes(("a.md",)), Changes(("b.md",))]).run()) == []
     assert "save" not in desk.told
 
 
-def test_once_trouble_is_an_error(desk: Desk):
+def test_once_trouble_is_an_error(desk: Upserter):
     desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [LockedError("locked", "")]))
     with pytest.raises(LockedError):
         list(desk.watch([Changes(("a.md",))], once=True).run())
     assert "save" not in desk.told
 
 
-def test_without_a_store_it_ends_and_makes_none(desk: Desk):
+def test_without_a_store_it_ends_and_makes_none(desk: Upserter):
     desk.is_there = False
     assert list(desk.watch([Changes(("a.md",)), IDLE]).run()) == []
     assert desk.told == []
     assert desk.paths() == []
 
 
-def test_commits_that_cannot_be_read_hold_up_nothing(desk: Desk):
+def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
     done = list(desk.watch([Changes(("a.md",), commits="x..y"), Changes(("b.md",))]).run())
     assert [one.created for one in done] == [1, 1]
     assert "warn no such range: x..y; `memcli ingest --git x..y` for these commits" in desk.told
 
 
-def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
     monkeypatch.setattr("memcli.app.watch.index_status", lambda _: warmed.append("index"))
     monkeypatch.setattr("memcli.app.watch.embed_space", lambda _: warmed.append("vectors"))
@@ -167,7 +167,7 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Desk, monkeypa
     assert warmed == ["index", "vectors"]
 
 
-def test_a_space_that_came_with_another_commit_is_checked(desk: Desk, workspace: Workspace):
+def test_a_space_that_came_with_another_commit_is_checked(desk: Upserter, workspace: Workspace):
     other = Changes(commits=None, left="1" * 40)
 
     def batches() -> Iterator[Changes]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memcli.app.recall import recall
+from memcli.code.anchors import Code
 from memcli.ingest.code import WorkTree
 from memcli.model.recall import Query
-from memcli.policy.anchoring import Code
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 from tests.ingest.conftest import Repo, new_repo
 

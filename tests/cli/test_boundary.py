@@ -9,7 +9,7 @@ import pytest
 from memcli.cli.boundary import guarded
 from memcli.errors import MemcliError, UsageError
 from tests.conftest import ROOT
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 CODES = re.compile(r"\| (\d+) \| ([^|]+?) (?=\|)")
 

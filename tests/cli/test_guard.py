@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from memcli import __version__
-from memcli.policy.screening import screened
+from memcli.safety.injection.screening import screened
 from tests.cli.test_ingest import git
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
-from tests.policy.hostile import INSTRUCTIONS
+from tests.safety.hostile import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parent / "golden"
 CODE = "import time\ny = time.time()\nz = eval(input())\r\n"

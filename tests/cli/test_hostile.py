@@ -18,7 +18,7 @@ from memcli.model.recall import Query
 from memcli.model.space import Change
 from memcli.render import RENDERERS
 from tests.conftest import NOW, ROOT, memory, open_at
-from tests.policy.hostile import HOSTILE
+from tests.safety.hostile import HOSTILE
 
 
 @pytest.fixture(scope="module")

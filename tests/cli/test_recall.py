@@ -7,7 +7,7 @@ import pytest
 
 from memcli.render import RENDERERS
 from tests.conftest import NOW, Run, memory, open_at, rewrite
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 DIFF = """diff --git a/src/a.py b/src/a.py
 --- a/src/a.py

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from memcli.code.change_topic import topic_of
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
-from memcli.policy.change_topic import topic_of
 from tests.cli.test_ingest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
-from tests.policy.hostile import INSTRUCTIONS
+from tests.safety.hostile import INSTRUCTIONS
 
 GOLDEN = Path(__file__).parent / "golden"
 DIFF = """\

@@ -17,7 +17,7 @@ from memcli.codec.exports import FORMATS
 from memcli.model.space import Space
 from tests.cli.test_ingest import commit, git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 900)[1]
 MAIL = secret("email", 900)[1]

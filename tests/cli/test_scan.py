@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.test_ingest import git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 900)[1]
 OTHER = secret("stripe_key", 900)[1]

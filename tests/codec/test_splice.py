@@ -74,7 +74,7 @@ def test_everything_is_found(space: Space, warm: bool) -> None:
     assert shelf.size == len(space.objects)
     assert shelf.load() == space
     assert shelf.header == replace(space, objects=())
-    assert shelf.begins("") == sorted(m.id for m in space.objects)
+    assert shelf.ids_with_prefix("") == sorted(m.id for m in space.objects)
     by_hash: dict[str, list[Memory]] = {}
     for memory in space.objects:
         by_hash.setdefault(memory.hash, []).append(memory)
@@ -100,7 +100,7 @@ def test_a_draft_looks_like_what_it_will_become(space: Space, data: st.DataObjec
     assert draft.load() == model
     assert draft.size == len(model.objects)
     assert draft.header == replace(model, objects=())
-    assert draft.begins("") == sorted(m.id for m in model.objects)
+    assert draft.ids_with_prefix("") == sorted(m.id for m in model.objects)
     for memory in model.objects:
         assert draft.get(memory.id) == memory
         assert draft.at(memory.path) in [m for m in model.objects if m.path == memory.path]

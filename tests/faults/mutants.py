@@ -27,7 +27,7 @@ SWEEP = ("tests.faults.sweep", "--short", "--jobs", "2", "--case", "remember", "
 STORM = ("tests.faults.storm", "--writers", "8", "--count", "40")
 KILLS = ("tests.faults.storm", "--writers", "8", "--kill-every", "15", "--seconds", "10")
 MODEL = ("pytest", "tests/faults/test_machine.py")
-SECRETS = ("pytest", "tests/policy", "tests/cli", "-k", "redact or secret")
+SECRETS = ("pytest", "tests/safety", "tests/cli", "-k", "redact or secret")
 
 
 @dataclass(frozen=True)

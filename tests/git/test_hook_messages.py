@@ -10,7 +10,7 @@ import pytest
 from memcli.cli.main import main
 from tests.git.test_hooks import attempt, hook, place, put, surroundings  # noqa: F401 - fixtures
 from tests.ingest.conftest import Repo
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 TOLD = "memcli: decision [{}] Retries back off exponentially, and never more than five attempts."
 SEEN = {"GIT_EDITOR": "cat"}

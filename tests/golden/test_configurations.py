@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.policy.secrets_corpus import secret
+from tests.safety.secrets_corpus import secret
 
 HOOKS = (ROOT / ".pre-commit-hooks.yaml").read_text()
 CONFIGURATION = (ROOT / "samples" / "pre_commit_config.yaml").read_text()

@@ -15,8 +15,8 @@ import pytest
 from watchdog.observers.api import BaseObserver
 
 from memcli.errors import NotFoundError, UsageError
+from memcli.ingest.scan import Survey
 from memcli.ingest.state import WatchState
-from memcli.ingest.survey import Survey
 from memcli.ingest.watch import Changes, Watcher
 from tests.ingest.conftest import Repo
 

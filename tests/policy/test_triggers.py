@@ -6,8 +6,8 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.edits import FileEdit
-from memcli.policy.patterns import MAX_PATTERN, PatternSet
 from memcli.policy.triggers import TriggerSet, check_triggers, matches_topic, read_trigger
+from memcli.safety.patterns import MAX_PATTERN, PatternSet
 
 
 def edit(file: str, *lines: str, **more: bool) -> FileEdit:
@@ -90,7 +90,7 @@ def test_a_set_without_memory_is_asked_one_by_one(monkeypatch: pytest.MonkeyPatc
     expressions = [f"a{n}.{{0,300}}b{n}.{{0,300}}c" for n in range(40)] + ["("]
     text = " ".join(f"a{n} b{n}" for n in range(40)) + " c"
     whole = PatternSet(expressions)
-    monkeypatch.setattr("memcli.policy.patterns._MAX_SET_MEMORY", 1 << 10)
+    monkeypatch.setattr("memcli.safety.patterns._MAX_SET_MEMORY", 1 << 10)
     small = PatternSet(expressions)
     assert small.matching(text) == whole.matching(text) == list(range(40))
 

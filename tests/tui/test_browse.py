@@ -12,7 +12,7 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
-from memcli.app.alter import edit
+from memcli.app.edit import edit
 from memcli.app.lookup import load
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
@@ -20,11 +20,11 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
-from memcli.tui.desk import Desk
 from memcli.tui.detail import Detail
 from memcli.tui.editing import EditAgain, Editor
 from memcli.tui.filter import Filter
 from memcli.tui.help import Help
+from memcli.tui.main_screen import MainScreen
 from memcli.tui.rows import Rows, fit
 from memcli.tui.status import Status
 from memcli.wiring.roots import make_store
@@ -32,7 +32,7 @@ from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite
 
 T = "2026-01-01T00:00:00Z"
-Play = Callable[[Pilot[None], Desk], Awaitable[None]]
+Play = Callable[[Pilot[None], MainScreen], Awaitable[None]]
 
 
 @pytest.fixture
@@ -93,20 +93,20 @@ async def enter(pilot: Pilot[None], text: str) -> None:
     await quiet(pilot)
 
 
-def screen(desk: Desk) -> list[str]:
+def screen(desk: MainScreen) -> list[str]:
     """The screen as text."""
     return ["".join(segment.text for segment in line) for line in desk._compositor.render_strips()]
 
 
-def names(desk: Desk) -> list[str]:
+def names(desk: MainScreen) -> list[str]:
     return [row.name for row in desk.query_one(Rows).rows]
 
 
-def detail(desk: Desk) -> str:
+def detail(desk: MainScreen) -> str:
     return desk.query_one(Detail).text
 
 
-def status(desk: Desk) -> str:
+def status(desk: MainScreen) -> str:
     return desk.query_one(Status).text
 
 
@@ -126,7 +126,7 @@ def few(workspace: Workspace) -> Browser:
 
 
 def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert names(desk) == ["auth", "passwords", "tokens", "ops", "deploy"]
         assert "Hash with argon2id." in detail(desk)
         assert status(desk) == "3 memories, 1 pinned"
@@ -148,7 +148,7 @@ def test_it_opens_with_the_tree_and_the_first_memory(workspace: Workspace) -> No
 
 
 def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "up")
         assert detail(desk).startswith("auth/\n2 memories: fact 1, decision 1")
         await press(pilot, "left")
@@ -165,7 +165,7 @@ def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> Non
 
 
 def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert "1  -> relates to  ops/deploy" in detail(desk)
         await press(pilot, "slash", *"argon", "down", "1")
         assert desk.memory is not None
@@ -181,7 +181,7 @@ def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
 
 
 def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await pilot.click(Rows, offset=(10, 3))
         assert desk.memory is not None
         assert desk.memory.path == "auth/tokens"
@@ -197,7 +197,7 @@ def test_the_mouse_chooses_opens_and_follows(workspace: Workspace) -> None:
 
 
 def test_help_opens_and_closes(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "question_mark")
         assert isinstance(pilot.app.screen, Help)
         text = "\n".join("".join(s.text for s in line) for line in pilot.app.screen._compositor.render_strips())
@@ -212,7 +212,7 @@ def test_q_and_control_c_quit(workspace: Workspace) -> None:
     for key in ("q", "ctrl+c"):
         browser = few(workspace)
 
-        async def scene(pilot: Pilot[None], desk: Desk, key: str = key) -> None:
+        async def scene(pilot: Pilot[None], desk: MainScreen, key: str = key) -> None:
             await press(pilot, key)
 
         play(browser, scene)
@@ -223,7 +223,7 @@ def test_q_and_control_c_quit(workspace: Workspace) -> None:
 
 
 def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "slash")
         await press(pilot, *"rotate")
         assert names(desk) == ["auth", "tokens"]
@@ -241,7 +241,7 @@ def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspa
 
 
 def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "slash")
         await enter(pilot, "deploy make")
         await press(pilot, "enter")
@@ -259,7 +259,7 @@ def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None
 
 
 def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         for topic in ("rotate", "argon"):
             await press(pilot, "slash")
             await enter(pilot, topic)
@@ -273,7 +273,7 @@ def test_asking_twice_from_one_thread_after_another(workspace: Workspace) -> Non
 
 
 def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "slash")
         await enter(pilot, "xylophone")
         await press(pilot, "enter")
@@ -286,7 +286,7 @@ def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
 
 
 def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert any("Nothing is remembered here yet." in line for line in screen(desk))
         await press(
             pilot, "down", "up", "end", "enter", "left", "right", "p", "t", "f", "e", "u", "y", "x", "a", "1", "b"
@@ -303,7 +303,7 @@ def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
 
 
 def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert names(desk) == ["auth", "tokens"]
         assert any(line.startswith("╭─ main · auth/ · kind decision · #security") for line in screen(desk))
 
@@ -314,7 +314,7 @@ def test_only_what_was_asked_for_is_browsed(workspace: Workspace) -> None:
 
 
 def test_another_space_can_be_opened(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "slash")
         await enter(pilot, "rotate")
         await press(pilot, "escape", "s")
@@ -328,7 +328,7 @@ def test_another_space_can_be_opened(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (58, 20), (20, 8)])
 def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "down", "question_mark", "escape", "t", "escape", "f", "escape")
         lines = screen(desk)
         assert len(lines) == size[1]
@@ -338,7 +338,7 @@ def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -
 
 
 def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert "/ filter  n new  p pin  t tags  e edit  f forget  s space  ? help  q quit" in screen(desk)[-1]
 
     few(workspace)
@@ -349,7 +349,7 @@ def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) ->
 
 
 def test_pin_is_written(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "p")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").pinned
@@ -363,7 +363,7 @@ def test_pin_is_written(workspace: Workspace) -> None:
 
 
 def test_two_quick_pins_cancel_each_other_out(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         desk.action_pin()
         desk.action_pin()
         await settle(pilot)
@@ -373,7 +373,7 @@ def test_two_quick_pins_cancel_each_other_out(workspace: Workspace) -> None:
 
 
 def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "f", "n")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").active
@@ -392,7 +392,7 @@ def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
 
 
 def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert status(desk) == "1 memory, 0 pinned; 1 forgotten or superseded left out, a shows them"
         await press(pilot, "a")
         assert any(line.startswith("│-     old") for line in screen(desk))
@@ -405,7 +405,7 @@ def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(works
 
 
 def test_tags_are_edited(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "down", "t")
         await enter(pilot, " !!!")
         await press(pilot, "enter")
@@ -475,7 +475,7 @@ def notices(pilot: Pilot[None]) -> list[str]:
 def test_without_room_for_an_editor_it_says_so(workspace: Workspace) -> None:
     fake = Fake({"raw": "x"})
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
         assert status(desk) == "an editor cannot be opened in this terminal"
         assert fake.drafts[0].is_removed
@@ -487,7 +487,7 @@ def test_without_room_for_an_editor_it_says_so(workspace: Workspace) -> None:
 def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake({"raw": "Edited."}, {}, {"path": "auth/renamed", "kind": "guide"})
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
         await settle(pilot)
         assert "Edited." in detail(desk)
@@ -512,7 +512,7 @@ def test_the_screen_comes_back_when_the_editor_fails(
 ) -> None:
     fake = Fake(error)
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
         assert suspensions == ["gone", "back"]
         assert notices(pilot) == [error.message]
@@ -526,7 +526,7 @@ def test_the_screen_comes_back_when_the_editor_fails(
 def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake("{broken", {"path": "auth/tokens"}, ProviderError("it crashed", "but left a text"), {"raw": "At last."})
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "E")
         for wrong in ("not JSON: {broken", "belongs to mem_auth_tokens", "it crashed"):
             await settle(pilot)
@@ -550,7 +550,7 @@ def test_what_cannot_be_saved_is_edited_again(workspace: Workspace, suspensions:
 def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake("{broken")
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e", "escape")
         assert pilot.app.screen is desk
         assert status(desk) == "not saved: the text is in /tmp/draft"
@@ -572,7 +572,7 @@ def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
         edit(workspace, memory.id, {"raw": "Theirs."})
         return fake.open(memory, as_object)
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
         await settle(pilot)
         assert isinstance(pilot.app.screen, EditAgain)
@@ -589,7 +589,7 @@ def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
 def test_n_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake({}, {"raw": "Never deploy on Fridays."}, UsageError("the edited text is empty"))
 
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "n")
         assert status(desk) == "nothing was added"
         await press(pilot, "n")
@@ -607,7 +607,7 @@ def test_n_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
 
 
 def test_copy_takes_the_id(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "y")
         assert pilot.app.clipboard == "mem_auth_passwords"
 
@@ -615,7 +615,7 @@ def test_copy_takes_the_id(workspace: Workspace) -> None:
 
 
 def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "down")
         put(workspace, memory("aaa/first"))
         await press(pilot, "r")
@@ -635,7 +635,7 @@ def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Wo
 
 
 def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         path = os.path.join(workspace.root, "spaces", "main.json")
         os.truncate(path, 100)
         await pilot.pause(0.3)
@@ -658,7 +658,7 @@ HOSTILE = "[red]x[/] [/nope] [@click=app.quit]q[/] \x1b[2J\x1b]0;title\x07\u202e
 
 
 def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "x", "x", "home")
         details = ""
         for _ in names(desk):
@@ -688,7 +688,7 @@ def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
 
 
 def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert "more characters: `memcli get` prints them" in detail(desk)
         await press(pilot, "tab", "end", "home")
 
@@ -697,7 +697,7 @@ def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
 
 
 def test_a_thousand_memories(workspace: Workspace) -> None:
-    async def scene(pilot: Pilot[None], desk: Desk) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         assert names(desk) == [f"group{n}" for n in range(10)], "a large tree starts closed"
         await press(pilot, "x")
         assert len(names(desk)) == 1010

@@ -55,7 +55,7 @@ def _browse(session: Session, scope: Scope) -> None:
         raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
     from memcli.cli.editor import Draft
     from memcli.tui.editing import Editor
-    from memcli.tui.voice import Voice
+    from memcli.tui.progress import Voice
     from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the screen is up, warnings and progress are told on it, not on standard error

@@ -45,7 +45,7 @@ def command(
 
     Example: memcli edit auth/tokens --set kind=decision --set tags=auth,security
     """
-    from memcli.app.alter import edit
+    from memcli.app.edit import edit
     from memcli.cli.filters import note_similar
 
     fields = _given(text, set_)
@@ -77,7 +77,7 @@ def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
 
 
 def _in_editor(session: Session, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
-    from memcli.app.alter import edit
+    from memcli.app.edit import edit
     from memcli.app.lookup import get
     from memcli.cli.editor import edit_memory
 

@@ -47,7 +47,7 @@ def command(
 
     Example: memcli export --sign memcli_key --out team.jsonl
     """
-    from memcli.app.transfer import Selection, export_space, written
+    from memcli.app.bundles import Selection, export_space, written
     from memcli.cli import filters
     from memcli.codec.signature import open_key
     from memcli.model.names import check_space

@@ -35,7 +35,7 @@ def command(
     if purge:
         _purge(session, workspace, refs, recursive, now, yes)
         return
-    from memcli.app.alter import forget
+    from memcli.app.edit import forget
 
     memories = forget(workspace, refs, recursive)
     data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}

@@ -27,8 +27,8 @@ def command(
 
     What is deleted stays in the trash for the policy's grace_days, and `memcli restore` brings it back.
     """
-    from memcli.app.collect import collect
-    from memcli.app.spaces import check_exists
+    from memcli.app.gc import collect
+    from memcli.app.space import check_exists
     from memcli.cli.collecting import told, told_json
 
     workspace = session.open()

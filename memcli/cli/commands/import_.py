@@ -66,7 +66,7 @@ def _is_foreign(file: str, data: bytes) -> bool:
 
 
 def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_key: str | None, dry_run: bool) -> None:
-    from memcli.app.transfer import import_bundle
+    from memcli.app.bundles import import_bundle
     from memcli.codec.signature import trusted_fingerprints
 
     trusted = None if trusted_key is None else trusted_fingerprints(read_file(trusted_key, _MAX_KEYS), trusted_key)
@@ -86,7 +86,7 @@ def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_
 
 
 def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:
-    from memcli.app.adopt import adopt
+    from memcli.app.import_foreign import adopt
     from memcli.wiring.sources import foreign_source
 
     workspace = session.open(create=not dry_run)

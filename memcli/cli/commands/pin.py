@@ -9,7 +9,7 @@ from memcli.cli.session import Session
 @verb
 def command(session: Session, refs: Refs) -> None:
     """Put memories in front of every recall."""
-    from memcli.app.alter import pin
+    from memcli.app.edit import pin
     from memcli.render.listing import summary_json
 
     memories = pin(session.open(), refs, pinned=True)

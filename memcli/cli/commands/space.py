@@ -33,7 +33,7 @@ def create(
     ] = None,
 ) -> None:
     """Make a space. One that is there stays as it is."""
-    from memcli.app.spaces import create as create_space
+    from memcli.app.space import create as create_space
     from memcli.model.names import check_space
 
     space, new = create_space(session.open(create=True), check_space(name), split_pairs(meta, "--meta"), reset)
@@ -45,7 +45,7 @@ def create(
 @verb
 def list_(session: Session) -> None:
     """List spaces."""
-    from memcli.app.spaces import list_spaces
+    from memcli.app.space import list_spaces
     from memcli.render.grid import grid
 
     found = list_spaces(session.open())
@@ -58,7 +58,7 @@ def list_(session: Session) -> None:
 @verb
 def show(session: Session, name: _OptionalName = None) -> None:
     """Show a space: counts, policy, metadata."""
-    from memcli.app.spaces import show as show_space
+    from memcli.app.space import show as show_space
     from memcli.codec.canonical import encode_line
 
     workspace = session.open()
@@ -91,7 +91,7 @@ def policy(
 
     `memcli schema policy` lists the fields.
     """
-    from memcli.app.spaces import set_policy
+    from memcli.app.space import set_policy
     from memcli.codec.canonical import decode_object, encode
     from memcli.codec.space import policy_to_json
     from memcli.model.shapes import POLICY_FIELDS
@@ -113,7 +113,7 @@ def policy(
 @verb
 def delete(session: Session, name: _Name) -> None:
     """Delete a space with all its memories; its policy must allow it. `memcli restore` brings it back."""
-    from memcli.app.spaces import delete as delete_space
+    from memcli.app.space import delete as delete_space
 
     gone = delete_space(session.open(), name)
     session.output.confirm({"space": name, "deleted": gone}, f"deleted space {name} ({gone} memories)")

@@ -28,7 +28,7 @@ def command(
 
     Example: memcli tag auth/tokens auth/passwords --add security --remove draft
     """
-    from memcli.app.alter import tag
+    from memcli.app.edit import tag
     from memcli.cli import filters
     from memcli.render.listing import summary_json
 

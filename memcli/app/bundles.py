@@ -1,0 +1,258 @@
+"""Transfer: a space out to a bundle and back in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memcli.app.inbox import propose
+from memcli.app.lookup import load
+from memcli.app.upsert import Candidate
+from memcli.app.workspace import Workspace
+from memcli.codec.bundle import Export, seal
+from memcli.codec.canonical import encode
+from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.signature import MissingExtraError, verify
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
+from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.ids import text_hash
+from memcli.model.memory import Json, Memory
+from memcli.model.references import removal
+from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.space import Change, Space, change_between, is_under
+from memcli.policy.compaction import room_for
+from memcli.policy.consistency import check_validity
+from memcli.policy.draft import Draft
+from memcli.policy.intake import IntakePlan, plan_intake
+from memcli.ports import Shelf
+from memcli.safety.secrets.redact_memory import redact_fields
+
+_COUNTS = ("created", "updated", "unchanged", "kept", "removed")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which memories to hand on: of one of the kinds, with all of the tags, at or below a path. Empty: all."""
+
+    kinds: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    under: str = ""
+
+    def takes(self, memory: Memory) -> bool:
+        """Whether the memory is one of them."""
+        return (
+            (not self.kinds or memory.kind in self.kinds)
+            and all(tag in memory.tags for tag in self.tags)
+            and is_under(memory.path, self.under)
+        )
+
+    def told(self) -> dict[str, list[str]]:
+        """The filters that are set, by the names of their options."""
+        told = {"kind": sorted(set(self.kinds)), "tag": sorted(set(self.tags)), "under": [self.under.strip("/")]}
+        return {name: values for name, values in told.items() if any(values)}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did, or with `dry_run` would do. `signed_by` is a fingerprint; empty when there is none."""
+
+    space: str
+    plan: IntakePlan
+    signed_by: str = ""
+    is_signed: bool = False
+    dry_run: bool = False
+    redactions: Mapping[str, int] = field(default_factory=dict)
+    proposed: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        counts = {**{name: getattr(self.plan, name) for name in _COUNTS}, "proposed": self.proposed}
+        return {
+            "space": self.space, **counts, "policy": self.plan.policy, "signed": self.is_signed,
+            "signed_by": self.signed_by or None, "dry_run": self.dry_run, "redactions": dict(self.redactions),
+        }  # fmt: skip
+
+
+def export_space(
+    workspace: Workspace,
+    name: str,
+    selection: Selection,
+    sign: Callable[[bytes], str] | None = None,
+    *,
+    redact: bool = False,
+) -> Export:
+    """The space `name`, or what is selected of it, ready to be written; with `redact` without what is secret in it.
+
+    Raises NotFoundError, CorruptError; RefusedError for a private space, and for secrets that may not be taken out.
+    """
+    if name not in workspace.store.spaces():
+        raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
+    space = load(workspace, name)
+    if space.policy.is_private:
+        raise RefusedError(
+            f"space {name!r} is private (policy.visibility) and is not exported",
+            f"`memcli space policy {name} --unset visibility` shares it",
+        )
+    part = selection.told()
+    if part:
+        space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
+    clean, count = workspace.redactor.clean_space(space)
+    if count and not redact:
+        places = "1 place has" if count == 1 else f"{count} places have"
+        raise RefusedError(
+            f"{places} secrets in what would be exported of space {name!r}",
+            "`memcli scan` shows where; --redact exports without them",
+        )
+    return seal(clean, part, sign)
+
+
+def written(export: Export, form: str) -> Iterator[bytes]:
+    """The export in one of the formats, piece by piece."""
+    return FORMATS[form].encode(export)
+
+
+def import_bundle(
+    workspace: Workspace,
+    data: bytes,
+    where: str,
+    *,
+    into: str | None = None,
+    mode: str = "merge",
+    trusted: frozenset[str] | None = None,
+    dry_run: bool = False,
+) -> Imported:
+    """Takes a bundle into the space `into` (its own when None): all of it, or nothing.
+
+    See `plan_intake` for what `mode` does. With `trusted`, fingerprints of keys, one of them must have signed it.
+    Raises CorruptError when the bundle was changed, has a wrong signature or is not fit; RefusedError, LockedError,
+    StoreError.
+    """
+    export = read_export(data, where)
+    _check_validity(export.space, where)
+    signed_by = _signed_by(export, where, trusted)
+    if export.part and mode == "replace":
+        raise UsageError(
+            f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
+            "a part cannot take the place of a whole; use --mode merge",
+        )
+    target = into or export.space.name
+    incoming, redactions = _redacted(workspace, target, export.space)
+    plan = IntakePlan(incoming)
+    must_wait = False
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal plan, must_wait
+        must_wait = shelf.header.policy.review
+        if must_wait:
+            return Change()
+        space = shelf.load()
+        is_new = not space.objects and not space.updated_at
+        plan = plan_intake(space, incoming, mode, is_new)
+        change = change_between(space, plan.after)
+        change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
+        return _with_room(shelf, change, plan.created, workspace.clock())
+
+    if dry_run:
+        snapshot = workspace.store.open(target)
+        try:
+            apply(SpliceShelf(encode_space(snapshot.load()), where))
+        finally:
+            snapshot.close()
+    else:
+        _bring(workspace, target, incoming)
+        workspace.store.update(target, apply)
+    done = Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
+    return replace(done, **_proposed(workspace, target, incoming, dry_run)) if must_wait else done
+
+
+def _check_validity(space: Space, where: str) -> None:
+    for memory in space.objects:
+        try:
+            check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
+        except UsageError as error:
+            raise CorruptError(
+                f"{where}: memory {memory.id}: {error.message}", "correct it where it came from"
+            ) from None
+
+
+def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
+    """`change`, and what must go for it. Raises RefusedError when the policy of the space lets nothing go."""
+    draft = Draft(shelf)
+    draft.take(change)
+    gone = room_for(draft, created, now, {m.id for m in change.put})
+    if not gone:
+        return change
+    released = removal(draft.load().objects, gone, now)
+    put = {memory.id: memory for memory in (*change.put, *released.put)}
+    return replace(change, put=tuple(put.values()), drop=change.drop | gone)
+
+
+def _bring(workspace: Workspace, target: str, incoming: Space) -> None:
+    """Notes what comes from elsewhere, before it comes: a crash between the two leaves nothing that looks reviewed."""
+    snapshot = workspace.store.open(target)
+    try:
+        known = snapshot.load()
+    finally:
+        snapshot.close()
+    if not known.policy.review:
+        there = {memory.id: memory for memory in known.objects}
+        workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
+
+
+def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> dict[str, Any]:
+    """The policy wants a review: the memories of the bundle go into the inbox."""
+    if dry_run:
+        return {"proposed": len(incoming.objects)}
+    candidates = [
+        Candidate({name: getattr(m, name) for name in MEMORY_FIELDS if name != "version"}, {}, m.hash)
+        for m in incoming.objects
+    ]
+    outcomes = propose(replace(workspace, space=target), candidates)
+    proposed = sum(outcome.status == "proposed" for outcome in outcomes)
+    return {"proposed": proposed, "plan": IntakePlan(incoming, unchanged=len(outcomes) - proposed)}
+
+
+def _redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
+    """What came, without what is secret in it, and what that was. A space that is there already decides by its policy."""
+    redactor = workspace.redactor
+    is_new = target not in workspace.store.spaces()
+    detector = redactor.by_policy(incoming.policy.pii_redaction) if is_new else redactor.detector(target)
+    header = redact_fields(detector, {"metadata": incoming.metadata})
+    kinds = Counter(header.kinds)
+    objects = []
+    for memory in incoming.objects:
+        redacted = redact_fields(detector, memory_to_json(memory))
+        kinds.update(redacted.kinds)
+        objects.append(_rehashed(redacted.fields) if redacted.kinds else memory)
+    return replace(incoming, metadata=header.fields["metadata"], objects=tuple(objects)), kinds
+
+
+def _rehashed(fields: Mapping[str, Json]) -> Memory:
+    """The memory of these fields, with the digest of the text that it now has."""
+    content = encode(fields["content"]) if fields.get("content") is not None else b""
+    metadata = {**fields["metadata"], "hash": text_hash(fields["raw"], content)}
+    return memory_from_json({**fields, "metadata": metadata}, "the bundle")
+
+
+def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> str:
+    """The fingerprint of the key that signed; empty for none, or when it cannot be checked here and need not be."""
+    if not export.signature:
+        if trusted is not None:
+            raise CorruptError(f"{where}: is not signed", "ask for an export made with --sign")
+        return ""
+    try:
+        signed_by = verify(export.hash.encode(), export.signature, where)
+    except MissingExtraError:
+        if trusted is not None:
+            raise
+        return ""
+    if trusted is not None and signed_by not in trusted:
+        raise CorruptError(f"{where}: is signed by {signed_by}, which is not a trusted key", "ask who made it")
+    return signed_by
+
+
+def _told(part: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{name} {' '.join(values)}" for name, values in sorted(part.items()))

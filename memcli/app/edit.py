@@ -1,0 +1,192 @@
+"""Change memories that are there: pin, tag, edit, forget. One write for all that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memcli.app.lookup import telling_where
+from memcli.app.workspace import Workspace
+from memcli.codec.canonical import encode
+from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
+from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
+from memcli.model.ids import text_hash
+from memcli.model.memory import Json, Memory
+from memcli.model.names import check_path, check_tag
+from memcli.model.shapes import MEMORY_FIELDS
+from memcli.model.space import Change
+from memcli.policy.consistency import consistent
+from memcli.policy.draft import check_references, find, resolve_links
+from memcli.policy.triggers import check_triggers
+from memcli.ports import Shelf
+from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED, screened, without_marks
+from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+
+_FIXED = ("id", "created_at", "updated_at", "version")
+
+
+def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, Shelf], Memory]) -> list[Memory]:
+    """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
+
+    One that `change` leaves equal is not written. Raises NotFoundError, and then nothing is changed.
+    """
+    now = workspace.clock()
+    after: dict[str, Memory] = {}
+
+    def apply(shelf: Shelf) -> Change:
+        after.clear()
+        found = {memory.id: memory for memory in (find(shelf, ref) for ref in refs)}
+        for name, memory in found.items():
+            changed = change(memory, shelf)
+            after[name] = memory if changed == memory else _edition(memory, changed, now)
+        return Change(tuple(m for name, m in after.items() if m is not found[name]), now=now)
+
+    with telling_where(workspace, refs):
+        workspace.store.update(workspace.space, apply)
+    return list(after.values())
+
+
+def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:
+    """Pins or unpins; `updated_at` becomes now also where nothing else changes."""
+    now = workspace.clock()
+    return alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now))
+
+
+def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Memory]:
+    """Adds and removes tags. Raises UsageError for what is no tag."""
+    redacted = workspace.redactor.take_in(workspace.space, {"tags": list(add)})
+    added = [check_tag(text) for text in redacted.fields["tags"]]
+    removed = frozenset(check_tag(text) for text in remove)
+
+    def change(memory: Memory, _: Shelf) -> Memory:
+        tags = dict.fromkeys([*memory.tags, *added])
+        metadata = with_flags(memory.metadata, redacted.flags)
+        return replace(memory, tags=tuple(t for t in tags if t not in removed), metadata=metadata)
+
+    return alter(workspace, refs, change)
+
+
+def edit(
+    workspace: Workspace, ref: str, fields: Mapping[str, Json], expected: Memory | None = None
+) -> tuple[Memory, Mapping[str, int]]:
+    """Sets fields (null takes the default again) and bumps `version`; also says what was redacted, by kind.
+
+    Raises UsageError naming the wrong field; ConflictError when one of them is no longer as in `expected`.
+    """
+    for name in fields:
+        if name in _FIXED:
+            raise UsageError(f"{name} cannot be set", "it is memcli's own")
+        if name not in MEMORY_FIELDS:
+            raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
+
+    if fields.get("anchors"):
+        from memcli.app.anchors import anchored
+
+        fields = anchored(workspace, fields)
+    check_triggers(checked_fields(fields).get("triggers", ()))
+    redacted = workspace.redactor.take_in(workspace.space, fields)
+    clean = {name: redacted.fields[name] for name in fields}
+    remade = _derived(workspace, clean)
+    now = workspace.clock()
+
+    def change(memory: Memory, shelf: Shelf) -> Memory:
+        if expected is not None:
+            _check_unchanged(memory, expected, fields)
+        references = _resolved(shelf, memory, clean, now)
+        edited = _edited(memory, {**remade, **clean, **references}, redacted.flags)
+        other = shelf.at(edited.path)
+        if other is not None and other.id != memory.id:
+            raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
+        if edited.links != memory.links or edited.superseded_by != memory.superseded_by:
+            check_references(shelf, edited)
+        return edited
+
+    return alter(workspace, [ref], change)[0], redacted.kinds
+
+
+def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
+    """Deactivates memories; with `recursive` each of `refs` may be a path, and all below it is meant too.
+
+    Raises NotFoundError.
+    """
+    now = workspace.clock()
+    gone: list[Memory] = []
+
+    def apply(shelf: Shelf) -> Change:
+        gone[:] = named(shelf, refs, recursive)
+        return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
+
+    with telling_where(workspace, refs):
+        workspace.store.update(workspace.space, apply)
+    return gone
+
+
+def _edition(before: Memory, after: Memory, now: str) -> Memory:
+    """`after` as the next version of `before`; a new date alone makes no version."""
+    is_edited = replace(after, updated_at=before.updated_at) != before
+    return replace(after, updated_at=now, version=before.version + is_edited)
+
+
+def _check_unchanged(memory: Memory, expected: Memory, names: Iterable[str]) -> None:
+    changed = ["text" if n == "raw" else n for n in names if getattr(memory, n) != getattr(expected, n)]
+    if changed:
+        raise ConflictError(
+            f"{', '.join(changed)} of {memory.path} has changed since it was opened", "save again to overwrite it"
+        )
+
+
+def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
+    """The memories that `refs` name, each once; with `recursive` also those below a path. Raises NotFoundError."""
+    found: dict[str, Memory] = {}
+    for ref in refs:
+        below = shelf.under(ref.rstrip("/")) if recursive and ref.strip("/") else []
+        for memory in below or [find(shelf, ref)]:
+            found[memory.id] = memory
+    if not found:
+        raise NotFoundError("no memory named", "give an id or a path")
+    return list(found.values())
+
+
+def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The summaries and chunks of a new text: those of the old one would go on telling what no longer holds."""
+    if not isinstance(fields.get("raw"), str) or not fields["raw"].strip():
+        return {}
+    made = workspace.summarizer.describe({"raw": fields["raw"]})
+    follow = ("summary_micro", "summary_short", "summary_long")
+    return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
+
+
+def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:
+    """The references among `fields`, by id, and links with their dates."""
+    resolved: dict[str, Json] = {}
+    if fields.get("links"):
+        resolved["links"] = resolve_links(shelf, fields["links"], memory.links, now)
+    if (ref := fields.get("superseded_by")) and (found := shelf.get(ref) or shelf.at(ref)):
+        resolved["superseded_by"] = found.id
+    return resolved
+
+
+def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) -> Memory:
+    stored = memory_to_json(memory)
+    data: dict[str, Any] = {**stored, **checked_fields(fields)}
+    for name, value in fields.items():
+        if value is None:
+            data.pop(name, None)
+    if "path" in fields:
+        data["path"] = check_path(data.get("path", ""))
+    if "tags" in data:
+        data["tags"] = list(dict.fromkeys(check_tag(t) for t in data["tags"]))
+    if not str(data.get("raw", "")).strip() and data.get("content") is None:
+        raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
+    content = encode(data["content"]) if data.get("content") is not None else b""
+    marks = {name: stored["metadata"][name] for name in (UNTRUSTED, ACCEPTED) if name in stored["metadata"]}
+    given = with_flags(without_marks(data.get("metadata", {})), [*flags, *memory.metadata.get(FLAGS, ())])
+    data["metadata"] = {**given, **marks, "hash": text_hash(data.get("raw", ""), content)}
+    if data.get("chunks"):
+        data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
+    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
+    try:
+        return screened(consistent(memory_from_json(listed, "the edited memory")))
+    except CorruptError as error:
+        raise UsageError(error.message, "that field cannot be left out") from None

@@ -1,0 +1,171 @@
+"""Spaces: make, list, govern, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from memcli.app.lookup import load
+from memcli.app.workspace import Workspace
+from memcli.codec.space import policy_from_json, policy_to_json
+from memcli.errors import CorruptError, NotFoundError, UsageError
+from memcli.model.memory import Json
+from memcli.model.space import Change, Policy, Space
+from memcli.policy.fields import check_policy, merged
+from memcli.ports import Shelf
+from memcli.safety.secrets.detector import SECRETS
+from memcli.safety.secrets.detector import check_policy as check_redaction
+from memcli.safety.secrets.redact_memory import find_in_memory
+
+_RESETTABLE = "reset"
+"""The metadata of a space that was created with `--reset`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One space in numbers. `problem` says why it could not be read."""
+
+    name: str
+    objects: int = 0
+    active: int = 0
+    pinned: int = 0
+    updated_at: str = ""
+    policy: Policy = field(default_factory=Policy)
+    metadata: Mapping[str, Json] | None = None
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        data: dict[str, Json] = {
+            "space": self.name, "objects": self.objects, "active": self.active, "pinned": self.pinned,
+            "updated_at": self.updated_at, "policy": policy_to_json(self.policy),
+        }  # fmt: skip
+        if self.metadata:
+            data["metadata"] = self.metadata
+        if self.problem:
+            data["problem"] = self.problem
+        return data
+
+
+def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset: bool = False) -> tuple[Space, bool]:
+    """The space `name`, created when it does not exist, and whether it was. `reset` removes all its memories.
+
+    A space that was created with `reset` may be reset again. Raises RefusedError when `reset` would delete the memories
+    of another one and its policy does not allow it.
+    """
+    now = workspace.clock()
+    new = name not in workspace.store.spaces()
+    clean = workspace.redactor.take_in(name, {"metadata": dict(metadata)}).fields
+    mark = {_RESETTABLE: True} if new and reset else {}
+    header = Space(name)
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal header
+        header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
+        if reset and shelf.size and not _is_resettable(workspace, shelf.header):
+            workspace.check_deletion(header, f"a reset deletes {shelf.size} memories")
+        if not new and not reset and header == shelf.header:
+            return Change()
+        header = replace(header, updated_at=now)
+        return Change(drop=frozenset(shelf.ids_with_prefix("") if reset else ()), header=header)
+
+    workspace.store.update(name, apply)
+    return header, new
+
+
+def list_spaces(workspace: Workspace) -> list[Summary]:
+    """Every space; one that is damaged is listed with its problem."""
+    found = []
+    for name in workspace.store.spaces():
+        try:
+            found.append(summarize(load(workspace, name)))
+        except (CorruptError, UsageError) as error:
+            found.append(Summary(name, problem=error.message))
+    return found
+
+
+def show(workspace: Workspace, name: str) -> Summary:
+    """One space. Raises NotFoundError, CorruptError."""
+    check_exists(workspace, name)
+    return summarize(load(workspace, name))
+
+
+def set_policy(
+    workspace: Workspace, name: str, fields: Mapping[str, Json], whole: bool = False
+) -> tuple[Policy, Policy]:
+    """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
+
+    A field may be a part of one, such as `retention.log`. Raises UsageError naming the wrong field, NotFoundError.
+    """
+    check_exists(workspace, name)
+    now = workspace.clock()
+    before = after = Policy()
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal before, after
+        before = shelf.header.policy
+        wanted = merged({} if whole else policy_to_json(before), fields)
+        check_policy(wanted)
+        check_redaction(wanted.get("pii_redaction", {}))
+        _check_has_no_secret(workspace, fields)
+        after = policy_from_json(wanted, "policy")
+        return Change(header=None if after == before else replace(shelf.header, policy=after, updated_at=now))
+
+    if fields or whole:
+        workspace.store.update(name, apply)
+    else:
+        before = after = load_policy(workspace, name)
+    return before, after
+
+
+def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the field of a policy that holds a secret: a policy is tracked by git as it stands."""
+    detector = workspace.redactor.by_policy({"detectors": [SECRETS]})
+    for name, value in fields.items():
+        if find_in_memory(detector, {name.partition(".")[0]: value}):
+            raise UsageError(
+                f"policy.{name.partition('.')[0]} holds a secret", "take it out; patterns need no real secret"
+            )
+
+
+def load_policy(workspace: Workspace, name: str) -> Policy:
+    """The policy of a space. Raises CorruptError, StoreError."""
+    snapshot = workspace.store.open(name)
+    try:
+        return snapshot.header().policy
+    finally:
+        snapshot.close()
+
+
+def delete(workspace: Workspace, name: str) -> int:
+    """Deletes the space with all its memories; returns how many. Raises NotFoundError, RefusedError."""
+
+    def check(space: Space) -> None:
+        if space.objects:
+            workspace.check_deletion(space, f"this deletes {len(space.objects)} memories")
+        workspace.index.rebuild(name)  # while a failure still means that the space is there
+
+    return len(workspace.store.delete(name, check).objects)
+
+
+def summarize(space: Space) -> Summary:
+    """The space in numbers."""
+    return Summary(
+        name=space.name,
+        objects=len(space.objects),
+        active=sum(m.active for m in space.objects),
+        pinned=sum(m.pinned for m in space.objects),
+        updated_at=space.updated_at,
+        policy=space.policy,
+        metadata=space.metadata,
+    )
+
+
+def _is_resettable(workspace: Workspace, header: Space) -> bool:
+    # In a clone that nobody has accepted, the mark is only what a stranger says.
+    return header.metadata.get(_RESETTABLE) is True and workspace.trust.is_accepted
+
+
+def check_exists(workspace: Workspace, name: str) -> None:
+    """Raises NotFoundError unless there is a space `name`."""
+    if name not in workspace.store.spaces():
+        raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")

@@ -1,0 +1,300 @@
+"""Upsert: put candidates among the memories of a space, found by id, path and hash; and what becomes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import Any
+
+from memcli.code.anchors import is_same_block
+from memcli.codec.canonical import encode
+from memcli.codec.memory import LIST_FIELDS
+from memcli.errors import UsageError
+from memcli.model.ids import memory_id, short_digest, text_hash
+from memcli.model.memory import Json, Memory, holds
+from memcli.model.references import SUPERSEDES, removal, without_dangling
+from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
+from memcli.model.space import Change
+from memcli.policy.compaction import room_for
+from memcli.policy.consistency import consistent
+from memcli.policy.draft import Draft, check_references, find
+from memcli.policy.pinning import is_auto_pinned
+from memcli.policy.replaced import Place, outdated
+from memcli.ports import Shelf
+from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
+from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+
+_KEPT = ("id", "created_at", "updated_at", "version")
+_HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
+"""The fields of a memory that was told again after its time, and holds from now on."""
+_ROOM = 200
+"""Characters of a path that are kept where a digest is added to it."""
+_OF_THE_PIECE = ("headings", "symbol")
+"""What is told of a part of a file, and holds no longer where the file is cut otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory on its way in: the fields that were given, and those that the semantic layer added.
+
+    `redactions` counts what was taken out of it, by kind.
+    """
+
+    given: Mapping[str, Any]
+    derived: Mapping[str, Any]
+    hash: str
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """As it stands in a request."""
+        return {"given": self.given, "derived": self.derived, "hash": self.hash}
+
+
+class Upserter:
+    """Where candidates are put among the memories of a space, found by id, path and hash."""
+
+    def __init__(self, shelf: Shelf, now: str) -> None:
+        self._draft = Draft(shelf)
+        self._space = shelf.header.name
+        self._now = now
+        self.changed: dict[str, Memory] = {}
+        self._linked: dict[str, None] = {}
+
+    def take(self, candidate: Candidate) -> dict[str, Json]:
+        """Puts one candidate among the memories; returns its outcome."""
+        candidate = replace(candidate, given=self._placed(self._resolved(candidate.given)))
+        existing = self._existing(candidate)
+        if existing is None:
+            outcome = self._put(self._create(candidate), "created")
+        elif not _has_place(candidate):
+            outcome = self._put(_confirmed(existing, candidate, self._now), "deduplicated")
+        elif (updated := self._merged(existing, candidate)) == existing:
+            outcome = _outcome("deduplicated", existing)
+        else:
+            outcome = self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
+        if candidate.given.get("links") or candidate.given.get("superseded_by"):
+            self._linked[str(outcome["id"])] = None
+        return outcome
+
+    def supersede(self, ref: str, candidate: Candidate) -> dict[str, Json]:
+        """Puts the candidate in the place of the memory that `ref` names; returns its outcome.
+
+        It takes over path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
+        """
+        old = find(self._draft, ref)
+        candidate = replace(candidate, given=self._resolved(candidate.given))  # before a path changes hands
+        if candidate.hash == old.hash or candidate.given.get("id") == old.id:
+            raise UsageError(
+                f"memory {old.id} cannot supersede itself", "give a new text, without the id of the old one"
+            )
+        if not _has_place(candidate) and (same := self._existing(candidate)) is not None:
+            candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
+        inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
+        candidate = replace(candidate, given={**inherited, **candidate.given})
+        until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
+        old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
+        if candidate.given["path"] == old.path:
+            old = replace(old, path=self._free_path(f"{old.path[:_ROOM]}-superseded", old.hash, old.id))
+        self._keep(old)
+        outcome = self.take(candidate)
+        new = find(self._draft, str(outcome["id"]))
+        link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
+        self._keep(replace(new, links=_union(new.links, [link], _link_key)))
+        self._keep(replace(old, superseded_by=new.id))
+        return outcome
+
+    def resolve_links(self, drop: bool = False) -> None:
+        """Checks the other end of every link that was given, now that all candidates are there.
+
+        Raises NotFoundError, unless links to what is not there are to be dropped; UsageError for a link to itself.
+        """
+        for name in self._linked:
+            memory = find(self._draft, name)
+            given = _fields(memory)
+            resolved = _memory({**given, **self._resolved(given)})
+            if drop:
+                named = {*(link["to"] for link in resolved.links), resolved.superseded_by} - {None, name}
+                resolved = without_dangling(resolved, {to for to in named if self._draft.get(to)}.__contains__)
+            check_references(self._draft, resolved)
+            if resolved != memory:
+                self._keep(resolved)
+
+    def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
+        """Deactivates what stands at `places` and was not `told` again."""
+        return [self._put(memory, "retired") for memory in outdated(self._draft, places, told, self._now)]
+
+    def make_room(self) -> frozenset[str]:
+        """Finds what must go, because the space would hold more than it may. Raises RefusedError."""
+        gone = room_for(self._draft, self._draft.grown, self._now, self.changed)
+        if gone:
+            for memory in removal(self._draft.load().objects, gone, self._now).put:
+                self._keep(memory)
+        return gone
+
+    def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""
+        resolved = dict(given)
+        if given.get("links"):
+            dated = ({"created_at": self._now, **link, "to": self._target(link["to"])} for link in given["links"])
+            resolved["links"] = _union((), dated, _link_key)
+        if given.get("superseded_by"):
+            resolved["superseded_by"] = self._target(given["superseded_by"])
+        return resolved
+
+    def _target(self, ref: str) -> str:
+        found = self._draft.get(ref) or self._draft.at(ref)
+        return found.id if found is not None else ref
+
+    def _placed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`given`, below its path where that belongs to a memory that was told: what is read never overwrites it."""
+        if "id" in given or "path" not in given or not _is_read(given):
+            return given
+        path = given["path"]
+        marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
+        places = chain([path], (f"{path[:_ROOM]}/{mark}" for mark in marks))
+        free = (p for p in places if (other := self._draft.at(p)) is None or _is_read(_fields(other)))
+        return {**given, "path": next(free)}
+
+    def _existing(self, candidate: Candidate) -> Memory | None:
+        given = candidate.given
+        if "id" in given:
+            return self._draft.get(given["id"])
+        if "path" in given:
+            return self._draft.at(given["path"])
+        holding = [memory for memory in self._draft.find_by_hash(candidate.hash) if holds(memory, self._now)]
+        return min(holding, key=lambda memory: not memory.active, default=None)
+
+    def _create(self, candidate: Candidate) -> Memory:
+        fields = {**candidate.derived, **candidate.given}
+        path = self._free_path(fields["path"], candidate.hash, fields.get("id", ""))
+        name = fields.get("id") or self._free_id(path)
+        fields.setdefault("created_at", self._now)
+        fields.setdefault("updated_at", self._now)
+        memory = _memory({**fields, "id": name, "path": path})
+        if "pinned" in candidate.given:
+            return memory
+        return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self._draft.header.policy))
+
+    def _free_path(self, path: str, seed: str, own: str) -> str:
+        """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
+        marks = (short_digest(f"{own or seed}{n or ''}", 8) for n in count())
+        candidates = chain([path], (f"{path[:_ROOM]}-{mark}" for mark in marks))
+        return next(free for free in candidates if (other := self._draft.at(free)) is None or other.id == own)
+
+    def _free_id(self, path: str) -> str:
+        """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before."""
+        names = (memory_id(self._space, path, number) for number in count(1))
+        return next(name for name in names if self._draft.get(name) is None)
+
+    def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
+        """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
+        given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
+        if _is_observed(given) and "created_at" in candidate.given and candidate.hash != existing.hash:
+            given["created_at"] = candidate.given["created_at"]  # the date of what it now says
+        if "path" in given and given["path"] != existing.path:
+            given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
+        outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()
+        before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
+        content = given.get("content", existing.content)
+        digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
+        given["metadata"] = {**_joined(before, given["metadata"]), "hash": digest}
+        if _is_only_elsewhere(existing, given):
+            del given["anchors"]
+        if digest != existing.hash:
+            follows = ("summary_micro", "summary_short", "summary_long")
+            given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
+            given.setdefault("chunks", candidate.derived.get("chunks", ()))
+        if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
+            known = {_link_key(link): link for link in existing.links}
+            kept = [link for link in existing.links if link["relation"] == SUPERSEDES]
+            given["links"] = _union(kept, (known.get(_link_key(k), k) for k in given["links"]), _link_key)
+        is_told_again = not _is_read(given) and not holds(existing, self._now)
+        revived = {"active": True, **(_HELD if is_told_again else {})}
+        return _memory({**_fields(existing), **revived, **given})
+
+    def _put(self, memory: Memory, status: str) -> dict[str, Json]:
+        self._keep(memory)
+        return _outcome(status, memory)
+
+    def _keep(self, memory: Memory) -> None:
+        self.changed[memory.id] = memory
+        self._draft.take(Change((memory,)))
+
+
+def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
+    """`existing`, told once more: stronger, with the tags and links that came along."""
+    given = candidate.given
+    return replace(
+        existing,
+        strength=existing.strength + 1,
+        tags=_union(existing.tags, given.get("tags", ())),
+        links=_union(existing.links, given.get("links", ()), _link_key),
+        anchors=given.get("anchors") or existing.anchors,
+        metadata=with_flags(existing.metadata, given["metadata"].get(FLAGS, ())),
+        pinned=given.get("pinned", existing.pinned),
+        active=True,
+        updated_at=now,
+    )
+
+
+def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
+    """Whether what was read from a file stands on other lines now, and is the same.
+
+    Recall sees where; a line more at the top of a file is no reason to write all that is below it anew.
+    """
+    anchors = given.get("anchors", ())
+    if not _is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
+        return False
+    return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
+
+
+def _has_place(candidate: Candidate) -> bool:
+    return "path" in candidate.given or "id" in candidate.given
+
+
+def _is_read(fields: Mapping[str, Any]) -> bool:
+    return fields.get("provenance", {}).get("source") in READ_SOURCES
+
+
+def _is_observed(given: Mapping[str, Any]) -> bool:
+    return bool(given.get("provenance", {}).get("source") == OBSERVED)
+
+
+def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:
+    """Metadata of old and new, and the marks of all that was ever redacted."""
+    return with_flags({**old, **new}, old.get(FLAGS, ()))
+
+
+def _memory(fields: Mapping[str, Any]) -> Memory:
+    """A memory from its fields; those that no version knows go to `extra`. Chunks bear the memory's id."""
+    known: dict[str, Any] = {k: tuple(v) if k in LIST_FIELDS else v for k, v in fields.items() if k in MEMORY_FIELDS}
+    extra = {**fields.get("extra", {}), **{k: v for k, v in fields.items() if k not in MEMORY_FIELDS and k != "extra"}}
+    if known.get("chunks"):
+        known["chunks"] = tuple({**chunk, "chunk_id": f"{known['id']}#{n}"} for n, chunk in enumerate(known["chunks"]))
+    return screened(consistent(Memory(**known, extra=extra)))
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    return {name: getattr(memory, name) for name in (*MEMORY_FIELDS, "extra")}
+
+
+def _union(
+    first: Iterable[Any], second: Iterable[Any], key: Callable[[Any], Hashable] = lambda item: item
+) -> tuple[Any, ...]:
+    """The items of both, of those that have one key the first."""
+    merged: dict[Hashable, Any] = {}
+    for item in (*first, *second):
+        merged.setdefault(key(item), item)
+    return tuple(merged.values())
+
+
+def _link_key(link: Mapping[str, Json]) -> Hashable:
+    return link["to"], link["relation"]
+
+
+def _outcome(status: str, memory: Memory) -> dict[str, Json]:
+    told: dict[str, Json] = {"status": status, "id": memory.id, "path": memory.path, "version": memory.version}
+    if is_marked(memory):
+        told["untrusted"] = memory.metadata[UNTRUSTED]
+    return told

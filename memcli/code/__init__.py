@@ -1,0 +1,1 @@
+"""What memcli knows of source text: definitions, symbols, anchors, globs. Pure."""

@@ -1,0 +1,291 @@
+"""Anchors: which code a memory speaks of, and whether that code is still what it was. By content, never by date."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.anchors import FRESH, GONE, MOVED, STALE, Checked
+from memcli.model.memory import Json
+from memcli.model.names import show
+
+Lines = tuple[int, int]
+
+MAX_FILE = 1_000
+"""The longest path of a file, in characters."""
+_MAX_SEARCHED = 32 << 20
+"""How many bytes are hashed at most to find where a block of lines went."""
+_MAX_SEARCHED_ELSEWHERE = 4 << 20
+"""The same for each other file that it may have gone to."""
+_NEAR = 100_000
+"""How many lines are hashed at most to find a block again: even long ones stay below what is searched."""
+_LINES = re.compile(r"(?P<file>.+):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\Z", re.DOTALL)
+_LEAF = re.compile(r"\w+")
+_TELLING_LINES, _TELLING_CHARACTERS = 3, 60
+"""Fewer lines with fewer characters stand in many files, and being in another one means nothing."""
+_OFF_LIMITS = frozenset(["", ".git", "git~1", ".memory"])
+
+
+class Anchor(NamedTuple):
+    """An anchor as it is stored, read."""
+
+    file: str
+    lines: Lines | None = None
+    symbol: str = ""
+    hash: str = ""
+
+
+def parse(text: str) -> dict[str, Json]:
+    """`FILE`, `FILE:a-b`, `FILE:a` or `FILE::symbol`, as fields of an anchor."""
+    file, sign, symbol = text.partition("::")
+    if sign:
+        return {"file": file, "symbol": symbol}
+    if match := _LINES.match(text):
+        first = int(match["first"])
+        return {"file": match["file"], "lines": [first, int(match["last"] or first)]}
+    return {"file": text}
+
+
+def read(stored: Json) -> Anchor | None:
+    """An anchor from what a file holds; None for what is none."""
+    if not isinstance(stored, Mapping):
+        return None
+    file, symbol, digest = (stored.get(name, "") for name in ("file", "symbol", "hash"))
+    if not (file and isinstance(file, str) and isinstance(symbol, str) and isinstance(digest, str)):
+        return None
+    return Anchor(file, _range(stored.get("lines")), symbol, digest)
+
+
+def is_inside(file: str) -> bool:
+    """Whether `file` can be the path of a file of a work tree, from its root, that is none of git's or memcli's own."""
+    parts = file.split("/")
+    is_plain = file.isprintable() and len(file) <= MAX_FILE and "\\" not in file
+    return is_plain and not any(part.lower().rstrip(". ") in _OFF_LIMITS for part in parts)
+
+
+def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
+    """The anchor to store: what is given, with the lines and the hash of what stands there in `text`, its file.
+
+    Raises UsageError, and NotFoundError when the file has no such lines or symbol.
+    """
+    file, symbol = given["file"], given.get("symbol") or ""
+    lines = _range(given.get("lines"))
+    code = Code(text)
+    if "symbol" in given and not symbol:
+        raise UsageError(f"no symbol is named behind {show(file)}::", "write FILE::NAME, or FILE for all of it")
+    if symbol:
+        found = _find(text, symbol, file)
+        if not found:
+            raise NotFoundError(
+                f"{show(file)} defines no {show(symbol)}", "name a function or class, or lines: FILE:10-42"
+            )
+        lines = found[0]
+    elif given.get("lines") is not None and lines is None:
+        told = given["lines"]
+        told = "-".join(map(str, told)) if isinstance(told, list | tuple) else told
+        raise UsageError(f"not a range of lines: {show(str(told))}", "write FILE:10-42, counted from 1")
+    elif lines and lines[1] > code.size:
+        raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name lines that are there")
+    return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
+
+
+def make_each(file: str, code: Code, spans: Sequence[Lines]) -> list[dict[str, Json]]:
+    """Anchors to blocks of lines, without the empty lines around them: to the file as a whole where one is all of it."""
+    blocks = [block for span in spans if (block := code.trimmed(span)) is not None]
+    whole = code.trimmed((1, code.size))
+    found = (None if block == whole else block for block in blocks)
+    return [{"file": file, **_where(lines, ""), "hash": code.hash(lines)} for lines in found]
+
+
+def is_same_block(stored: Mapping[str, Json], made: Mapping[str, Json]) -> bool:
+    """Whether a new anchor names the same block of the same file as one that is stored, near enough to it for `state`
+    to find it from there."""
+    before, now = read(stored), read(made)
+    if not before or not now or (before.file, before.hash, before.symbol) != (now.file, now.hash, now.symbol):
+        return False
+    if before.lines is None or now.lines is None:
+        return before.lines == now.lines
+    return abs(now.lines[0] - before.lines[0]) * (now.lines[1] - now.lines[0] + 1) <= _NEAR
+
+
+def state(anchor: Anchor, code: Code | None) -> Checked:
+    """What has become of an anchor, of whose file `code` is the content: None when there is no such file."""
+    file, lines, symbol, digest = anchor
+    if code is None:
+        return Checked(file, lines, symbol, GONE)
+    if lines is None and not symbol:
+        return Checked(file, None, "", FRESH if digest in ("", code.hash(None)) else STALE)
+    if lines and code.holds(lines, digest) and not (symbol and code.goes_on(lines)):
+        return Checked(file, lines, symbol, FRESH)
+    if symbol:
+        return _of_symbol(anchor, code)
+    assert lines
+    if not digest:  # written by hand: nothing is known of what it was
+        return Checked(file, lines, "", FRESH if lines[1] <= code.size else STALE)
+    place = next(code.search(lines, digest), None)
+    return Checked(file, place or lines, "", MOVED if place else STALE)
+
+
+def state_elsewhere(anchor: Anchor, file: str, code: Code, block: bytes | None = None) -> Checked | None:
+    """Where another file has just what the anchor's file had; None when it has not, or so little that it says nothing.
+
+    `block` is what the anchor's lines were, where that is known.
+    """
+    if block is not None and block not in code.bare:
+        return None
+    place: Lines | None
+    if anchor.symbol:
+        found = _find(code.text, anchor.symbol, file) if _leaf(anchor.symbol) in code.text else []
+        place = next((lines for lines in found if code.hash(lines) == anchor.hash), None)
+        return Checked(file, place, anchor.symbol, MOVED) if place else None
+    if anchor.lines is None:
+        place = (1, code.size) if code.hash(None) == anchor.hash else None
+    elif block is not None:
+        place = code.find(block)
+    else:
+        place = next(code.search(anchor.lines, anchor.hash, _MAX_SEARCHED_ELSEWHERE), None)
+    if place is None or not code.is_telling(place):
+        return None
+    return Checked(file, place if anchor.lines else None, "", MOVED)
+
+
+def block_of(anchor: Anchor, text: str | None) -> bytes | None:
+    """What the anchor's lines were, by the text that its file had; None when that text has not got them."""
+    code = Code(text) if text is not None and anchor.hash else None
+    lines = (anchor.lines or (1, code.size)) if code else (1, 0)
+    return code.block(lines) if code and code.holds(lines, anchor.hash) else None
+
+
+def symbol_elsewhere(anchor: Anchor, file: str, code: Code) -> Checked | None:
+    """Where another file defines the symbol of an anchor, whatever the definition says; None when it does not."""
+    found = _find(code.text, anchor.symbol, file) if anchor.symbol and _leaf(anchor.symbol) in code.text else []
+    return Checked(file, found[0], anchor.symbol, STALE) if len(found) == 1 else None
+
+
+def renewed(stored: Mapping[str, Json], now: Checked, text: str) -> dict[str, Json] | None:
+    """The anchor as it should be stored once somebody accepts what the code is now; None when nothing is left of it."""
+    code = Code(text)
+    if now.state == GONE or (now.lines and now.lines[0] > code.size):
+        return None
+    kept = {name: value for name, value in stored.items() if name not in ("lines", "hash", "commit")}
+    lines = (now.lines[0], min(now.lines[1], code.size)) if now.lines else None
+    return {**kept, "file": now.file, **_where(lines, now.symbol), "hash": code.hash(lines)}
+
+
+def _where(lines: Lines | None, symbol: str) -> dict[str, Json]:
+    return {**({"lines": list(lines)} if lines else {}), **({"symbol": symbol} if symbol else {})}
+
+
+def _of_symbol(anchor: Anchor, code: Code) -> Checked:
+    file, lines, symbol, digest = anchor
+    found = _find(code.text, symbol, file)
+    if not found:
+        return Checked(file, lines, symbol, GONE)
+    same = [place for place in found if digest in ("", code.hash(place))]
+    nearest = min(same or found, key=lambda place: abs(place[0] - (lines or place)[0]))
+    kept = FRESH if lines in (None, nearest) else MOVED
+    return Checked(file, nearest, symbol, kept if same else STALE)
+
+
+def _leaf(symbol: str) -> str:
+    return _LEAF.findall(symbol)[-1] if _LEAF.search(symbol) else symbol
+
+
+def _find(text: str, symbol: str, file: str) -> list[Lines]:
+    from memcli.code.symbols import find_symbol
+
+    return find_symbol(text, symbol, file)
+
+
+def _range(value: Json) -> Lines | None:
+    """Two lines in order, counted from 1; None for anything else."""
+    is_pair = isinstance(value, list | tuple) and len(value) == 2 and all(type(n) is int for n in value)
+    return (value[0], value[1]) if is_pair and 1 <= value[0] <= value[1] else None
+
+
+class Code:
+    """A text by lines. White space at their ends counts for nothing."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._lines = text.split("\n")
+        if not self._lines[-1].strip():
+            self._lines.pop()
+        self.size = len(self._lines)
+
+    @cached_property
+    def bare(self) -> bytes:
+        """All lines, without white space at their ends."""
+        return b"".join(map(_bare, self._lines))
+
+    def block(self, lines: Lines) -> bytes:
+        """These lines, without white space at their ends."""
+        return b"".join(map(_bare, self._lines[lines[0] - 1 : lines[1]]))
+
+    def find(self, block: bytes) -> Lines | None:
+        """Where these lines stand first; None when they do not."""
+        at = 0 if self.bare.startswith(block) else self.bare.find(b"\n" + block) + 1
+        if not block or (at == 0 and not self.bare.startswith(block)):
+            return None
+        first = self.bare.count(b"\n", 0, at) + 1
+        return first, first + block.count(b"\n") - 1
+
+    def hash(self, lines: Lines | None) -> str:
+        """`sha256:<hex>` over these lines, or over all."""
+        return _hash(self.block(lines or (1, self.size)))
+
+    def holds(self, lines: Lines, digest: str) -> bool:
+        """Whether just these lines have the hash."""
+        return lines[1] <= self.size and self.hash(lines) == digest
+
+    def goes_on(self, lines: Lines) -> bool:
+        """Whether what follows these lines may belong to what they define."""
+        indent = _indent(self._lines[lines[0] - 1])
+        after = next((line for line in self._lines[lines[1] :] if line.strip()), "")
+        return bool(after) and _indent(after) > indent
+
+    def search(self, lines: Lines, digest: str, room: int | None = None) -> Iterator[Lines]:
+        """Where as many lines have the hash, nearest first; looks at `room` bytes at most."""
+        room = _MAX_SEARCHED if room is None else room
+        bare = [_bare(line) for line in self._lines]
+        data = memoryview(b"".join(bare))
+        starts = list(accumulate(map(len, bare), initial=0))
+        length = lines[1] - lines[0] + 1
+        for first in sorted(range(1, self.size - length + 2), key=lambda n: (abs(n - lines[0]), n)):
+            block = data[starts[first - 1] : starts[first - 1 + length]]
+            room -= len(block)
+            if room < 0:
+                return
+            if _hash(block) == digest:
+                yield first, first + length - 1
+
+    def is_telling(self, lines: Lines) -> bool:
+        """Whether these lines are more than what stands in any file."""
+        bare = [line.strip() for line in self._lines[lines[0] - 1 : lines[1]] if line.strip()]
+        return len(bare) >= _TELLING_LINES or sum(map(len, bare)) >= _TELLING_CHARACTERS
+
+    def trimmed(self, lines: Lines) -> Lines | None:
+        """These lines without empty ones before and behind; None when there are no others."""
+        first, last = lines[0], min(lines[1], self.size)
+        while first <= last and not self._lines[first - 1].strip():
+            first += 1
+        while last >= first and not self._lines[last - 1].strip():
+            last -= 1
+        return (first, last) if first <= last else None
+
+
+def _hash(block: bytes | memoryview) -> str:
+    return f"sha256:{hashlib.sha256(block).hexdigest()}"
+
+
+def _bare(line: str) -> bytes:
+    return line.rstrip().encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))

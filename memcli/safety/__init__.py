@@ -1,0 +1,1 @@
+"""Secrets, hidden instructions, and what strangers may decide: what keeps memory from doing harm. Pure."""

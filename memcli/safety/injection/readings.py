@@ -1,0 +1,288 @@
+"""The readings of a text: how a person or a model may take it once look-alikes, codes and odd spellings are resolved.
+
+Ordinary text has one. Every step is linear; what is decoded is decoded again at most twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
+from memcli.safety.prefilter import Pattern
+
+_LOOKALIKES = {
+    "a": "αа", "b": "βвьƅ", "c": "сϲ", "d": "ԁ", "e": "еεєҽ", "g": "ɡց", "h": "һнհ", "i": "іιıӏ", "j": "јϳ", "k": "кκ",
+    "l": "ןⅼ", "m": "м", "n": "ηпո", "o": "оοօ", "p": "рρ", "q": "ԛգ", "r": "гꭇ", "s": "ѕꜱ", "t": "тτ", "u": "υцս", "v": "νѵ",
+    "w": "ԝωшѡ", "x": "хχ", "y": "уγү", "z": "ᴢ",
+}  # fmt: skip
+_TO_LATIN = str.maketrans({char: latin for latin, chars in _LOOKALIKES.items() for char in chars})
+_MARKS = ((0x300, 0x36F), (0x483, 0x489), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE20, 0xFE2F))
+_SKELETON = str.maketrans("l1!|0@43$576982+", "iiiioaaesstgabzt"[:16])
+"""Letters and the signs that stand for them, as one of them."""
+_KEY_WORDS = frozenset(
+    """
+    above access admin agent all any api approve assistant before bypass command commands content conversation credentials
+    data delete developer directions directive directives disable discard disregard earlier env environment everything
+    execute exfiltrate file filter follow forget from guidelines guardrails hidden ignore initial instruction instructions
+    keys laws leak limits memory messages mode must new not now obey only original orders output override passwords password
+    please policy previous print prior programming prompt prompts reveal reply restrictions root rules run safety secret
+    secrets send show system tell the these this told token tokens unrestricted upload user variables what without you your
+    """.split()
+)
+_LONG = 12
+_SINGLES = r"\b" + r"\w[ ._*|-]+" * 6
+_ORDERED = (
+    "ignor",
+    "disregard",
+    "forget",
+    "bypass",
+    "overrid",
+    "reveal",
+    "obey",
+    "send",
+    "tell",
+    "you",
+    "execut",
+    "leak",
+    "exfil",
+)
+_OBJECTS = (
+    "instruction", "prompt", "rules", "secret", "user", "previous", "told", "restriction", "orders", "everything", "guideline",
+    "password", "credential", "variables", "memory",
+)  # fmt: skip
+_TELLING = 3
+_DEPTH = 2
+_MOST = 1 << 20
+_SANDWICH = r"[a-z][0-9@$!|+][a-z]"
+_TWO_SANDWICHES = rf"{_SANDWICH}[\s\S]*?{_SANDWICH}"
+_CODED = r"&(?:#\d|#x[\da-f]|[a-z]{2,8};)|%[2-7][\da-f]|\\(?:u00|x)[2-7][\da-f]|\\u\{"
+_ESCAPED = r"\\u\{?([\da-fA-F]{4,6})\}?|\\x([\da-fA-F]{2})"
+_PARTS = r"(?<![^\W_])[^\W_]+(?:[-_./+~:]+[^\W_]+){2,}"
+_HUMPS = r"(?<![A-Za-z])[A-Z]?[a-z]+(?:[A-Z][a-z]+){2,}"
+_BASE64 = r"[A-Za-z0-9+/_-]{16,}={0,2}"
+_HEX = r"(?:[0-9a-fA-F]{2}){12,}\Z"
+_TORN = ("instruct", "ignor", "disregard", "forget", "previous", "guideline", "secret", "password", "prompt", "reveal")
+_TORN_WORDS = "|".join(
+    rf"(?<!\w){' ?'.join(word)}(?!\w)" for word in sorted(_KEY_WORDS, key=len, reverse=True) if len(word) > 4
+)
+_SPELLED = r"(?<!\w)(?:[\w:/][ ._*|-]{1,3}){9,}\w(?!\w)"
+
+
+class Reading(NamedTuple):
+    """Text in lower case with one blank for many; line ends stay line ends."""
+
+    text: str
+    is_name: bool = False
+    """Whether it is made of names, such as those of files and tags, one a line."""
+
+
+def readings(text: str, depth: int = _DEPTH) -> Iterator[Reading]:
+    """The text itself first, then what it hides."""
+    plain = text if text.isascii() else _latin(_visible(text))
+    low = fold(plain)
+    yield Reading(low)
+    long = "\n".join([word for word in dict.fromkeys(plain.split()) if len(word) >= _LONG])
+    if names := _names(long):
+        yield Reading(names, is_name=True)
+        if leet := _from_leet(names):
+            yield Reading(leet, is_name=True)
+    if not low.isalpha() and (leet := _from_leet(low)):
+        yield Reading(leet)
+    if spelled := _respelled(plain):
+        yield Reading(spelled)
+    if torn := _mended(low):
+        yield Reading(torn)
+    if "snoitcur" in low or "erongi" in low:
+        yield Reading(low[::-1])
+    if "vafgehp" in low or "vtaber" in low:
+        import codecs
+
+        yield Reading(codecs.encode(low, "rot13"))
+    if depth:
+        for decoded in _decoded(plain, low, long):
+            yield from readings(decoded, depth - 1)
+
+
+def fold(text: str) -> str:
+    """`text` in lower case, with one blank for many; line ends stay line ends."""
+    low = text.lower().replace("’", "'")
+    return "\n".join([" ".join(line.split()) for line in low.splitlines()]) if "\n" in low else " ".join(low.split())
+
+
+def _visible(text: str) -> str:
+    return text if is_plain(text) else MISPLACED().sub("", INVISIBLE().sub("", text))
+
+
+def without_accents(text: str) -> str:
+    """Compatibility forms resolved, accents taken off, and every kind of Latin letter as the plain one."""
+    import unicodedata
+
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_plain_letters()))
+
+
+class _PlainLetters(dict[int, str | None]):
+    """For each character what it is without ornament; nothing for a mark that stands over or through a letter."""
+
+    def __missing__(self, code: int) -> str | None:
+        found: str | None = chr(code)
+        if any(first <= code <= last for first, last in _MARKS):
+            found = None
+        elif code > 0x7F:
+            import unicodedata
+
+            match = re.match(r"(?:.* )?(?:LATIN|REGIONAL) .*\b([A-Z])(?: WITH .*)?\Z", unicodedata.name(chr(code), ""))
+            found = match[1].lower() if match else chr(code)
+        self[code] = found
+        return found
+
+
+@cache
+def _plain_letters() -> _PlainLetters:
+    return _PlainLetters()
+
+
+def has_other_scripts(text: str) -> bool:
+    """Whether there are letters beyond the Latin ones. No pattern: to make one of such ranges takes milliseconds."""
+    return any("\u036f" < c < "\u2000" or "\u2e7f" < c < "\ufb00" for c in set(text))
+
+
+def _latin(text: str) -> str:
+    plain = without_accents(text)
+    return _compiled(r"\w+").sub(_in_latin, plain) if has_other_scripts(plain) else plain
+
+
+def _in_latin(word: re.Match[str]) -> str:
+    """A word that mixes Latin letters with their look-alikes, or has nothing but these and is a key word, in Latin."""
+    text = word[0]
+    if text.isascii():
+        return text
+    latin = text.lower().translate(_TO_LATIN)
+    is_mixed = any("a" <= c <= "z" or "A" <= c <= "Z" for c in text)
+    return latin if is_mixed or (len(latin) > 2 and latin in _KEY_WORDS) else text
+
+
+def _names(long: str) -> str:
+    """The words of names such as `a-b-c`, `a_b_c` and `aBigName`, one name a line; of those alone that have key words."""
+    low = long.lower()
+    is_order = any(word in low for word in _ORDERED) and any(word in low for word in _OBJECTS)
+    if not is_order and not _compiled(_SANDWICH).search(low):
+        return ""
+    parts = [re.sub(r"[-_./+~:]+", " ", name) for name in _compiled(_PARTS).findall(long)]
+    humps = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in _compiled(_HUMPS).findall(long)]
+    return "\n".join(
+        [re.sub(r"\bto (https?) ", r"to \1://", name) for name in map(str.lower, parts + humps) if _is_telling(name)]
+    )
+
+
+def _is_telling(name: str) -> bool:
+    return len(_KEY_WORDS.intersection(name.split())) >= _TELLING or bool(_compiled(_SANDWICH).search(name))
+
+
+def _from_leet(low: str) -> str:
+    """`low` with key words for what is spelled with digits and signs; empty when there are not two of them."""
+    if not _pattern(_TWO_SANDWICHES).occurs(low):
+        return ""
+    count = 0
+
+    def key_word(match: re.Match[str]) -> str:
+        nonlocal count
+        word = match[0]
+        if word.isalpha():
+            return word
+        found = _skeletons().get(word.translate(_SKELETON)) or _skeletons().get(word.rstrip("!+|").translate(_SKELETON))
+        count += bool(found)
+        return found or word
+
+    read = _compiled(r"[a-z0-9@$!|+]{2,40}").sub(key_word, low)
+    return read if count > 1 else ""
+
+
+@cache
+def _skeletons() -> dict[str, str]:
+    return {word.translate(_SKELETON): word for word in _KEY_WORDS}
+
+
+def _mended(low: str) -> str:
+    """`low` with key words whole that blanks tear apart; empty when there are not two of them."""
+    squeezed = low.replace(" ", "")
+    if not any(stem in squeezed and squeezed.count(stem) > low.count(stem) for stem in _TORN):
+        return ""
+    read, count = _compiled(_TORN_WORDS).subn(lambda match: match[0].replace(" ", ""), low)
+    return fold(read) if count > 1 and read != low else ""
+
+
+def _respelled(plain: str) -> str:
+    """Words that were spelled out, as in `i g n o r e` and `i-g-n-o-r-e`, one run a line."""
+    if not _pattern(_SINGLES).occurs(plain):
+        return ""
+    return "\n".join([fold(_joined(run)) for run in _compiled(_SPELLED).findall(plain)])
+
+
+def _joined(run: str) -> str:
+    """A spelled-out run as words: where letters are joined by one sign, any other separator is the end of a word."""
+    signs = [sign for sign in "-.*|_" if run.count(sign) * 2 > len(run.split())]
+    separator = re.escape(signs[0]) if signs else "[ ._*|-]"
+    return re.sub(rf"([^\W_]|[:/]){separator}(?=[^\W_]|[:/])", r"\1", run)
+
+
+def _decoded(plain: str, low: str, long: str) -> Iterator[str]:
+    if ("&" in low or "%" in low or "\\" in low) and _compiled(_CODED).search(low):
+        yield _unescaped(plain)
+    pieces = []
+    for piece in _compiled(_BASE64).findall(long):
+        if piece.isalpha() and piece.islower():
+            continue
+        if _compiled(_HEX).match(piece):
+            text = _readable(bytes.fromhex(piece))
+        else:
+            pieces.append(piece)
+            text = _from_base64(piece)
+        if text:
+            yield text
+    if len(pieces) > 1 and (whole := _from_base64("".join(pieces)[:_MOST])):
+        yield whole
+
+
+def _unescaped(text: str) -> str:
+    import html
+    from urllib.parse import unquote
+
+    text = unquote(html.unescape(text))
+    return _compiled(_ESCAPED).sub(_character, text) if "\\" in text else text
+
+
+def _character(match: re.Match[str]) -> str:
+    code = int(match[1] or match[2], 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else ""
+
+
+def _from_base64(piece: str) -> str:
+    import base64
+
+    if piece.islower() or piece.isupper() or piece.isdigit():
+        return ""
+    bare = piece.replace("=", "").replace("-", "+").replace("_", "/")
+    bare = bare[: len(bare) - (len(bare) % 4 == 1)]
+    return _readable(base64.b64decode(bare + "=" * (-len(bare) % 4)))
+
+
+def _readable(data: bytes) -> str:
+    """The text in `data`; empty for what is none."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if " " in text and text.replace("\n", " ").replace("\t", " ").isprintable() else ""
+
+
+@cache
+def _pattern(pattern: str) -> Pattern:
+    return Pattern(pattern)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -1,0 +1,268 @@
+"""Redaction: finds secrets in text and puts `[REDACTED:kind]` in their place. Pure; RE2 does the matching.
+
+Nothing is compiled, and RE2 not even imported, for a text in which no rule's keyword occurs. Redacting twice changes
+nothing: marks are never part of a hit, and a text is searched again until nothing is found in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.safety.patterns import quiet_options
+from memcli.safety.secrets import views
+from memcli.safety.secrets.hits import Hit, merged, replaced, text_mark
+from memcli.safety.secrets.rule import EMAIL, Rule
+from memcli.safety.secrets.rule_index import SHORTEST, RuleIndex
+from memcli.safety.secrets.rules import KINDS, RULES, WITH_FORMAT
+from memcli.safety.secrets.tables import secret_cells
+
+SECRETS = "secrets"
+MAX_PATTERN = 1000
+MAX_PATTERNS = 100
+_MAX_MEMORY = 8 << 20
+_CONTEXT = 200
+_DEPTH = 2
+_ALL = len(RULES) + 1
+_RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
+_ROUNDS = 8
+_MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
+_MARKS = ("[REDACTED:", "redacted-")
+
+Sign = Callable[[bytes], str]
+"""The keyed hash of a secret: 8 hex digits."""
+
+
+class Detector:
+    """The rules that a space's policy leaves in force, and its own patterns beside them."""
+
+    def __init__(self, policy: Mapping[str, Json], sign: Sign, *, has_shared_key: bool = False) -> None:
+        """`policy` is the field `pii_redaction`, which `check_policy` has seen. Raises UsageError as that does.
+
+        `has_shared_key`: `sign` gives the same mark on every machine of a team.
+        """
+        self.has_shared_key = has_shared_key
+        kinds = _chosen(policy.get("detectors"))
+        rules = RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds]
+        self._index = RuleIndex.of(rules)
+        self._own = tuple(
+            (item["name"], _own_pattern(item["regex"], f"pii_redaction.patterns[{n}].regex"))
+            for n, item in enumerate(policy.get("patterns", ()))
+        )
+        self._allowed = frozenset(policy.get("allow", ()))
+        self._wide: Detector = self
+        self.sign = cache(sign)
+
+    def suspects(self, text: str) -> list[Rule]:
+        """The rules that could find something in `text`; cheap."""
+        return self._index.suspects(text)
+
+    def narrowed(self, whole: str) -> Detector:
+        """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could."""
+        narrow = copy(self)
+        narrow._wide = self
+        narrow._index = self._index.narrowed("\n".join(_readings(whole, _DEPTH)))
+        return narrow
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._own) or bool(self._index)
+
+    def is_suspect(self, text: str) -> bool:
+        """Whether it is worth looking into `text` at all; cheap."""
+        return bool(self._own) or any(self.suspects(reading) for reading in _readings(text, _DEPTH))
+
+    def find(self, text: str) -> list[Hit]:
+        """What is secret in `text`, in order, none overlapping another."""
+        return self._find(text, _DEPTH)
+
+    def _find(self, text: str, depth: int) -> list[Hit]:
+        """What is secret in `text` as it stands and as it may be read, with words decoded up to `depth` times."""
+        data = text.encode("utf-8", "surrogatepass")
+        found = self._find_plain(text, data)
+        if depth and len(text) >= SHORTEST:
+            found += self._find_in_views(text, data, found)
+            found += self._find_in_blobs(data, depth - 1)
+        if self._allowed:
+            found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
+        return merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
+
+    def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
+        """What is found only where the text is read without what interrupts it."""
+        looks = ((views.plain(text, data), _ALL), (views.unescaped(data), _ALL), (views.joined(data), WITH_FORMAT))
+        found = []
+        for view, below in looks:
+            if view is None:
+                continue
+            for hit in self._find_plain(view.text, view.text.encode()):
+                start, end = view.origin(hit.start, hit.end)
+                others = [other for other in known if start < other.end and other.start < end]
+                is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
+                if hit.rank < below and (is_more or not others):
+                    found.append(hit._replace(start=start, end=end))
+        return found
+
+    def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[Hit]:
+        """Words that hold a secret in base 64 or hex."""
+        for start, end, inner in views.blobs(data):
+            hits = [hit for hit in self._find(inner, depth) if hit.kind != EMAIL]
+            if hits:
+                yield hits[0]._replace(start=start, end=end)
+
+    def _find_plain(self, text: str, data: bytes) -> list[Hit]:
+        """What is secret in `text` as it stands; `data` are its bytes."""
+        rules = self.suspects(text)
+        found = [hit for rule in rules for hit in _by_rule(rule, data)]
+        for name, pattern in self._own:
+            found += _by_pattern(name, pattern, data)
+        return found
+
+    def redact(self, text: str, *, as_name: bool = False) -> tuple[str, list[Hit]]:
+        """`text` without what is secret in it, and what that was. `as_name`: for paths, ids and tags, whose marks
+        must be names themselves and tell two secrets apart."""
+        taken: list[Hit] = []
+        for _ in range(_ROUNDS):
+            # A mark may bring a keyword along that the whole did not have.
+            hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
+            if not hits:
+                break
+            text = replaced(text, hits, self._name_mark if as_name else text_mark)
+            taken += hits
+        return text, taken
+
+    def _name_mark(self, hit: Hit) -> str:
+        return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
+
+
+def _readings(text: str, depth: int) -> Iterator[str]:
+    """`text` as it stands, and as it may be read: where it is not looked into as such, nothing in it is found."""
+    yield text
+    if not depth or len(text) < SHORTEST:
+        return
+    data = text.encode("utf-8", "surrogatepass")
+    for view in (views.plain(text, data), views.unescaped(data), views.joined(data)):
+        if view is not None:
+            yield view.text
+    for _, _, inner in views.blobs(data):
+        yield from _readings(inner, depth - 1)
+
+
+def check_policy(policy: Mapping[str, Json]) -> None:
+    """Raises UsageError naming the part of `pii_redaction` that cannot be used."""
+    for name in policy:
+        if name not in ("detectors", "patterns", "allow"):
+            raise UsageError(f"no field {name!r} in pii_redaction", "fields: allow, detectors, patterns")
+    _chosen(policy.get("detectors"))
+    patterns = policy.get("patterns", ())
+    if len(patterns) > MAX_PATTERNS:
+        raise UsageError(
+            f"pii_redaction.patterns has {len(patterns)} patterns", f"at most {MAX_PATTERNS}; join some with |"
+        )
+    for n, item in enumerate(patterns):
+        where = f"pii_redaction.patterns[{n}]"
+        if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*KINDS, SECRETS):
+            raise UsageError(
+                f"{where}.name {item['name'][:40]!a} is no name for a pattern, or a detector has it",
+                "use a-z, 0-9 and _, at most 40, beginning with a letter",
+            )
+        _own_pattern(item["regex"], f"{where}.regex")
+    for n, mark in enumerate(policy.get("allow", ())):
+        if not re.fullmatch(r"[0-9a-f]{8}", mark):
+            raise UsageError(
+                f"pii_redaction.allow[{n}] {mark[:40]!a} is no mark", "8 hex digits, as `memcli scan` prints them"
+            )
+
+
+def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
+    """The kinds that `detectors` leave in force; None for all."""
+    if detectors is None:
+        return None
+    groups = {SECRETS: frozenset(KINDS) - {EMAIL}, **{kind: frozenset([kind]) for kind in KINDS}}
+    for n, name in enumerate(detectors):
+        if name.removeprefix("-") not in groups:
+            raise UsageError(
+                f"pii_redaction.detectors[{n}] {name[:40]!a} is no detector",
+                f"there are {SECRETS}, {EMAIL}, and kinds such as aws_key; - before a name switches it off",
+            )
+    if not detectors:
+        raise UsageError("pii_redaction.detectors is empty", f'write ["-{SECRETS}", "-{EMAIL}"] to switch all off')
+    named = [groups[name] for name in detectors if not name.startswith("-")]
+    kinds = frozenset().union(*named) if named else frozenset(KINDS)
+    return kinds.difference(*(groups[name[1:]] for name in detectors if name.startswith("-")))
+
+
+def _own_pattern(regex: str, where: str) -> Any:
+    if not 0 < len(regex) <= MAX_PATTERN:
+        raise UsageError(f"{where} must have 1 to {MAX_PATTERN} characters", f"it has {len(regex)}")
+    import re2
+
+    try:
+        return _compile(regex)
+    except re2.error as error:
+        told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
+        raise UsageError(
+            f"{where} is no RE2 pattern: {told}", "see github.com/google/re2/wiki/Syntax: no look-around"
+        ) from None
+
+
+@cache
+def _compile(pattern: str) -> Any:
+    import re2
+
+    return re2.compile(pattern, quiet_options(_MAX_MEMORY))
+
+
+def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
+    rank = _RANKS[id(rule)]
+    if rule.is_table:
+        yield from _in_tables(rule, data)
+        return
+    position = 0
+    while (match := _compile(rule.pattern).search(data, position)) is not None:
+        start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
+        value = data[start:end].decode("utf-8", "surrogatepass")
+        before = data[max(0, start - _CONTEXT) : start].decode(errors="ignore")
+        after = data[end : end + 4].decode(errors="ignore")[:1]
+        is_secret = _is_secret(rule, value, before, after)
+        if is_secret:
+            yield Hit(start, end, rule.kind, data[start:end], rank)
+        # What was taken for a value may be a name with a value of its own.
+        position = max(end if is_secret else start, match.start() + 1)
+
+
+def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
+    position = 0
+    while (match := _compile(rule.pattern).search(data, position)) is not None:
+        cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)
+        position = max(position, match.end())
+        for start, end, _ in cells:
+            yield Hit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
+
+
+def _is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
+    """What the checks of the rule say of a value; one that fails has not cleared it."""
+    from memcli.safety.secrets.passwords import entropy
+    from memcli.safety.secrets.references import is_stand_in
+    from memcli.safety.secrets.secret_checks import JUDGES
+
+    try:
+        return (
+            entropy(value) >= rule.entropy
+            and (rule.judge in ("key", "email") or not is_stand_in(value))
+            and (not rule.judge or JUDGES[rule.judge](value, before, after))
+        )
+    except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
+        return True
+
+
+def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:
+    for match in pattern.finditer(data):
+        start, end = match.span(1) if pattern.groups and match.span(1)[0] >= 0 else match.span()
+        if start < end:
+            yield Hit(start, end, name, data[start:end], len(RULES))

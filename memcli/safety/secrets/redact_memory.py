@@ -1,0 +1,242 @@
+"""Redaction of a whole memory: which of its fields are text, which are names, and which hold no text at all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
+
+from memcli.errors import UsageError
+from memcli.model.memory import Json, Memory
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.hits import Hit
+
+FLAGS = "pii_flags"
+_NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
+_NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
+_MACHINE_MADE: Mapping[str, frozenset[str]] = {
+    "metadata": frozenset(["hash", FLAGS]),
+    "provenance": frozenset(["commit"]),
+    "anchors": frozenset(["hash", "commit"]),
+    "links": frozenset(["created_at"]),
+}
+_DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
+_MARK_SIZE = 8
+_FLAG = re.compile(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
+_MAX_DEPTH = 200
+_FIELDS = tuple(f.name for f in fields(Memory))
+
+
+class Redacted(NamedTuple):
+    """Fields without secrets. `kinds` counts what was taken out; `flags` say so as `kind:count`, and as `kind:8hex` under
+    a key that a team shares."""
+
+    fields: dict[str, Json]
+    flags: tuple[str, ...] = ()
+    kinds: Mapping[str, int] = {}
+
+
+class Finding(NamedTuple):
+    """A secret in a field of a memory: where, of what kind, and its mark; never what it is."""
+
+    field: str
+    kind: str
+    mark: str
+
+
+def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
+    """The fields of a memory on its way in, as a user or a source gave them, without what is secret in them."""
+    walk = _walk(detector, given)
+    if walk is None:
+        return Redacted(dict(given))
+    clean = walk.fields(given)
+    hits = [hit for _, found in walk.found for hit in found]
+    kinds = Counter(hit.kind for hit in hits)
+    flags = [f"{kind}:{count}" for kind, count in kinds.items()]
+    if detector.has_shared_key:
+        flags += {f"{hit.kind}:{detector.sign(hit.value)}" for hit in hits}
+    if isinstance(clean.get("metadata"), Mapping) or flags:
+        metadata = clean.get("metadata", {})
+        if isinstance(metadata, Mapping):
+            clean["metadata"] = with_flags(metadata, flags)
+    return Redacted(clean, tuple(sorted(flags)), dict(kinds))
+
+
+def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
+    """`metadata` with more among its `pii_flags`: of each kind the highest count, and every mark."""
+    known = metadata.get(FLAGS)
+    before = [flag for flag in known if isinstance(flag, str)] if isinstance(known, list | tuple) else []
+    counts: dict[str, int] = {}
+    marks: set[str] = set()
+    for flag in filter(_FLAG.match, [*before, *flags]):
+        kind, _, said = flag.partition(":")
+        if len(said) == _MARK_SIZE:
+            marks.add(flag)
+        else:
+            counts[kind] = max(int(said), counts.get(kind, 0))
+    merged = sorted([*marks, *(f"{kind}:{count}" for kind, count in counts.items())])
+    rest = {name: value for name, value in metadata.items() if name != FLAGS}
+    return {**rest, FLAGS: merged} if merged else rest
+
+
+def clean_memories(detector: Detector, memories: Sequence[Memory], only: Sequence[str] = ()) -> Sequence[Memory]:
+    """The memories as they may be shown: what was written by hand past redaction is not. `only` these fields, or all.
+
+    Nearly always one cheap look at all of them is the end of it.
+    """
+    names = only or _FIELDS
+    looked_at = [{name: getattr(memory, name) for name in names} for memory in memories]
+    if not detector.is_suspect(_whole([_text_of(data) for data in looked_at])):
+        return memories
+    return [_clean(detector, memory, data) for memory, data in zip(memories, looked_at, strict=True)]
+
+
+def _clean(detector: Detector, memory: Memory, data: Mapping[str, Any]) -> Memory:
+    walk = _walk(detector, data)
+    if walk is None:
+        return memory
+    clean = walk.fields(data)
+    changed = {name: value for name, value in clean.items() if _listed(value) != _listed(data[name])}
+    if not changed:
+        return memory
+    as_before: dict[str, Any] = {n: tuple(v) if isinstance(data[n], tuple) else v for n, v in changed.items()}
+    return replace(memory, **as_before)
+
+
+def clean_field(detector: Detector, name: str, value: Json) -> Json:
+    """One field, or one key of `metadata` or `policy` as in `metadata.note`, as it may be shown."""
+    top, _, key = name.partition(".")
+    clean = clean_values(detector, {top: {key: value} if key else value})[top]
+    return next(iter(clean.values()), None) if key and isinstance(clean, Mapping) else clean
+
+
+def clean_values(detector: Detector, data: Mapping[str, Json]) -> dict[str, Json]:
+    """Named values, such as the metadata of a space, as they may be shown."""
+    walk = _walk(detector, data)
+    return walk.fields(data) if walk else dict(data)
+
+
+def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
+    """What is secret in the fields of a stored memory, in order of field."""
+    walk = _walk(detector, data)
+    if walk is None:
+        return []
+    walk.fields(data)
+    return [Finding(name, hit.kind, detector.sign(hit.value)) for name, hits in walk.found for hit in hits]
+
+
+def _listed(value: Json) -> Json:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _walk(detector: Detector, data: Mapping[str, Json]) -> _Walk | None:
+    """A pass over the fields with the rules that one cheap look at all of them leaves; None when it leaves none."""
+    narrow = detector.narrowed(_whole(_text_of(data)))
+    return _Walk(narrow) if narrow.has_rules else None
+
+
+def _whole(value: Json) -> str:
+    """All text in `value`, for one cheap look at it."""
+    return "\n".join(_texts(value))
+
+
+def _text_of(data: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields that hold text at all: most digests and times are looked at for nothing."""
+    rest = {name: value for name, value in data.items() if name not in _NO_TEXT}
+    metadata = rest.get("metadata")
+    if isinstance(metadata, Mapping):
+        rest["metadata"] = {
+            name: value for name, value in metadata.items() if not _is_machine_made("metadata", name, value)
+        }
+    return rest
+
+
+def _is_machine_made(owner: str, name: str, value: Json) -> bool:
+    """Whether the value under `name` is a digest, a time or a mark of memcli's own making; anybody may write such a field."""
+    if name not in _MACHINE_MADE.get(owner, ()):
+        return False
+    parts = value if isinstance(value, list | tuple) and name == FLAGS else [value]
+    pattern = _FLAG if name == FLAGS else _DIGEST
+    return all(isinstance(part, str) and pattern.match(part) for part in parts)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in `value`, and names with their values as they would be given, so that one look sees both."""
+    stack: list[tuple[str, Json]] = [("", value)]
+    while stack:
+        name, item = stack.pop()
+        if isinstance(item, str):
+            yield f"{name}: {item}"
+        elif isinstance(item, Mapping):
+            for key, inner in item.items():
+                if not isinstance(inner, str):
+                    yield str(key)
+                stack.append((str(key), inner))
+        elif isinstance(item, list | tuple):
+            stack.extend((name, inner) for inner in item)
+
+
+class _Walk:
+    """One pass over the fields of a memory; `found` is what was taken out, by field."""
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self.found: list[tuple[str, list[Hit]]] = []
+
+    def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
+        """The top level: names stay names, what holds no text stays as it is."""
+        return {name: self._field(name, value) for name, value in given.items()}
+
+    def _field(self, name: str, value: Json) -> Json:
+        if name in _NO_TEXT:
+            return value
+        if not isinstance(value, str) and not self._detector.is_suspect(_whole(_text_of({name: value}))):
+            return value
+        if name == "tags" and isinstance(value, list | tuple):
+            return [self._text(tag, name, is_name=True) if isinstance(tag, str) else tag for tag in value]
+        return self._value(value, name, name, 0)
+
+    def _value(self, value: Json, name: str, where: str, depth: int) -> Json:
+        if isinstance(value, str):
+            return self._named(value, name, where) if depth else self._text(value, where, is_name=name in _NAMES)
+        if depth > _MAX_DEPTH:
+            raise UsageError(f"{where[:60]} is nested deeper than {_MAX_DEPTH}", "store it flatter, or as text")
+        if isinstance(value, list | tuple):
+            return [self._value(item, name, f"{where}[{n}]", depth + 1) for n, item in enumerate(value)]
+        if isinstance(value, Mapping):
+            return self._object(value, where, depth)
+        return value
+
+    def _object(self, value: Mapping[str, Json], where: str, depth: int) -> dict[str, Json]:
+        clean: dict[str, Json] = {}
+        owner = where.partition("[")[0]
+        for name, inner in value.items():
+            if _is_machine_made(owner, name, inner):
+                clean[name] = inner
+                continue
+            is_plain = isinstance(inner, str) and not self._detector.is_suspect(f"{name}: {inner}")
+            key = name if is_plain else self._text(name, where)
+            while key in clean:  # two secrets of a kind leave one mark, but no value may be lost
+                key += "~"
+            clean[key] = inner if is_plain else self._value(inner, name, f"{where}.{key}", depth + 1)
+        return clean
+
+    def _named(self, value: str, name: str, where: str) -> str:
+        """A text that a name is given: `{"password": "..."}` is a secret by its name."""
+        if name == "to" and where.startswith("links["):
+            return self._text(value, where, is_name=True)
+        clean = self._text(value, where)
+        head = f"{name}: "
+        told, hits = self._detector.redact(head + clean)
+        if hits and told.startswith(head):
+            self.found.append((where, hits))
+            return told[len(head) :]
+        return clean
+
+    def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
+        clean, hits = self._detector.redact(text, as_name=is_name)
+        if hits:
+            self.found.append((where, hits))
+        return clean

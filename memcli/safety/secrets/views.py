@@ -1,0 +1,270 @@
+"""Views: other readings of a text in which a secret may stand whole, each with the way back to the text as it is.
+
+`plain` is a text without escape sequences and invisible characters; `unescaped` has the escapes of URLs, JSON, HTML and
+mail decoded and split literals joined; `joined` has lines joined at which a long word was wrapped. The last two hold
+only what stands near such a place.
+"""
+
+from __future__ import annotations
+
+import binascii
+import html
+import re
+import unicodedata
+from base64 import b64decode, urlsafe_b64decode
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
+from memcli.safety.prefilter import BytesPattern
+
+_NEAR = 200
+_FAR = 4096
+_SHORT = 10_000
+_LEAST_BLOB = 24
+_ESCAPING = (b"[-", b"\\", b"%", b"&", b"=", b'"', b"'")
+_GAP = b"\n\x00\n"
+_FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
+"""Letters in another form: full width, mathematical, in circles."""
+_TWINS = dict(zip("асԁеһіјӏоорԛѕухАВСЕНІЈКМОРЅТХοα", "acdehijloopqsyxABCEHIJKMOPSTXoa", strict=True))
+"""Letters of other alphabets that look like those of ASCII; beside one of these they are meant to."""
+
+
+class Piece(NamedTuple):
+    """A part of a view and the part of the text that it stands for, in bytes; equally long, or one for the other."""
+
+    at: int
+    start: int
+    end: int
+    is_literal: bool
+
+
+class View(NamedTuple):
+    """A text to search, and where its parts come from."""
+
+    text: str
+    pieces: Sequence[Piece]
+    starts: Sequence[int]
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The bytes of the text that those of the view at `start` to `end` stand for."""
+        first, last = (self.pieces[bisect_right(self.starts, at) - 1] for at in (start, end - 1))
+        begin = first.start + (start - first.at) if first.is_literal else first.start
+        return begin, last.start + (end - last.at) if last.is_literal else last.end
+
+
+_VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
+Change = tuple[int, int, bytes]
+"""The bytes from, to, and what stands for them."""
+
+
+def plain(text: str, data: bytes) -> View | None:
+    """The text as it is seen; None where it is seen as it stands."""
+    rest = data.translate(None, _VISIBLE)  # what is left of UTF-8 is UTF-8
+    if not rest or not _maybe_hidden().search(rest.decode("utf-8", "surrogatepass")):
+        return None
+    changes, at, position = [], 0, 0
+    for match in _hidden().finditer(text):
+        at += _size(text[position : match.start()])
+        changes.append((at, at + _size(match[0]), _seen(match[0]).encode()))
+        at, position = changes[-1][1], match.end()
+    return _view(data, changes, [(0, len(data))]) if changes else None
+
+
+def unescaped(data: bytes) -> View | None:
+    """What stands near escapes, decoded; None where there are none."""
+    if not any(sign in data for sign in _ESCAPING):
+        return None
+    changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
+    return _view(data, changes, _windows(data, changes)) if changes else None
+
+
+def joined(data: bytes) -> View | None:
+    """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
+    changes = [(*match.span(1), b"") for match in _WRAPPED.finditer(data)] if b"\n" in data else []
+    return _view(data, changes, _windows(data, changes)) if changes else None
+
+
+def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
+    """Words that are text in base 64 or hex: the bytes from, to, and the text."""
+    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _SPREAD.search(data):
+        return
+    for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
+        for match in pattern.finditer(data):
+            start, end = match.span(1)
+            inner = decode(b"".join(data[start:end].split()))
+            if inner is not None:
+                yield start, end, inner
+    for match in _DUMP.finditer(data) if b"00" in data else ():
+        start, end = match.span(1)
+        inner = _from_hex(b"".join(b"".join(line.split()) for line in _DUMPED.findall(data[start:end])))
+        if inner:
+            yield start + (data[start:end][:1] == b"\n"), end, inner
+
+
+@cache
+def _forms() -> re.Pattern[str]:
+    return re.compile(f"[{_FORMS}]")
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    twins = "".join(_TWINS)
+    return re.compile(
+        f"{ESCAPE().pattern}|{INVISIBLE().pattern}|[{SELECTORS}{JOINERS}]|[{_FORMS}]|(?<=[A-Za-z])[{twins}]|[{twins}](?=[A-Za-z])"
+    )
+
+
+@cache
+def _maybe_hidden() -> re.Pattern[str]:
+    return re.compile(f"{_hidden().pattern}|[{''.join(_TWINS)}]")
+
+
+def _seen(hidden: str) -> str:
+    if hidden in _TWINS:
+        return _TWINS[hidden]
+    return unicodedata.normalize("NFKC", hidden) if _forms().match(hidden) else ""
+
+
+_ESCAPES = BytesPattern(
+    r"\\(?:0?33|x1[bB]|u001[bB]|e)\[[0-9;]{0,20}m|%(?:25)*[0-9A-Fa-f]{2}|\\{1,4}u00[0-7][0-9A-Fa-f]|\\{1,4}x[2-7][0-9A-Fa-f]|\\[01][0-7]{2}|&(?:amp;)*(?:[a-zA-Z]{2,8}|#[0-9]{2,5}|#[xX][0-9A-Fa-f]{2,4});"
+    r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=[CDE][0-9A-F](?:=[89AB][0-9A-F]){1,2}|=\r?\n"
+)
+_SPREAD = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}")
+_BLANKS = {ord(blank): " " for blank in "\t\n\r"}
+_OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']")
+_WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])")
+_SPLIT = BytesPattern(
+    r"[0-9A-Za-z_+/=-]{4}([\"'][\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[+.&]?[\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[brfu]?[\"']|\\\r?\n[\t ]{0,40})[0-9A-Za-z_+/=-]{4}"
+)
+_WRAPPED = BytesPattern(r"[0-9A-Za-z_+/=.-]{16}(\r?\n[\t >#|*+]{0,40})[0-9A-Za-z_+/=.-]{6}")
+_BASE64 = BytesPattern(
+    r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
+)
+_HEX = BytesPattern(r"(?:^|[^0-9A-Za-z]|\b0[xX])((?:[2-7][0-9A-Fa-f][ :]?|0[aAdD9][ :]?){16,})(?:[^0-9A-Za-z]|$)")
+_DUMP = BytesPattern(
+    r"((?:(?:^|\n)[\t ]{0,8}[0-9A-Fa-f]{4,8}:?[\t ]{1,3}(?:[0-9A-Fa-f]{2,4}[\t ]{1,2}){1,16}[^\n]{0,40})+)"
+)
+_DUMPED = re.compile(rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})")
+
+
+def _decoded(data: bytes) -> Iterator[Change]:
+    for match in _ESCAPES.finditer(data):
+        start, end = match.span()
+        escape = data[start:end]
+        char = _character(escape)
+        yield start, (start + 2 if char == b"\n" and escape[:1] == b"\\" else end), char
+
+
+def _character(escape: bytes) -> bytes:
+    """What an escape stands for."""
+    if escape.endswith(b"m") and b"[" in escape:
+        return b""
+    if escape[:1] == b"&":
+        return _entity(escape)
+    if escape[:1] == b"=" and len(escape) > len(b"=3D"):
+        return bytes.fromhex(escape.replace(b"=", b"").decode())
+    if escape[:1] in b"%=":
+        return b"" if escape.endswith(b"\n") else _ascii(int(escape[-2:], 16))
+    name = escape.lstrip(b"\\")
+    if name[:1] in b"ux":
+        return _ascii(int(name[1:], 16))
+    return _ascii(int(name, 8)) if len(name) == len(b"075") and name.isdigit() else b"\n"
+
+
+def _entity(escape: bytes) -> bytes:
+    """The character that HTML names; nothing for one that is not seen, the escape itself for a name of none."""
+    text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
+    if text[:1] == "&" and len(text) > 1:
+        return escape
+    return b"" if INVISIBLE().match(text) else _ascii(ord(text)) if text.isascii() else text.encode()
+
+
+def _ascii(code: int) -> bytes:
+    return bytes([code]) if code < 0x80 else b"?"
+
+
+def _split(data: bytes) -> Iterator[Change]:
+    for pattern in (_SPLIT, _OPENED):
+        for match in pattern.finditer(data):
+            yield *match.span(1), b""
+    for match in _WORD_DIFF.finditer(data) if b"[-" in data else ():
+        yield *match.span(1), b""
+        yield *match.span(2), b" "
+
+
+def _no_overlap(changes: Sequence[Change]) -> Iterator[Change]:
+    last = 0
+    for change in changes:
+        if change[0] >= last:
+            yield change
+            last = change[1]
+
+
+def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
+    """The surroundings of the changes, none overlapping another, each to the end of a word."""
+    found: list[tuple[int, int]] = []
+    for start, end, _ in changes:
+        begin = max(0, start - _NEAR)
+        if found and begin <= found[-1][1]:
+            begin = found.pop()[0]
+        found.append((begin, _word_end(data, end + _NEAR)))
+    return found
+
+
+def _word_end(data: bytes, at: int) -> int:
+    match = _WORD_END.search(data, at, at + _FAR)
+    return match.start() if match else min(len(data), at + _FAR)
+
+
+_WORD_END = re.compile(rb"\s")
+
+
+def _view(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> View:
+    made: list[bytes] = []
+    pieces: list[Piece] = []
+    at = number = 0
+
+    def put(part: bytes, start: int, end: int, *, is_literal: bool) -> None:
+        nonlocal at
+        if part:
+            pieces.append(Piece(at, start, end, is_literal))
+            made.append(part)
+            at += len(part)
+
+    for begin, end in windows:
+        put(_GAP if made else b"", begin, begin, is_literal=False)
+        position = begin
+        while number < len(changes) and changes[number][0] < end:
+            start, stop, char = changes[number]
+            number += 1
+            put(data[position:start], position, start, is_literal=True)
+            put(char, start, stop, is_literal=False)
+            position = stop
+        put(data[position:end], position, end, is_literal=True)
+    return View(b"".join(made).decode("utf-8", "replace"), pieces, [piece.at for piece in pieces])
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _from_base64(word: bytes) -> str | None:
+    decode: Callable[[bytes], bytes] = urlsafe_b64decode if b"-" in word or b"_" in word else b64decode
+    word = word.rstrip(b"=")
+    try:
+        return _printable(decode(word[: len(word) - (len(word) % 4 == 1)] + b"=" * (-len(word) % 4)))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _from_hex(word: bytes) -> str | None:
+    digits = word.replace(b":", b"").decode()
+    return None if len(digits) % 2 else _printable(bytes.fromhex(digits))
+
+
+def _printable(data: bytes) -> str | None:
+    text = data.decode("ascii", "ignore")
+    return text if len(text) == len(data) and text.translate(_BLANKS).isprintable() else None

@@ -1,0 +1,279 @@
+"""The desk: the one screen on which memories are found, read and changed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Input
+
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError
+from memcli.model.memory import Memory
+from memcli.render.clean import clean_line
+from memcli.tui import changes, portrait
+from memcli.tui.changer import Changer
+from memcli.tui.detail import Detail
+from memcli.tui.dialog import Forget
+from memcli.tui.editing import Editor
+from memcli.tui.filter import Filter, FilterBar
+from memcli.tui.progress import Voice
+from memcli.tui.recaller import Recaller
+from memcli.tui.rows import Rows
+from memcli.tui.status import Status, explain, nothing, summary, title
+from memcli.tui.tags import EditTags, TagChange
+from memcli.tui.view import View
+
+_OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy"))
+_IN_AN_EDITOR = frozenset(("add", "edit"))
+
+
+class MainScreen(Screen[None]):
+    """Filter, list and memory, and the keys that work on them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", key_display="/"),
+        Binding("n", "add", "new"),
+        Binding("p", "pin", "pin"),
+        Binding("t", "tags", "tags"),
+        Binding("e", "edit", "edit"),
+        Binding("E", "edit(True)", "edit all fields", show=False),
+        Binding("f", "forget", "forget"),
+        Binding("u", "bring_back", "bring back", show=False),
+        Binding("y", "copy", "copy", show=False),
+        Binding("a", "everything", "all", show=False),
+        Binding("x", "fold_all", "open or close all", show=False),
+        Binding("b,backspace", "back", "back", show=False),
+        Binding("escape", "clear", "clear", show=False),
+        *(Binding(str(n), f"follow({n})", show=False) for n in range(1, 10)),
+    ]
+
+    def __init__(self, workspace: Workspace, view: View, voice: Voice, editor: Editor | None) -> None:
+        super().__init__()
+        self.workspace = workspace
+        self.view = view
+        self._editor = editor
+        self._recaller = Recaller(voice)
+        self._forgotten: Memory | None = None
+        self._has_memory = True
+        self.changer = Changer(self)
+
+    def compose(self) -> ComposeResult:
+        yield FilterBar()
+        with Horizontal(id="panes"):
+            yield Rows()
+            yield Detail()
+        yield Status()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Shows the space."""
+        self.query_one(Rows).focus()
+        self.refill()
+
+    def on_unmount(self) -> None:
+        """Lets go of what works in the background."""
+        self._recaller.close()
+
+    def open(self, workspace: Workspace, view: View) -> None:
+        """Shows another space."""
+        self._give_up_asking()
+        self.workspace, self.view, self._forgotten = workspace, view, None
+        self.go_to(None)
+        self.say(f"space {workspace.space}")
+
+    # What is shown
+
+    @property
+    def memory(self) -> Memory | None:
+        """The memory under the cursor."""
+        row = self.query_one(Rows).current
+        return row.memory if row else None
+
+    def refill(self, path: str | None = None) -> None:
+        """Shows the view as it is now, with the cursor on `path`."""
+        self.query_one(Rows).show(self.view.rows(), nothing(self.view), path)
+        self.query_one(Rows).border_title = Content(title(self.view))
+        self.query_one(Status).settle(summary(self.view))
+
+    def say(self, text: str) -> None:
+        """News on the status line."""
+        self.query_one(Status).say(text)
+
+    def warn(self, text: str) -> None:
+        """A word of warning."""
+        self.notify(clean_line(text), severity="warning", markup=False)
+
+    def fail(self, error: MemcliError | OSError) -> None:
+        """Tells of an error, in the words of the command line."""
+        self.notify(explain(error), severity="error", markup=False, timeout=10)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's own
+        """Whether a key means something now; those that do not are not in the footer either."""
+        if action in _IN_AN_EDITOR and self._editor is None:
+            return False
+        if action in _OF_A_MEMORY:
+            return self.memory is not None
+        return action != "filter" or not isinstance(self.focused, Filter)
+
+    @on(Rows.Moved)
+    def show_row(self, event: Rows.Moved) -> None:
+        """Shows what the cursor is on."""
+        text = portrait.of_row(event.row, self.view, self.workspace.clock())
+        self.query_one(Detail).show(event.row.path if event.row else "", text)
+        if self._has_memory != bool(self.memory):
+            self._has_memory = bool(self.memory)
+            self.refresh_bindings()
+
+    @on(Rows.Toggled)
+    def toggle_row(self, event: Rows.Toggled) -> None:
+        """Opens or closes a heading."""
+        self.view.folds.toggle(event.row.path)
+        self.refill()
+
+    @on(Rows.Chosen)
+    def read_row(self) -> None:
+        """Goes over to the memory, to scroll in it."""
+        self.query_one(Detail).focus()
+
+    # Finding
+
+    @on(Filter.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """Filters as the user types."""
+        if event.value != event.input.value:
+            return  # more was typed since, and is on its way here
+        self._give_up_asking()
+        self.view.filter(event.value)
+        self.refill()
+
+    @on(Filter.Submitted)
+    def submit(self, event: Input.Submitted) -> None:
+        """Asks what was typed."""
+        if event.value.strip():
+            self._ask(event.value.strip())
+        self.action_focus_rows()
+
+    @work(exclusive=True, group="ask")
+    async def _ask(self, topic: str) -> None:
+        self.query_one(Status).work(f"asking: {topic} (Esc gives up)")
+        try:
+            answer = await self._recaller.ask(self.workspace, self.view.query(topic, self.workspace.clock()))
+        except (MemcliError, OSError) as error:
+            self.query_one(Status).rest()
+            self.fail(error)
+            return
+        if answer is not None:
+            self.view.answer = answer
+            self.query_one(Status).rest()
+            self.refill(self.view.best)
+
+    def action_filter(self) -> None:
+        """Goes to the filter."""
+        self.query_one(Filter).focus()
+
+    def action_focus_rows(self) -> None:
+        """Goes to the list."""
+        self.query_one(Rows).focus()
+
+    def action_clear(self) -> None:
+        """From the memory back to the list; else no filter and no answers any more."""
+        if not self.query_one(Detail).has_focus:
+            self._give_up_asking()
+            self.view.filter("")
+            self.go_to(self.memory)
+        self.action_focus_rows()
+
+    def action_everything(self) -> None:
+        """Shows what is forgotten or superseded, or leaves it out again."""
+        self.view.show_everything(not self.view.everything)
+        self.refill()
+        self.say("forgotten and superseded memories are " + ("shown" if self.view.everything else "left out"))
+
+    def action_fold_all(self) -> None:
+        """Opens all headings, or closes them when one is open."""
+        row = self.query_one(Rows).current
+        self.view.folds.set_all(not any(r.is_open for r in self.view.rows()))
+        self.refill(row.path if row else None)
+
+    def action_follow(self, n: int) -> None:
+        """Goes where the n-th link of the memory leads."""
+        if self.memory:
+            target = self.view.follow(self.memory, n)
+            self.go_to(target)
+            if target is None:
+                self.say(f"link {n} leads out of what is browsed")
+
+    def action_back(self) -> None:
+        """Goes back to where a link was followed."""
+        self.go_to(self.view.back())
+
+    # Changing
+
+    def action_copy(self) -> None:
+        """Copies the id, by way of the terminal."""
+        if self.memory:
+            self.app.copy_to_clipboard(clean_line(self.memory.id))
+            self.say(f"copied {self.memory.id}")
+
+    def action_pin(self) -> None:
+        """Pins or unpins."""
+        if memory := self.memory:
+            self.changer.change(memory, changes.toggle_pin)
+
+    def action_tags(self) -> None:
+        """Asks for the tags."""
+        if memory := self.memory:
+
+            def answered(change: TagChange | None) -> None:
+                if change:
+                    self.changer.change(memory, changes.retag(change))
+
+            self.app.push_screen(EditTags(clean_line(memory.path), memory.tags), answered)
+
+    def action_edit(self, as_object: bool = False) -> None:
+        """Opens the text of the memory, or all its fields, in the editor."""
+        if (memory := self.memory) and self._editor:
+            self.changer.edit(self._editor, memory, as_object)
+
+    def action_add(self) -> None:
+        """Opens an empty file in the editor, for a new memory."""
+        if self._editor:
+            self.changer.edit(self._editor, None)
+
+    def action_forget(self) -> None:
+        """Forgets, after a question."""
+        memory = self.memory
+        if memory and memory.active:
+
+            def answered(yes: bool | None) -> None:
+                if yes:
+                    self._forgotten = memory
+                    self.changer.change(memory, changes.put_out)
+
+            self.app.push_screen(Forget(clean_line(memory.path)), answered)
+
+    def action_bring_back(self) -> None:
+        """Brings back the memory, or the one forgotten last."""
+        memory = self.memory if self.memory and not self.memory.active else self._forgotten
+        if memory:
+            self.changer.change(memory, changes.bring_back, show=True)
+        else:
+            self.say("nothing was forgotten just now; a shows what was forgotten before")
+
+    def go_to(self, memory: Memory | None) -> None:
+        """Shows the view with the cursor on `memory`, whatever hides it now."""
+        if memory:
+            self.view.reveal(memory)
+        self.query_one(Filter).put(self.view.words)
+        self.refill(memory.path if memory else None)
+
+    def _give_up_asking(self) -> None:
+        self.workers.cancel_group(self, "ask")
+        self._recaller.stop()
+        self.query_one(Status).rest()

@@ -1,0 +1,258 @@
+"""Redaction: what is found, what is left alone, and that nothing else of a text changes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.errors import UsageError
+from memcli.safety.secrets.detector import KINDS, RULES, Detector, check_policy
+from memcli.safety.secrets.redact_memory import redact_fields
+from memcli.safety.secrets.rule import EMAIL
+from memcli.safety.secrets.secret_checks import JUDGES
+from tests.safety.secrets_corpus import FRAMES, SECRETS, Dice, look_alikes, positives, secret
+from tools.scan_benign import default_folders, texts
+
+
+def sign(value: bytes) -> str:
+    return hashlib.sha256(value).hexdigest()[:8]
+
+
+def detector(**policy: Any) -> Detector:
+    return Detector(policy, sign)
+
+
+def test_every_kind_has_an_example_and_every_judge_is_there() -> None:
+    assert set(SECRETS) == set(KINDS)
+    assert len(KINDS) >= 40
+    assert {rule.judge for rule in RULES} - {""} == set(JUDGES)
+    assert all(re.fullmatch(r"[a-z0-9_]{1,40}", kind) for kind in KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rule(kind: str) -> None:
+    """One of each kind is found under its name; with its characters all alike it is nobody's secret."""
+    before, value, after = secret(kind, 101)
+    clean, hits = detector().redact(before + value + after)
+    assert [hit.kind for hit in hits] == [kind]
+    assert value.strip() not in clean
+    assert clean.startswith(before)
+    assert clean.rstrip().endswith(f"[REDACTED:{kind}]{after}")
+    if kind != EMAIL:
+        alike = re.sub(r"[A-Za-z0-9]", "x", value)
+        assert not detector().find(f"{before}{alike}{after}")
+
+
+def test_nearly_every_secret_is_found() -> None:
+    """At least 95 in a hundred, of more than 40 kinds, in prose, code, diffs and data."""
+    found = total = 0
+    for _, value, text in positives(5):
+        clean, hits = detector().redact(text)
+        total += 1
+        found += bool(hits) and value.strip() not in clean
+    assert total >= 200
+    assert found / total >= 0.95
+
+
+def test_hardly_a_look_alike_is_taken_for_a_secret() -> None:
+    """At most one in two hundred."""
+    all_of_them = list(look_alikes(10))
+    assert len(set(all_of_them)) >= 500
+    false = [text for text in all_of_them if detector().find(text)]
+    assert len(false) / len(all_of_them) <= 0.005, false
+
+
+def test_source_and_prose_are_left_alone() -> None:
+    """The short form of `tools/scan_benign.py`: at most one hit in a megabyte of the standard library."""
+    hits = [
+        (file.name, hit.kind)
+        for file, text in texts(default_folders()[:1], 1_000_000)
+        for hit in detector().find(text)
+        if hit.kind != EMAIL
+    ]
+    assert len(hits) <= 1, hits
+
+
+def test_look_alikes_need_no_matching() -> None:
+    """The cheap look is what nearly all texts end at."""
+    plain = "We chose PostgreSQL because of JSONB; the team knows it. See docs/adr/0007-storage.md, §3.\n" * 5
+    assert not detector().suspects(plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("password: {}", "password: [REDACTED:assigned_secret]"),
+        ("+    password: '{}'", "+    password: '[REDACTED:assigned_secret]'"),
+        ('-  "db_password" : "{}",', '-  "db_password" : "[REDACTED:assigned_secret]",'),
+        ("DB_PASSWORD={}\nPORT=1", "DB_PASSWORD=[REDACTED:assigned_secret]\nPORT=1"),
+        ("password: str = '{}'", "password: str = '[REDACTED:assigned_secret]'"),
+        ("setenv('DB_PASSWORD', '{}')", "setenv('DB_PASSWORD', '[REDACTED:assigned_secret]')"),
+        ('"{{\\"password\\": \\"{}\\"}}"', '"{{\\"password\\": \\"[REDACTED:assigned_secret]\\"}}"'),
+        ("config[:password] = `{}`", "config[:password] = `[REDACTED:assigned_secret]`"),
+        ("postgres://app:{}@db/app?x=1", "postgres://app:[REDACTED:connection_string]@db/app?x=1"),
+        ("the password is {}, ask Ann", "the password is [REDACTED:prose_password], ask Ann"),
+    ],
+)
+def test_forms(text: str, clean: str) -> None:
+    assert detector().redact(text.format("q7Rw2mZk9pLx"))[0] == clean.replace("{{", "{").replace("}}", "}")
+
+
+def test_overlapping_hits_bear_the_most_particular_name() -> None:
+    _, token, _ = secret("github_token")
+    clean, hits = detector().redact(f"export GITHUB_TOKEN={token}")
+    assert clean == "export GITHUB_TOKEN=[REDACTED:github_token]"
+    assert [hit.value.decode() for hit in hits] == [token]
+
+
+def test_the_same_secret_has_the_same_mark_whatever_names_it() -> None:
+    _, token, _ = secret("stripe_key")
+    (first,) = detector().find(f"key: {token}")
+    (second,) = detector().find(f"- old\n+ {token}")
+    assert sign(first.value) == sign(second.value)
+
+
+@given(st.text())
+def test_any_text_can_be_looked_at(text: str) -> None:
+    clean, hits = detector().redact(text)
+    assert hits or clean == text
+
+
+@given(st.text(st.characters(codec=None)))
+def test_lone_surrogates_too(text: str) -> None:
+    detector(patterns=[{"name": "word", "regex": r"\w+"}]).redact(text)
+
+
+@given(st.lists(st.one_of(st.text(max_size=20), st.sampled_from([t for *_, t in positives(1)])), max_size=5))
+def test_twice_is_once(parts: list[str]) -> None:
+    clean, _ = detector().redact(" ".join(parts))
+    assert detector().redact(clean) == (clean, [])
+
+
+PLAIN = st.text(st.sampled_from("abc xyz,.\nüß日"), max_size=40)
+
+
+@given(PLAIN, PLAIN, st.sampled_from(sorted(SECRETS)))
+def test_what_stands_around_stays(head: str, tail: str, kind: str) -> None:
+    before, value, after = secret(kind, 7)
+    clean, _ = detector().redact(f"{head}\n{before}{value}{after}\n{tail}")
+    assert clean.startswith(f"{head}\n{before}")
+    assert clean.endswith(f"{after}\n{tail}")
+
+
+@given(
+    st.text("ab-_ X", max_size=60), st.sampled_from([r".", r"[a-z]+", r"\s*", r"(a)b", r"x?", r"REDACTED", r"[\s\S]+"])
+)
+def test_own_patterns_end_too(text: str, regex: str) -> None:
+    own = detector(patterns=[{"name": "own", "regex": regex}])
+    clean, _ = own.redact(text)
+    assert own.redact(clean)[0] == clean
+
+
+def test_a_pattern_that_explodes_elsewhere_does_not() -> None:
+    own = detector(patterns=[{"name": "own", "regex": r"(a+)+$"}])
+    assert own.redact("a" * 100_000 + "b") == ("a" * 100_000 + "b", [])
+
+
+def test_a_megabyte_is_no_burden() -> None:
+    _, token, _ = secret("gitlab_token")
+    clean, hits = detector().redact("the token of the day: none\n" * 20_000 + token + "\nkey=" * 100_000)
+    assert [hit.kind for hit in hits] == ["gitlab_token"]
+    assert clean.count("[REDACTED:gitlab_token]") == 1
+
+
+def test_own_patterns_take_their_first_group() -> None:
+    own = detector(patterns=[{"name": "ticket", "regex": r"ticket (TICK-\d+)"}])
+    assert own.redact("see ticket TICK-42.")[0] == "see ticket [REDACTED:ticket]."
+
+
+def test_detectors_can_be_chosen() -> None:
+    text = f"{secret('github_token')[1]} ann.lee@corp.net"
+    assert [h.kind for h in detector(detectors=["-email"]).find(text)] == ["github_token"]
+    assert [h.kind for h in detector(detectors=["secrets"]).find(text)] == ["github_token"]
+    assert [h.kind for h in detector(detectors=["email"]).find(text)] == ["email"]
+    assert not detector(detectors=["-secrets", "-email"]).find(text)
+    assert [h.kind for h in detector(detectors=["secrets", "-github_token"]).find(text)] == []
+
+
+def test_what_is_allowed_passes() -> None:
+    _, token, _ = secret("npm_token")
+    assert not detector(allow=[sign(token.encode())]).find(token)
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ({"detectors": ["aws"]}, r"pii_redaction.detectors\[0\] 'aws' is no detector"),
+        ({"detectors": []}, "pii_redaction.detectors is empty"),
+        ({"patterns": [{"name": "A", "regex": "x"}]}, r"pii_redaction.patterns\[0\].name 'A'"),
+        ({"patterns": [{"name": "email", "regex": "x"}]}, r"patterns\[0\].name 'email'"),
+        (
+            {"patterns": [{"name": "a", "regex": "x"}, {"name": "b", "regex": "(?=x)"}]},
+            r"patterns\[1\].regex is no RE2",
+        ),
+        ({"patterns": [{"name": "a", "regex": r"(x)\1"}]}, r"patterns\[0\].regex is no RE2"),
+        ({"patterns": [{"name": "a", "regex": ""}]}, "must have 1 to 1000 characters"),
+        ({"patterns": [{"name": "a", "regex": "x" * 1001}]}, "must have 1 to 1000 characters"),
+        ({"patterns": [{"name": "a", "regex": "(((x{1000}){1000}){1000})"}]}, "is no RE2"),
+        ({"patterns": [{"name": "a", "regex": "x"}] * 101}, "has 101 patterns"),
+        ({"allow": ["0123abc"]}, r"pii_redaction.allow\[0\] '0123abc' is no mark"),
+        ({"detector": ["email"]}, "no field 'detector' in pii_redaction"),
+    ],
+)
+def test_a_policy_that_cannot_be_used_is_refused(policy: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        check_policy(policy)
+
+
+def test_every_field_of_a_memory_is_looked_at() -> None:
+    _, token, _ = secret("linear_key")
+    said = f"x {token} y"
+    given_fields: dict[str, Any] = {
+        "id": f"my-{token}", "path": f"a/{token}", "path_hint": token, "project": token, "kind": token, "raw": said,
+        "summary_micro": said, "summary_short": said, "summary_long": said, "tags": [token], "triggers": [said],
+        "metadata": {"note": said, "deep": {"er": [said]}, token: 1}, "content": [{"a": [{"b": said}]}, said],
+        "provenance": {"snippet": said, "reason": said, "files": [said]},
+        "procedure": {"trigger": said, "steps": [said]}, "episode": {"title": said, "participants": [said]},
+        "chunks": [{"chunk_id": "1", "text": said}], "context": [{"source": said, "text": said}],
+        "anchors": [{"file": token, "symbol": said}], "links": [{"to": token, "relation": "relates_to"}],
+        "superseded_by": token, "future_field": {"text": said},
+    }  # fmt: skip
+    redacted = redact_fields(detector(), given_fields)
+    assert token not in str(redacted.fields)
+    assert redacted.flags == (f"linear_key:{str(given_fields).count(token)}",)
+    assert redacted.fields["metadata"]["pii_flags"] == list(redacted.flags)
+    assert redacted.fields["path"] == f"a/redacted-linear-key-{sign(token.encode())}"
+    assert redacted.kinds == {"linear_key": str(given_fields).count(token)}
+
+
+def test_the_name_of_a_value_tells() -> None:
+    value = Dice("named")("abcdefgh23456789", 14) + "Q"
+    redacted = redact_fields(
+        detector(), {"metadata": {"db_password": value, "note": value}, "content": {"a": {"secret": 1}}}
+    )
+    assert redacted.fields["metadata"]["db_password"] == "[REDACTED:assigned_secret]"
+    assert redacted.fields["metadata"]["note"] == value
+
+
+def test_two_secret_keys_lose_no_value() -> None:
+    keys = [secret("pulumi_token", n)[1] for n in range(2)]
+    content = redact_fields(detector(), {"content": dict.fromkeys(keys, 1)}).fields["content"]
+    assert content == {"[REDACTED:pulumi_token]": 1, "[REDACTED:pulumi_token]~": 1}
+
+
+def test_nesting_has_an_end() -> None:
+    value: Any = "ghp_"
+    for _ in range(300):
+        value = [value]
+    with pytest.raises(UsageError, match="nested deeper than 200"):
+        redact_fields(detector(patterns=[{"name": "a", "regex": "x"}]), {"content": value})
+
+
+def test_frames_hold_what_they_are_given() -> None:
+    assert all("SECRET" in frame.format("SECRET") for frame in FRAMES)

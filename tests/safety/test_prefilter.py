@@ -1,0 +1,80 @@
+"""Prefilters: they leave out only what a pattern would not have found, with RE2 and without."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memcli.safety import prefilter
+from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection.rules import RULES as INJECTION_RULES
+from memcli.safety.prefilter import Literals, Pattern, looser
+from memcli.safety.secrets.detector import RULES as SECRET_RULES
+from memcli.safety.secrets.detector import Detector
+from tests.conftest import ROOT
+from tests.safety.hostile import HOSTILE
+from tests.safety.injection_corpus import benign, hostile
+from tests.safety.secrets_corpus import look_alikes, positives
+
+PATTERNS = sorted({rule.pattern for rule in INJECTION_RULES} | {rule.probe for rule in SECRET_RULES if rule.probe})
+LITERALS = sorted({word for rule in INJECTION_RULES for group in rule.needs for word in group})
+BENIGN = (ROOT / "tests" / "safety" / "benign.txt").read_text().splitlines()
+ODD = st.text("aZ0_é٣ſ \v\x1c\xa0\u2003\n\t.-;\udc80", max_size=6)
+
+
+@pytest.fixture
+def re2_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prefilter, "_PLENTY", 0)
+
+
+@pytest.mark.usefixtures("re2_from_the_start")
+@given(st.lists(st.sampled_from(LITERALS) | ODD, max_size=40).map("".join))
+def test_literals_are_those_that_occur(text: str) -> None:
+    found = {word for word in LITERALS if word in text}
+    assert Literals(LITERALS).within(text) == found
+    assert Literals(LITERALS).at_once(text) in (None, found)
+
+
+@pytest.mark.usefixtures("re2_from_the_start")
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_what_a_pattern_finds_is_found(pattern: str, data: st.DataObject) -> None:
+    text = data.draw(ODD) + data.draw(st.from_regex(pattern)) + data.draw(ODD)
+    exact = [match.span() for match in re.finditer(pattern, text)]
+    assert [match.span() for match in _made(pattern).finditer(text)] == exact
+    assert _made(pattern).occurs(text) == bool(exact)
+
+
+@cache
+def _made(pattern: str) -> Pattern:
+    return Pattern(pattern)
+
+
+def test_what_a_pattern_does_not_find_is_mostly_not_tried() -> None:
+    """Else the prefilter would be right, and of no use."""
+    import re2
+
+    made = [re2.compile(looser(pattern)) for pattern in PATTERNS]
+    tried = sum(pattern.search(text.lower()) is not None for pattern in made for text in BENIGN)
+    assert tried < 0.02 * len(made) * len(BENIGN)
+
+
+def test_a_process_that_sees_much_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = (
+        [text for text, _ in HOSTILE]
+        + [str(fields.get("raw", "")) for _, fields in hostile() + benign()]
+        + BENIGN
+        + [text for _, _, text in positives(3)]
+        + list(look_alikes(1))
+    )
+    found = []
+    for plenty in (False, True):
+        monkeypatch.setattr(prefilter, "_PLENTY", 0 if plenty else 1 << 40)
+        detector = Detector({}, lambda secret: "0" * 8)
+        found.append([(find_reasons(text), detector.find(text)) for text in texts])
+    assert found[0] == found[1]

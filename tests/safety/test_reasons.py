@@ -1,0 +1,63 @@
+"""Detection: the hostile ones are found, the others are left alone, and no text breaks or slows it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.safety.injection.foreign_rules import LANGUAGES
+from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection.rules import RULES
+from tests.conftest import ROOT
+from tests.growth import SHAPES, grows_too_fast
+from tests.safety.hostile import HOSTILE
+
+BENIGN = (ROOT / "tests" / "safety" / "benign.txt").read_text().splitlines()
+LITERALS = sorted({word for rule in RULES for group in rule.needs for word in group})
+
+
+def test_a_hundred_and_three_hundred() -> None:
+    assert len(HOSTILE) == 100
+    assert len(set(BENIGN)) >= 300
+
+
+@pytest.mark.parametrize(("text", "reason"), HOSTILE, ids=lambda value: ascii(value)[:60])
+def test_what_is_hostile_is_found(text: str, reason: str) -> None:
+    assert reason in find_reasons(text)
+    assert reason in find_reasons(f"We chose PostgreSQL because of JSONB.\n\n{text}\n\nSee docs/adr/7.md.")
+
+
+@pytest.mark.parametrize("text", BENIGN, ids=ascii)
+def test_what_is_harmless_is_left_alone(text: str) -> None:
+    assert find_reasons(text) == frozenset()
+
+
+def test_harmless_texts_together_stay_harmless() -> None:
+    for start in range(0, len(BENIGN), 10):
+        assert find_reasons("\n\n".join(BENIGN[start : start + 10])) == frozenset()
+
+
+@given(st.lists(st.sampled_from(LITERALS) | st.text(max_size=8), max_size=60).map(" ".join))
+def test_it_never_raises_and_says_the_same_twice(text: str) -> None:
+    assert find_reasons(text) == find_reasons(text)
+    assert find_reasons(text) <= {"instructions", "markup", "hidden", "escapes", "exfiltration"}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.pattern[:40])
+def test_a_megabyte_of_what_a_rule_looks_for_is_read_in_linear_time(rule: object) -> None:
+    # No clock: a pattern that backtracks over a megabyte would not end at all.
+    needs: tuple[tuple[str, ...], ...] = rule.needs  # type: ignore[attr-defined]
+    for words in (" ".join(group[0] for group in needs), needs[-1][-1], needs[0][0]):
+        find_reasons(f"{words} " * (300_000 // len(words)))
+
+
+def test_other_languages_need_all_of_their_words() -> None:
+    for near in LANGUAGES:
+        assert "instructions" in find_reasons(" ".join(group[0] for group in near.groups))
+        assert "instructions" not in find_reasons(near.groups[0][0])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_is_in_proportion_to_the_text(shape: str) -> None:
+    assert not grows_too_fast(find_reasons, SHAPES[shape])

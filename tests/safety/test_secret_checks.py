@@ -1,0 +1,66 @@
+"""Judges and labels: no text makes one fail, and one that fails has cleared nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.safety.secrets import secret_checks as judges
+from memcli.safety.secrets.detector import RULES, Detector, _by_rule
+from memcli.safety.secrets.labels import Label, label_of
+from memcli.safety.secrets.secret_checks import JUDGES
+
+ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;\u00ad\x1bé密\udc80", max_size=40)
+
+
+@pytest.mark.parametrize("name", sorted(JUDGES))
+@given(value=ODD.filter(bool), before=ODD, after=ODD.map(lambda text: text[:1]))
+def test_no_judge_fails(name: str, value: str, before: str, after: str) -> None:
+    assert JUDGES[name](value, before, after) in (True, False)
+
+
+@given(st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;", max_size=60))
+@pytest.mark.parametrize("number", range(len(RULES)), ids=lambda n: f"{n}-{RULES[n].kind}")
+def test_no_rule_fails(number: int, text: str) -> None:
+    rule = RULES[number]
+    for keyword in rule.keywords[:2]:
+        list(_by_rule(rule, f"{keyword}{text} {keyword}: {text}".encode()))
+
+
+@given(ODD)
+def test_no_text_stops_a_search(text: str) -> None:
+    detector = Detector({}, lambda _: "00000000")
+    for said in (text, f"Authorization: Basic {text}", f"password: {text}", f"%41\\u0041&#65;{text}=\n{text}"):
+        detector.redact(said)
+        detector.redact(said, as_name=True)
+
+
+@pytest.mark.parametrize("user", ["YWRtaW46", "Og==", "OmFkbWlu", "YWRtaW4="])
+def test_an_empty_password_is_none(user: str) -> None:
+    text = f"Authorization: Basic {user}"
+    assert Detector({}, lambda _: "").redact(text) == (text, [])
+
+
+def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: str) -> bool:
+        raise IndexError
+
+    monkeypatch.setattr(judges, "JUDGES", dict.fromkeys(JUDGES, failing))
+    clean, _ = Detector({}, lambda _: "").redact("Authorization: Basic YWRtaW46cXdlcnR5")
+    assert clean == "Authorization: Basic [REDACTED:basic_credentials]"
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("password", Label.PASSWORD), ("DB_PASSWORD_PROD", Label.PASSWORD), ("spring.datasource.password", Label.PASSWORD),
+        ("adminPassword2", Label.PASSWORD), ("Admin password", Label.PASSWORD), ("dbpass", Label.PASSWORD), ("пароль", Label.PASSWORD),
+        ("mot de passe", Label.PASSWORD), ("wifi_psk", Label.PASSWORD), ("clientSecret", Label.KEY), ("x-api-key", Label.KEY),
+        ("AWS_SECRET_ACCESS_KEY", Label.KEY), ("access_token", Label.TOKEN), ("API-Schlüssel", Label.TOKEN),
+        ("password_hasher", None), ("PASSWORD_FILE", None), ("passwordMinLength", None), ("password_hash", None), ("public_key", None),
+        ("primary_key", None), ("nextToken", None), ("token_count", None), ("second pass", None), ("bypass", None), ("author", None), ("", None),
+    ],
+)  # fmt: skip
+def test_the_last_words_of_a_name_decide(name: str, label: Label | None) -> None:
+    assert label_of(name) is label

@@ -1,0 +1,82 @@
+"""Secrets in the shapes that people give them: how many are found, how many look-alikes are hurt, in both halves of the set."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from memcli.safety.secrets.detector import Detector
+from tests.safety.secret_shapes import FAMILIES, LOOK_ALIKES, look_alikes
+from tests.safety.service_secrets import SHAPES, parts
+
+LEAST = {"vendors": 0.98, "context": 0.90, "chosen": 0.60, "wrapped": 0.70}
+MOST_HURT = 0.02
+
+
+def redacted(text: str) -> str:
+    return Detector({}, lambda _: "00000000").redact(text)[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("held_out", [False, True], ids=["dev", "held-out"])
+def test_most_are_found(family: str, held_out: bool) -> None:
+    samples = FAMILIES[family](held_out=held_out)
+    kept = [sample for sample in samples if sample.value in redacted(sample.text)]
+    assert 1 - len(kept) / len(samples) >= LEAST[family], kept
+
+
+@pytest.mark.parametrize("held_out", [False, True], ids=["dev", "held-out"])
+def test_hardly_a_look_alike_is_hurt(held_out: bool) -> None:
+    samples = look_alikes(held_out=held_out)
+    hurt = [sample.text for sample in samples if redacted(sample.text) != sample.text]
+    assert len(hurt) / len(samples) <= MOST_HURT, hurt
+
+
+def test_the_set_is_large_enough() -> None:
+    sizes = {name: sum(len(family(held_out=half)) for half in (False, True)) for name, family in FAMILIES.items()}
+    assert all(size >= 150 for size in sizes.values()), sizes
+    assert len(LOOK_ALIKES) >= 200
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_twice_is_once(family: str) -> None:
+    for sample in FAMILIES[family](held_out=False):
+        once = redacted(sample.text)
+        assert redacted(once) == once
+
+
+@pytest.mark.parametrize("kind", sorted(SHAPES.keys() - {"oracle_password"}))
+def test_words_after_a_prefix_are_no_token(kind: str) -> None:
+    """A name in code that begins as a token does is left alone."""
+    before, shape, after = parts(kind)
+    words = re.sub(r"<\w:\d+>|\{uuid\}", "of_the_next_name", shape)
+    text = f"see {before}{words}{after} there"
+    assert redacted(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("session_secret: {}", "keyboard" + "cat99"),
+        ("password: '{}'", "it''s0" + "Good!x"),
+        ('password = "{}"', 'ab\\"cd12' + "XY!x"),
+        ("host\tuser\tpassword\nnas01\tbackup\t{}\n", "rdCf0kk" + "RSeHqO5"),
+        ("user,password\nann,{}\n", "rdCf0kk" + "RSeHqO5"),
+        ('{{"db_password": {{"value": "{}"}}}}', "rdCf0kk" + "RSeHqO5"),
+        ('variable "db_password" {{\n  default = "{}"\n}}', "rdCf0kk" + "RSeHqO5"),
+        ("sqlcmd -S db -U sa -P {} -Q x", "rdCf0kk" + "RSeHqO5"),
+        ("redis-cli -a {} ping", "rdCf0kk" + "RSeHqO5"),
+        ("htpasswd -bc users ann {}", "rdCf0kk" + "RSeHqO5"),
+        ("<password><![CDATA[{}]]></password>", "rdCf0kk" + "RSeHqO5"),
+        ("enable secret 0 {}", "rdCf0kk" + "RSeHqO5"),
+        ("## Root password\n\n{}\n", "rdCf0kk" + "RSeHqO5"),
+        ("secret&colon; {}", "rdCf0kk" + "RSeHqO5xx99"),
+        ("p\u0430ssword: {}", "rdCf0kk" + "RSeHqO5"),
+        ("пароль от базы данных {}", "rdCf0kk" + "RSeHqO5"),
+    ],
+)
+def test_structures(text: str, value: str) -> None:
+    """What stands around a password, in settings, code, tables and prose."""
+    assert value not in redacted(text.format(value))
+    assert redacted(text.format("")) == text.format("")

@@ -1,0 +1,38 @@
+"""Suspects: the rules of whose groups each has a literal in the text, with RE2 and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.safety import prefilter
+from memcli.safety.injection.suspects import Suspects
+
+RULES = [
+    (("ignore", "forget"), ("rules",)),
+    (("<!--", "agent"), ("run ", "send")),
+    (("rules",),),
+    (("忘れ",), ("ルール",)),
+    *[((f"word{n}",),) for n in range(12)],  # so many that RE2 is worth it
+]
+
+
+@pytest.mark.parametrize("plenty", [0, 1 << 40])
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("nothing of the kind", []),
+        ("forget it", []),
+        ("the rules", [2]),
+        ("forget: the rules", [0, 2]),
+        ("two agents send the rules", [1, 2]),
+        ("x <!-- send -->", [1]),
+        ("ルールは忘れて", [3]),
+        ("forget \udc80 rules", [0, 2]),
+    ],
+    ids=ascii,
+)
+def test_a_rule_is_worth_trying_where_each_group_is_met(
+    monkeypatch: pytest.MonkeyPatch, plenty: int, text: str, numbers: list[int]
+) -> None:
+    monkeypatch.setattr(prefilter, "_PLENTY", plenty)
+    assert Suspects(RULES).within(text) == numbers

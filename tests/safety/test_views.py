@@ -1,0 +1,75 @@
+"""Views: what they show, that each place in them is found in the text again, and that they take linear time."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.safety import prefilter
+from memcli.safety.secrets import views
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.views import View
+from tests.safety.secrets_corpus import secret
+
+TOKEN = secret("github_token", 7)[1]
+PIECES = st.sampled_from(
+    ["abc", "Zürich ", "\u00ad", "\ufe0f", "\x1b[31m", "\x1b]0;t\x07", "\uff21", "%3D", "%e9", "\\u0022", "\\x3d", "&quot;", "&#61;", "=3D", "=\n", "\\n",
+     '" + "', "\\\n  ", "\n> ", "0123456789abcdefXYZ", "密码", " ", "\n"]
+)  # fmt: skip
+TEXTS = st.lists(PIECES, max_size=30).map("".join)
+
+
+def all_views(text: str) -> list[View]:
+    data = text.encode("utf-8", "surrogatepass")
+    made = (views.plain(text, data), views.unescaped(data), views.joined(data))
+    return [view for view in made if view is not None]
+
+
+@pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
+@given(text=TEXTS)
+def test_every_place_leads_back(plenty: int, text: str) -> None:
+    data = text.encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefilter, "_PLENTY", plenty)
+        for view in all_views(text):
+            shown = view.text.encode()
+            last = 0
+            for piece in view.pieces:
+                assert 0 <= piece.start <= piece.end <= len(data)
+                assert piece.start >= last
+                last = piece.end
+                if piece.is_literal:
+                    size = piece.end - piece.start
+                    assert shown[piece.at : piece.at + size] == data[piece.start : piece.end]
+                    assert view.origin(piece.at, piece.at + size) == (piece.start, piece.end)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        TOKEN[:9] + "\u00ad" + TOKEN[9:], TOKEN[:2] + "\u034f" + TOKEN[2:], TOKEN[:20] + "\ufe0f" + TOKEN[20:], TOKEN[:4] + "\u200b" + TOKEN[4:],
+        TOKEN[:12] + "\x1b[1;31m" + TOKEN[12:], "\x1b[32m" + TOKEN, "\\n" + TOKEN, "\\t" + TOKEN, "x%3D" + TOKEN, "say%20" + TOKEN, "key_" + TOKEN,
+        TOKEN[:20] + '" + "' + TOKEN[20:], TOKEN[:20] + "\\\n    " + TOKEN[20:], TOKEN[:24] + "\n" + TOKEN[24:], TOKEN[:24] + "=\n" + TOKEN[24:],
+        base64.b64encode(TOKEN.encode()).decode(), TOKEN.encode().hex(), "".join(chr(ord(char) + 0xFEE0) for char in TOKEN),
+    ],
+)  # fmt: skip
+def test_no_disguise_helps(hidden: str) -> None:
+    text = f"first {hidden} last"
+    clean, hits = Detector({}, lambda _: "").redact(text)
+    assert [hit.kind for hit in hits] == ["github_token"]
+    assert clean.startswith("first ")
+    assert clean.endswith(" last")
+    assert not any(part in clean for part in (TOKEN[5:9], TOKEN[13:19], TOKEN[26:34]))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [" ", "\t", "\n", '"', "'", "\\", "%", "=", "&#", "\x1b[", "IIII", "61", "a" * 16 + "\n", '"+"', "password: ", "password=", "key:", "login a/", "|",
+     "-----BEGIN ", "[REDACTED:", "pass is ", "root:", "\\n", "value: ", "name: password, "],
+)  # fmt: skip
+def test_repeats_take_linear_time(piece: str) -> None:
+    """A search that took quadratic time would not end."""
+    Detector({}, lambda _: "").find(piece * (200_000 // len(piece)))
