@@ -29,19 +29,19 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"get": "print memories whole", "list": "list them", "tree": "show the hierarchy of paths"},
         {"browse": "look around on a full screen"},
     ),
-    "Keep in order": (
+    "Manage": (
         {"edit": "change the fields of a memory", "tag": "add or remove tags"},
         {"pin": "put memories first in every recall", "unpin": "let them compete again"},
         {"forget": "take memories out of recall, or delete them"},
         {"gc": "delete what has expired", "restore": "bring back what was deleted"},
         {"inbox": "review what was proposed", "trust": "accept what came from elsewhere"},
     ),
-    "Bring in, hand out": (
+    "Import and export": (
         {"ingest": "remember files or commits", "watch": "go on as they change"},
-        {"hook": "let git hand its commits over by itself"},
+        {"hook": "ingest commits automatically with git hooks"},
         {"import": "read a bundle, or another tool's memory", "export": "write a bundle"},
     ),
-    "Look inside": (
+    "Inspect": (
         {"diff": "show what became of memories", "blame": "which commit changed what"},
         {"guard": "check a change against memories", "verify": "memories against the code"},
         {"audit": "show who did what, and when", "scan": "look for secrets"},
@@ -79,8 +79,8 @@ EPILOG = """\
   memcli recall "which database?"
   git diff --stat | memcli remember --path notes/today
 
-`memcli COMMAND --help` tells more. Every command knows -s/--space, --root,
---json, -q and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
+See `memcli COMMAND --help`. All commands accept -s/--space, --root, --json, -q
+and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
 for forget."""
 
 
