@@ -17,7 +17,7 @@ from memcli.safety.recalled import HEADER
 _INDENT = "   "
 _TOPIC_WIDTH = 200
 _LEADS = {"constraint": "Keep to", "negative": "Do not", "procedure": "How to"}
-_FROM_CLONE = "They came with a clone that nobody here has accepted: run `memcli trust` to see and accept them."
+_FROM_CLONE = "They came with a clone that nobody here has accepted: `memcli trust --status` lists them, `memcli trust` accepts them."
 
 
 def render(bundle: Bundle) -> str:

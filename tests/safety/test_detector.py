@@ -256,3 +256,9 @@ def test_nesting_has_an_end() -> None:
 
 def test_frames_hold_what_they_are_given() -> None:
     assert all("SECRET" in frame.format("SECRET") for frame in FRAMES)
+
+
+def test_a_run_of_the_keyboard_hides_no_token() -> None:
+    token = "sk-" + "proj-iK2ZWeqhFWCEPyYngFb51yBMW" + "1234567890" + "bbPIa84yRmQ7"
+    assert [hit.kind for hit in Detector({}, lambda _: "0" * 8).find(f"The key is {token}")] == ["openai_key"]
+    assert Detector({}, lambda _: "0" * 8).find("token: 1234567890abcdefgh") == []

@@ -9,11 +9,14 @@ from memcli.safety.secrets.passwords import entropy
 _STAND_INS = (
     "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "dummy", "xxxx", "your-", "your_",
     "yourkey", "yoursecret", "yourtoken", "yourpass", "my-password", "my_password", "mypassword", "insert", "replace", "foobar", "notreal", "not-a-real", "not_a_",
-    "sample", "****", "...", "0123456789", "1234567890", "abcdefgh", "deadbeef", "lorem", "todo", "SflKxwRJSMeKKF2QT",
+    "sample", "****", "...", "lorem", "todo", "SflKxwRJSMeKKF2QT",
 )  # fmt: skip
 _HELD_PLACE = re.compile(
     "|".join(re.escape(form) for word in _STAND_INS for form in dict.fromkeys([word, word.upper(), word.capitalize()]))
 )
+_RUN = re.compile("0123456789|1234567890|abcdefgh|deadbeef", re.IGNORECASE)
+_LEAST_RANDOM = 20
+"""Characters beside a run of the keyboard that make a token of a value: a real one may hold such a run by chance."""
 _REFERENCE = re.compile(
     r"[$%#]?\{\{?|\$\(|\$[A-Z_][A-Z0-9_]*\Z|\$[a-z_]+(?:[A-Z][a-z]+|->\w+|\[|\d)*\Z|%[A-Za-z_]+%|<[^<>]*>|\[[A-Za-z_ -]+\]|(?:process\.env|os\.environ|os\.getenv|getenv|env|"
     r"ENV|secrets?|vars?|config|settings|params?|self|this|args?|opts?|options|ctx|req|request|data|module|local)[.\[(:]"
@@ -38,8 +41,14 @@ def is_stand_in(value: str) -> bool:
     return (
         _HELD_PLACE.search(value) is not None
         or _REFERENCE.match(value) is not None
+        or _is_run(value)
         or (_SAME.search(value) is not None and entropy(value) < _MADE_UP)
     )
+
+
+def _is_run(value: str) -> bool:
+    rest = _RUN.sub("", value)
+    return rest != value and (len(rest) < _LEAST_RANDOM or entropy(rest) < _MADE_UP)
 
 
 def is_reference(value: str) -> bool:
