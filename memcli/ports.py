@@ -115,6 +115,9 @@ class Trash(Protocol):
     def runs(self) -> list[Run]:
         """Every run, newest first; what is damaged is told of and left out. Raises StoreError."""
 
+    def put(self, run: Run) -> None:
+        """Puts another state of a run in its place. Raises StoreError."""
+
     def drop(self, run: Run, ids: Collection[str]) -> None:
         """Takes memories out of a run, and the run away when nothing is left of it: for good. Raises StoreError."""
 

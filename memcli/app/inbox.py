@@ -13,7 +13,7 @@ from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, remember
 from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
-from memcli.errors import NotFoundError
+from memcli.errors import ConflictError, NotFoundError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space
@@ -54,7 +54,9 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
     known = _known(space, _load(_over_inbox(workspace)))
     found = [known(candidate) for candidate in candidates]
     new = [
-        replace(candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1])})
+        replace(
+            candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1], space)}
+        )
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
@@ -67,8 +69,33 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
     ]
 
 
-def _proposal(candidate: Candidate, supersedes: str | None, last: Candidate) -> dict[str, Json]:
-    return {"given": sorted(candidate.given), "supersedes": supersedes if candidate is last else None}
+def _proposal(candidate: Candidate, supersedes: str | None, last: Candidate, space: Space) -> dict[str, Json]:
+    return {
+        "given": sorted(candidate.given),
+        "supersedes": supersedes if candidate is last else None,
+        "target": _target(candidate, space),
+    }
+
+
+def _target(candidate: Candidate, space: Space) -> Json:
+    """What a candidate with a path would change: the id and the text's hash of the memory that is there."""
+    there = next((m for m in space.objects if m.path == candidate.given.get("path")), None)
+    return None if there is None else [there.id, there.hash]
+
+
+def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Raises ConflictError where the memory at the path of a candidate is not the one that was there when it was made."""
+    space = _load(workspace)
+    for memory in memories:
+        proposal = memory.extra.get(_PROPOSAL)
+        candidate, _ = _candidate(memory)
+        if not isinstance(proposal, dict) or "target" not in proposal or "path" not in candidate.given:
+            continue
+        if _target(candidate, space) not in (proposal["target"], [memory.id, memory.hash]):
+            raise ConflictError(
+                f"the memory at {memory.path!r} has changed since {memory.id} was proposed; nothing was accepted",
+                f"`memcli get {memory.path}` shows it; `memcli inbox edit {memory.id} --set path=...`, or reject it",
+            )
 
 
 def waiting(workspace: Workspace) -> list[Memory]:
@@ -88,8 +115,10 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
     """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again.
 
-    What was to supersede a memory that has gone meanwhile is remembered all the same.
+    What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
+    memory at the path of a candidate has changed since it was proposed.
     """
+    _check_targets(workspace, memories)
     there = {memory.id for memory in _load(workspace).objects}
     found = [_candidate(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from memcli.app.edit import named
 from memcli.app.workspace import Workspace
+from memcli.codec.space import memory_digest
 from memcli.model.memory import Memory
 from memcli.model.references import made_current, removal
-from memcli.model.space import Change
+from memcli.model.space import Change, Touched
 from memcli.ports import Shelf
 
 
@@ -33,6 +34,28 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
         return named(SpliceShelf(encode_space(snapshot.load()), workspace.space), refs, recursive)
     finally:
         snapshot.close()
+
+
+def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The memories in the trash that `refs` name, by id or path."""
+    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
+    return [memory for run in runs for memory in run.space.objects if memory.id in refs or memory.path in refs]
+
+
+def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
+    erased: list[Memory] = []
+    for run in workspace.trash.runs():
+        if run.space.name != workspace.space:
+            continue
+        named_here = [memory for memory in run.space.objects if memory.id in refs or memory.path in refs]
+        if named_here:
+            workspace.trash.drop(run, {memory.id for memory in named_here})
+            workspace.erase_traces(workspace.space, named_here)
+            touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in named_here]
+            workspace.audit.record(workspace.space, "erase", touched)
+            erased += named_here
+    return erased
 
 
 def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False) -> Purged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -93,14 +93,16 @@ def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes
     }
 
 
-def fold(shelf: Shelf, request: Json, may_compact: bool = True) -> tuple[Change, Json]:
+def fold(
+    shelf: Shelf, request: Json, may_compact: bool = True, is_in_trash: Callable[[str], bool] = lambda _: False
+) -> tuple[Change, Json]:
     """What a request of `remember` makes of a space, and its outcomes.
 
-    `may_compact`: what is least valuable may go. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
+    `may_compact`: what is least valuable may go; `is_in_trash` says whether an id waits there. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
     """
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), []
-    upserter = Upserter(shelf, request["now"])
+    upserter = Upserter(shelf, request["now"], is_in_trash)
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
     outcomes = [upserter.take(candidate) for candidate in candidates]

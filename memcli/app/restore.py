@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
-from memcli.model.references import without_dangling
-from memcli.model.removal import Run, rejoined
+from memcli.model.references import SUPERSEDES, without_dangling
+from memcli.model.removal import Run, rejoined, severed_between
 from memcli.model.space import Change
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
@@ -88,7 +88,9 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
 
     workspace.store.update(space, change)
     with workspace.behind_the_write():
-        for run in {run.name: run for _, run in found.values()}.values():
+        runs = {run.name: run for _, run in found.values()}.values()
+        _rejoin_trash(workspace, space, runs, {memory.id: memory for memory in wanted})
+        for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
     brought = tuple(memory for memory in wanted if memory not in there)
     return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
@@ -102,7 +104,32 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
         memory = changed.get(severed.id) or shelf.get(severed.id)
         if memory is not None and (joined := rejoined(memory, severed, back)) != memory:
             changed[memory.id] = joined
+    for memory in put:
+        for link in changed[memory.id].links:
+            old = changed.get(link["to"]) or shelf.get(link["to"])
+            if link["relation"] == SUPERSEDES and old is not None and old.superseded_by is None:
+                until = old.valid_until or link.get("created_at")
+                changed[old.id] = replace(old, superseded_by=memory.id, valid_until=until)
     return tuple(changed.values())
+
+
+def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: Mapping[str, Memory]) -> None:
+    """Notes in the trash which references are to come back with what is still there, so that no order loses them:
+    those that lead from it to what is `back`, and those that lead from there to it.
+    """
+    lost = {severed.id: severed for run in runs for severed in run.severed if severed.id not in back}
+    for run in workspace.trash.runs():
+        held = {memory.id: memory for memory in run.space.objects if memory.id not in back}
+        if run.space.name != space or not held:
+            continue
+        joined = {name: rejoined(m, lost[name], back) for name, m in held.items() if name in lost}
+        parted = (severed_between(m, without_dangling(m, lambda n: n not in held), held) for m in back.values())  # noqa: B023
+        severed = tuple(one for one in parted if one is not None)
+        objects = tuple(joined.get(memory.id, memory) for memory in run.space.objects)
+        if severed or objects != run.space.objects:
+            workspace.trash.put(
+                replace(run, space=replace(run.space, objects=objects), severed=(*run.severed, *severed))
+            )
 
 
 def _check(shelf: Shelf, put: Sequence[Memory]) -> None:

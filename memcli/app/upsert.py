@@ -54,10 +54,11 @@ class Candidate:
 class Upserter:
     """Where candidates are put among the memories of a space, found by id, path and hash."""
 
-    def __init__(self, shelf: Shelf, now: str) -> None:
+    def __init__(self, shelf: Shelf, now: str, is_in_trash: Callable[[str], bool] = lambda _: False) -> None:
         self._draft = Draft(shelf)
         self._space = shelf.header.name
         self._now = now
+        self._is_in_trash = is_in_trash
         self.changed: dict[str, Memory] = {}
         self._linked: dict[str, None] = {}
 
@@ -183,9 +184,12 @@ class Upserter:
         return next(free for free in candidates if (other := self._draft.at(free)) is None or other.id == own)
 
     def _free_id(self, path: str) -> str:
-        """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before."""
+        """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before.
+
+        One in the trash has it too, until its grace is over.
+        """
         names = (memory_id(self._space, path, number) for number in count(1))
-        return next(name for name in names if self._draft.get(name) is None)
+        return next(name for name in names if self._draft.get(name) is None and not self._is_in_trash(name))
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""

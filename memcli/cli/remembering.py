@@ -160,10 +160,21 @@ def _store(given: dict[str, Json]) -> str | None:
 def _whole(object_: str | None, text: str | None, file: str | None) -> dict[str, Json]:
     if object_ is None:
         return {"raw": read_text(text, file, _TEXT_LIMIT)}
-    whole = decode_object(read_text(None, "-", _TEXT_LIMIT) if object_ == "-" else object_, "--object")
+    whole = _fields_of(read_text(None, "-", _TEXT_LIMIT) if object_ == "-" else object_, "--object")
     if text is not None or file is not None:
         whole["raw"] = read_text(text, file, _TEXT_LIMIT)
     return whole
+
+
+def _fields_of(text: str, where: str) -> dict[str, Json]:
+    """The fields of a memory in JSON. Raises UsageError for what only an option can do."""
+    fields = decode_object(text, where)
+    if "supersedes" in fields:
+        raise UsageError(
+            f"{where} has the field supersedes, which no memory has",
+            "use --supersedes, or a link of the relation supersedes",
+        )
+    return fields
 
 
 def _batch(
@@ -176,7 +187,7 @@ def _batch(
         if not line.strip():
             continue
         try:
-            candidates.append(prepare(workspace, {**common, **decode_object(line, "it")}))
+            candidates.append(prepare(workspace, {**common, **_fields_of(line, "it")}))
         except MemcliError as error:
             if not keep_going:
                 raise type(error)(

@@ -23,19 +23,19 @@ def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
     """The memory without its references to ids that are not there; itself when it has none of them."""
     if not has_dangling(memory, is_there):
         return memory
-    successor = memory.superseded_by
-    return replace(
-        memory,
-        links=tuple(link for link in memory.links if is_there(link["to"])),
-        superseded_by=successor if successor is not None and is_there(successor) else None,
-    )
+    links = tuple(link for link in memory.links if is_there(link["to"]))
+    if memory.superseded_by is None or is_there(memory.superseded_by):
+        return replace(memory, links=links)
+    # What ended with its supersession, and was not changed since, does not end without it.
+    is_ended = memory.valid_until == memory.updated_at
+    return replace(memory, links=links, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
 
 
 def removal(objects: Collection[Memory], ids: Collection[str], now: str) -> Change:
     """The change that deletes `ids` from a space of `objects` and leaves no reference to them.
 
-    What a deleted memory had superseded is superseded by its successor, and where it has none, current again since
-    `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
+    What a deleted memory had superseded is superseded by its successor, else by what else superseded it last, and where
+    there is neither, current again since `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
     """
     gone = {memory.id: memory for memory in objects if memory.id in ids}
     referring = [m for m in objects if m.id not in gone and has_dangling(m, lambda name: name not in gone)]
@@ -81,7 +81,8 @@ def _released(memory: Memory, gone: Mapping[str, Memory], dates: Mapping[str, st
     by = memory.superseded_by
     if by is None or by not in gone:
         return replace(memory, links=links)
-    successor = _successor(by, gone)
+    others = sorted((date, name) for name, date in dates.items() if name not in gone and name != memory.id)
+    successor = _successor(by, gone) or (others[-1][1] if others else None)
     if successor is not None:
         return replace(memory, links=links, superseded_by=successor)
     fields: dict[str, Any] = {"links": links, "superseded_by": None, "version": memory.version + 1}

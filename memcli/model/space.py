@@ -73,6 +73,10 @@ class Space:
             raise UsageError(f"{ref!r} fits {len(begins)} ids in space {self.name!r}", "give more of the id")
         raise NotFoundError(f"no memory {ref!r} in space {self.name!r}", "`memcli list` shows what there is")
 
+    def contains(self, name: str) -> bool:
+        """Whether there is a memory of this id."""
+        return any(memory.id == name for memory in self.objects)
+
     def under(self, prefix: str) -> list[Memory]:
         """The memories at the path `prefix` and below it, in order of path."""
         return sorted((m for m in self.objects if is_under(m.path, prefix)), key=lambda m: (m.path, m.id))

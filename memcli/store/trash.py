@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -11,7 +12,7 @@ from memcli.clock import Clock
 from memcli.codec.canonical import decode, encode
 from memcli.codec.trash import decode_run, encode_run
 from memcli.errors import MemcliError, StoreError
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
 from memcli.store.atomic import make_folder, remove_file, write_file
@@ -59,6 +60,24 @@ class FileTrash:
         runs = (self._load(name) for name in sorted(filter(is_run_name, found), key=self._age, reverse=True))
         return [run for run in runs if run is not None]
 
+    def holds(self, space: str, name: str) -> bool:
+        """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
+        wanted = b'"id": ' + encode(name)
+        try:
+            names = [entry for entry in os.listdir(self._folder) if entry.endswith(".json")]
+        except OSError:
+            return False
+        for entry in names:
+            with suppress(OSError):
+                if wanted in (read_regular(os.path.join(self._folder, entry), -1) or b""):
+                    return any(run.space.name == space and run.space.contains(name) for run in self.runs())
+        return False
+
+    def put(self, run: Run) -> None:
+        """Puts another state of a run in its place. Raises StoreError."""
+        _, data = encode_run(run.removed_at, run.command, run.space, run.severed)
+        write_file(self._path(run.name), data, _MODE)
+
     def drop(self, run: Run, ids: Collection[str]) -> None:
         """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
@@ -96,11 +115,20 @@ class FileTrash:
                 f"{self._folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
             )
 
-    def erase(self, space: str, ids: Collection[str]) -> None:
-        """Takes the memories of these ids out of every run of the space, for good. Raises StoreError."""
+    def erase(self, space: str, memories: Sequence[Memory]) -> list[Memory]:
+        """Takes what has the id or the text of one of `memories` out of every run of the space, for good; what that was.
+
+        Raises StoreError.
+        """
+        ids = {memory.id for memory in memories}
+        hashes = {memory.hash for memory in memories} - {""}
+        erased: list[Memory] = []
         for run in self.runs():
-            if run.space.name == space and any(memory.id in ids for memory in run.space.objects):
-                self.drop(run, ids)
+            found = [m for m in run.space.objects if m.id in ids or m.hash in hashes]
+            if run.space.name == space and found:
+                self.drop(run, {memory.id for memory in found})
+                erased += found
+        return erased
 
     def _load(self, name: str) -> Run | None:
         where = os.path.join("local", "trash", f"{name}.json")

@@ -74,14 +74,13 @@ def open_workspace(
     erase_traces = partial(_erase_traces, layout, log)
 
     def erase(space: str, memories: Sequence[Memory]) -> None:
-        trash().erase(space, {memory.id for memory in memories})
-        erase_traces(space, memories)
+        erase_traces(space, [*memories, *trash().erase(space, memories)])
 
     guard = Guard(
         layout, lambda *removed: trash().keep(*removed), erase, lambda p: in_force(p, trust.is_accepted), warn
     )
     past = _past(layout, options.get("rev"), warn)
-    fold = partial(_fold, trust)
+    fold = partial(_fold, trust, trash)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     acts = Acts(layout, log, warn)
     store = past or FileStore(layout, fold, guard, wait, acts=acts)
@@ -141,11 +140,13 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
     return open_revision(layout, revision, warn)
 
 
-def _fold(trust: FileTrust, shelf: Shelf, request: Json) -> tuple[Change, Json]:
+def _fold(trust: FileTrust, load_trash: Callable[[], FileTrash], shelf: Shelf, request: Json) -> tuple[Change, Json]:
     from memcli.app.remember import fold
 
+    name = shelf.header.name
     # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
-    return fold(shelf, request, may_compact=shelf.header.policy.max_objects is None or trust.is_accepted)
+    may_compact = shelf.header.policy.max_objects is None or trust.is_accepted
+    return fold(shelf, request, may_compact, lambda memory: load_trash().holds(name, memory))
 
 
 def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:

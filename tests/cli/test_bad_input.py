@@ -293,7 +293,7 @@ def test_a_path_of_many_segments_in_a_file(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["/etc/passwd", "../x", "a/b", ".hidden", "a b", "-x", "a\\b", "", "x" * 200, "a..b", "ä"]
+    "name", ["/etc/passwd", "../x", "a//b", ".hidden", "a b", "-x", "a\\b", "", "x" * 200, "a..b", "ä"]
 )
 def test_an_id_never_names_a_file_elsewhere(run: Run, tmp_path: Path, name: str) -> None:
     assert run("remember", "x", f"--id={name}").code == 2
@@ -305,3 +305,9 @@ def test_an_id_never_names_a_file_elsewhere(run: Run, tmp_path: Path, name: str)
         assert run(*arguments).code == 6
     run("fsck", "--repair")
     assert run("fsck").code == 0
+
+
+def test_a_field_that_only_an_option_can_be(run: Run, unchanged: None) -> None:
+    refused = run("remember", "--object", '{"raw": "New.", "supersedes": "db/choice"}')
+    assert (refused.code, "--supersedes" in refused.err) == (2, True)
+    assert run("remember", "--batch", "-", stdin='{"raw": "New.", "supersedes": "db/choice"}').code == 2

@@ -101,7 +101,7 @@ def test_what_is_taken_again_is_a_conflict(run: Run, tmp_path: Path) -> None:
     run("edit", "log/a", "--set", "raw=Other.")
     before = space_file(tmp_path).read_bytes()
     refused = run("restore", "log/a", "log/b")
-    assert (refused.code, "is taken again" in refused.err) == (4, True)
+    assert (refused.code, "belongs to" in refused.err) == (4, True)
     run("edit", "log/a", "--set", "path=log/moved")
     run("remember", "Somebody else.", "--path", "log/b", "--id", "mem_else")
     refused = run("restore", "log/b")
@@ -443,3 +443,50 @@ def test_the_current_space_is_meant_where_none_is_named(run: Run) -> None:
     assert json.loads(run("space", "show", "notes", "--json").out)["objects"] == 0
     assert run("gc", "nots").code == 3
     assert run("space", "delete").code == 2, "what deletes everything is named"
+
+
+def test_an_id_in_the_trash_is_taken(run: Run, tmp_path: Path) -> None:
+    run("remember", "The first text.", "--path", "n/a")
+    run("edit", "n/a", "--set", "path=n/c")
+    run("forget", "n/c", "--purge", "--yes")
+    run("remember", "Another text.", "--path", "n/a")
+    assert run("restore", "n/c").code == 0
+    assert {path: one["raw"] for path, one in memories(tmp_path).items()} == {
+        "n/c": "The first text.", "n/a": "Another text.",
+    }  # fmt: skip
+    run("forget", "n/c", "--purge", "--yes")
+    run("forget", "n/a", "--purge", "--now", "--yes")
+    assert "n/c" in run("restore", "--list").out
+
+
+@pytest.mark.parametrize("gone", [("db", "db-superseded"), ("db-superseded", "db")])
+@pytest.mark.parametrize("back", [(0, 1), (1, 0)])
+def test_the_order_of_purges_and_restores_does_not_matter(
+    run: Run, tmp_path: Path, gone: tuple[str, str], back: tuple[int, int]
+) -> None:
+    run("remember", "Ansible deploys.", "--path", "db")
+    run("remember", "Terraform deploys.", "--supersedes", "db")
+    run("remember", "It follows.", "--path", "follows", "--link", "depends_on:db")
+    before = memories(tmp_path)
+    ids = [before[path]["id"] for path in gone]
+    for name in ids:
+        assert run("forget", name, "--purge", "--yes").code == 0
+        assert run("fsck").code == 0
+    for n in back:
+        assert run("restore", ids[n]).code == 0
+        assert run("fsck").code == 0
+    after = memories(tmp_path)
+    for path in ("db", "db-superseded", "follows"):
+        for field in ("superseded_by", "valid_until", "links"):
+            assert after[path].get(field) == before[path].get(field), (path, field)
+
+
+def test_what_is_in_the_trash_can_be_erased_at_once(run: Run, tmp_path: Path) -> None:
+    run("remember", "The leaked sablefish.", "--path", "a/a")
+    run("forget", "a/a", "--purge", "--yes")
+    assert run("forget", "a/a", "--purge", "--now").code == 5
+    assert run("forget", "a/a", "--purge", "--now", "--yes").out.startswith("erased from the trash mem_")
+    assert run("restore", "--list").out == "the trash is empty\n"
+    assert not [f for f in (tmp_path / ".memory").rglob("*") if f.is_file() and b"sablefish" in f.read_bytes()]
+    assert run("forget", "a/a", "--purge", "--now", "--yes").code == 3
+    assert run("audit", "--verify").code == 0

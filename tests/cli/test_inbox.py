@@ -135,3 +135,22 @@ def test_what_is_accepted_with_instructions_in_it_stays_out_of_recall(reviewed: 
 def test_an_empty_inbox(run: Run, arguments: list[str], code: int) -> None:
     run("init")
     assert run(*arguments).code == code
+
+
+def test_a_proposal_overwrites_nothing_that_came_after_it(run: Run) -> None:
+    run("remember", "Proposed text.", "--path", "z/z", "--propose")
+    run("remember", "What a person said.", "--path", "z/z")
+    refused = run("inbox", "accept", "--all")
+    assert (refused.code, "has changed since" in refused.err) == (4, True)
+    assert run("get", "z/z", "--field", "raw").out == "What a person said.\n"
+
+
+def test_a_proposal_updates_the_memory_that_it_was_made_for(run: Run) -> None:
+    run("remember", "Restart the ferry.", "--path", "ops/ferry")
+    run("remember", "Drain first.", "--path", "ops/ferry", "--propose")
+    assert run("inbox", "accept", "--all").code == 0
+    assert run("get", "ops/ferry", "--field", "raw").out == "Drain first.\n"
+    run("remember", "Drain twice.", "--path", "ops/ferry", "--propose")
+    run("edit", "ops/ferry", "--set", "path=ops/old")
+    run("remember", "The timetable.", "--path", "ops/ferry")
+    assert run("inbox", "accept", "--all").code == 4

@@ -102,14 +102,22 @@ def test_a_chain_that_is_deleted_link_by_link_leaves_the_first_current():
     assert (left["a"].superseded_by, left["a"].valid_until) == (None, None)
 
 
-def test_what_was_superseded_twice_is_current_again():
-    first = memory("a", superseded_by="mem_c", valid_until=NOW)
-    third = memory("c", links=({**link("mem_a", "supersedes"), "created_at": LATER},))
-    left = after([first, superseding("b", "a"), third], "c")
-    assert (left["a"].superseded_by, left["a"].valid_until) == (None, None)
-
-
 def test_an_end_that_no_supersession_set_stays():
     ended = "2026-01-01T00:00:00Z"
     old = memory("old", superseded_by="mem_new", valid_until=ended)
     assert after([old, superseding("new", "old")], "new")["old"].valid_until == ended
+
+
+def test_another_that_superseded_it_takes_the_place_of_one_that_is_gone():
+    old = memory("old", superseded_by="mem_new", valid_until=NOW)
+    objects = [old, superseding("new", "old"), superseding("other", "old")]
+    left = after(objects, "new")["old"]
+    assert (left.superseded_by, left.valid_until, left.version) == ("mem_other", NOW, 1)
+    assert after(objects, "new", "other")["old"].superseded_by is None
+
+
+def test_what_only_a_supersession_ended_does_not_end_without_it():
+    old = memory("old", superseded_by="mem_new", valid_until=NOW)
+    assert without_dangling(old, lambda _: False).valid_until is None
+    ended = memory("old", superseded_by="mem_new", valid_until="2025-01-01T00:00:00Z")
+    assert without_dangling(ended, lambda _: False).valid_until == "2025-01-01T00:00:00Z"

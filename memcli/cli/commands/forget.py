@@ -11,7 +11,8 @@ from memcli.app.workspace import Workspace
 from memcli.cli.options import Refs, verb
 from memcli.cli.output import ask
 from memcli.cli.session import Session
-from memcli.errors import RefusedError, UsageError
+from memcli.errors import NotFoundError, RefusedError, UsageError
+from memcli.model.memory import Memory
 
 
 @verb
@@ -43,15 +44,21 @@ def command(
 
 
 def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, now: bool, yes: bool) -> None:
-    from memcli.app.purge import find_named, purge
+    from memcli.app.purge import erase_trashed, find_named, find_trashed, purge
 
-    if not yes:
+    try:
         named = find_named(workspace, refs, recursive)
-        what = "1 memory" if len(named) == 1 else f"{len(named)} memories"
-        listed = ", ".join(m.path for m in named[:3]) + (", ..." if len(named) > 3 else "")
-        if not ask(f"Delete {what} ({listed})?"):
-            raise RefusedError(f"--purge deletes {what}, and nobody confirmed it", "add --yes; nothing was deleted")
-        refs, recursive = [memory.id for memory in named], False
+    except NotFoundError:
+        trashed = find_trashed(workspace, refs) if now else []
+        if not trashed:
+            raise
+        _confirm(trashed, yes)
+        erased = erase_trashed(workspace, refs)
+        data = {"status": "erased", "memories": [{"id": m.id, "path": m.path} for m in erased]}
+        session.output.confirm(data, "\n".join(f"erased from the trash {m.id} {m.path}" for m in erased))
+        return
+    _confirm(named, yes)
+    refs, recursive = [memory.id for memory in named], False
     done = purge(workspace, refs, recursive, now=now)
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]
@@ -62,3 +69,12 @@ def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursiv
     session.output.confirm({"status": "purged", **told, "quoted_in": list(done.quotes)}, "\n".join(lines))
     for quote in done.quotes:
         session.output.note(f"the text still stands in {quote}")
+
+
+def _confirm(memories: Sequence[Memory], yes: bool) -> None:
+    if yes:
+        return
+    what = "1 memory" if len(memories) == 1 else f"{len(memories)} memories"
+    listed = ", ".join(m.path for m in memories[:3]) + (", ..." if len(memories) > 3 else "")
+    if not ask(f"Delete {what} ({listed})?"):
+        raise RefusedError(f"--purge deletes {what}, and nobody confirmed it", "add --yes; nothing was deleted")
