@@ -92,6 +92,7 @@ def _merged(model: Model, base: Fields, left: Fields, right: Fields) -> Fields:
             merged[name] = _union(was or [], new, old)
         elif new != old and was not in (new, old) and newer["updated_at"] == older["updated_at"]:
             free.add(name)  # which of two is newer, their bytes decide
+            merged[name] = new
         else:
             merged[name] = new if old == was or new == old else old if new == was else new
     merged["updated_at"] = newer["updated_at"]

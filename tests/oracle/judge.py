@@ -56,6 +56,7 @@ class Judge:
             problems.append("the inbox has let go of what is not in the space yet")
         for name in ("ended", "rejected", "inherited"):
             setattr(result, name, getattr(after if is_after["main"] else before, name))
+        result.erased -= result.words([before.main.objects, before.inbox.objects])  # the erasure may not have ended
         self._note_told(result)
         self._trash_after_kill(result)
         return result, problems

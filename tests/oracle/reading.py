@@ -108,7 +108,8 @@ def accept(day: Day) -> object:
                 world.main.remember(given, day.now)
             del world.inbox.objects[memory["id"]]
 
-    return day.act(["inbox", "accept", *(m["id"] for m in chosen)], change)
+    writes = any(_supersedes(m) is None for m in chosen) + sum(_supersedes(m) is not None for m in chosen)
+    return day.act(["inbox", "accept", *(m["id"] for m in chosen)], change, may_kill=writes == 1)
 
 
 def reject(day: Day) -> object:
