@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 
 from tests.oracle.fields import DEFAULTS, Fields, says, value
@@ -14,7 +15,7 @@ Objects = dict[str, Fields]
 
 def merge(world: World, theirs: Objects) -> None:
     """Makes of the space what the three-way merge with `theirs` must be; `world.base` is what both come from."""
-    base, ours, model = world.base, world.main.objects, world.main
+    base, ours, model, is_renamed = world.base, world.main.objects, world.main, False
     model.objects = {}
     for name in sorted(ours.keys() | theirs.keys()):
         before, left, right = base.get(name), ours.get(name), theirs.get(name)
@@ -28,6 +29,7 @@ def merge(world: World, theirs: Objects) -> None:
             model.free[name] = {"metadata"} if before is not None else set()
         elif before is None and not _is_same(left, right):
             _both(model, left, right)
+            is_renamed = True
         elif _equal(left, right) or (before is not None and _equal(right, before)):
             model.objects[name] = deepcopy(left)
         elif before is not None and _equal(left, before):
@@ -35,6 +37,8 @@ def merge(world: World, theirs: Objects) -> None:
         else:
             model.objects[name] = _merged(model, before or {}, left, right)
     model.drop_dangling()
+    if is_renamed:
+        _free_references(model, model.objects)
     _free_paths(model)
 
 
@@ -76,9 +80,9 @@ def _told_apart(model: Model, incoming: Objects) -> Objects:
         model.made += 1
         new = same[0] if same else f"?{model.made}"
         told[new] = {**memory, "id": new}
+        model.until[new] = model.until.get(new, set()) | model.until.get(name, set())
     if told.keys() != incoming.keys():
-        for name in told.keys() | model.objects.keys():
-            model.free.setdefault(name, set()).update({"links", "superseded_by", "chunks"})
+        _free_references(model, told.keys() | model.objects.keys())
     return told
 
 
@@ -118,7 +122,14 @@ def _both(model: Model, left: Fields, right: Fields) -> None:
         model.made += 1
         name = f"?{model.made}"
         model.objects[name] = {**deepcopy(memory), "id": name}
+        model.until[name] = set(model.until.get(memory["id"], ()))
         model.free[name] = {"links", "superseded_by", "chunks"}
+
+
+def _free_references(model: Model, names: Iterable[str]) -> None:
+    """Leaves open which ids the memories refer to, where some have got new ones."""
+    for name in names:
+        model.free.setdefault(name, set()).update({"links", "superseded_by", "chunks"})
 
 
 def _free_paths(model: Model) -> None:

@@ -82,8 +82,8 @@ def merge(day: Day) -> object:
     day.bench.copy("ours.json", _SPACE)
 
     def change(world: World) -> None:
-        diverge.merge(world, theirs)
         world.main.learn_ends(_other(world))
+        diverge.merge(world, theirs)
         world.ended |= world.apart
         world.other = None
 

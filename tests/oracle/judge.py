@@ -54,7 +54,10 @@ class Judge:
         is_early = is_after.get("inbox") and not is_after["main"] and before.inbox.objects != after.inbox.objects
         if is_early and after.main.objects != before.main.objects:
             problems.append("the inbox has let go of what is not in the space yet")
-        for name in ("ended", "rejected", "inherited"):
+        touched = [m for m in after.main.objects.values() if before.main.objects.get(m["id"]) != m]
+        touched += [m for name, m in before.main.objects.items() if name not in after.main.objects]
+        result.logged = after.logged | result.words(touched)
+        for name in ("ended", "rejected"):
             setattr(result, name, getattr(after if is_after["main"] else before, name))
         result.erased -= result.words([before.main.objects, before.inbox.objects])  # the erasure may not have ended
         self._note_told(result)
@@ -87,10 +90,10 @@ class Judge:
         return problems
 
     def _is_excused(self, word: str, name: str, world: World) -> bool:
-        """What an erasure does not reach yet: a temporary file of a killed command, and the paths in the audit log that
-        another memory once took over.
+        """What an erasure does not reach yet: a temporary file of a killed command; in the audit log a path that another
+        memory once took over, and what killed commands wrote there.
         """
-        return TEMP in name or (name.startswith("audit/") and word in world.inherited)
+        return TEMP in name or (name.startswith("audit/") and word in world.logged)
 
     def stored(self, name: str) -> list[Fields]:
         """The memories in the file of one of the models."""
