@@ -20,7 +20,7 @@ from memcli.policy.compaction import room_for
 from memcli.policy.consistency import consistent
 from memcli.policy.draft import Draft, check_references, find
 from memcli.policy.pinning import is_auto_pinned
-from memcli.policy.replaced import Place, outdated
+from memcli.policy.replaced import Place, is_of_source, outdated
 from memcli.ports import Shelf
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
@@ -148,13 +148,13 @@ class Upserter:
         return found.id if found is not None else ref
 
     def _placed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`given`, below its path where that belongs to a memory that was told: what is read never overwrites it."""
+        """`given`, below its path where that belongs to another than it was read from: to what was told, or another file."""
         if "id" in given or "path" not in given or not _is_read(given):
             return given
         path = given["path"]
         marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
         places = chain([path], (f"{path[:_ROOM]}/{mark}" for mark in marks))
-        free = (p for p in places if (other := self._draft.at(p)) is None or _is_read(_fields(other)))
+        free = (p for p in places if (other := self._draft.at(p)) is None or is_of_source(other, given))
         return {**given, "path": next(free)}
 
     def _existing(self, candidate: Candidate) -> Memory | None:

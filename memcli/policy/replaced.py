@@ -31,6 +31,14 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
     ]
 
 
+def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:
+    """Whether the memory was read from where `given` was; what is read from a file replaces nothing else."""
+    source = given.get("provenance", {}).get("source")
+    if memory.provenance.get("source") != source:
+        return False
+    return source != OBSERVED or bool(memory.metadata.get("source") == given["metadata"].get("source"))
+
+
 def _roots(path: str) -> list[str]:
     segments = path.split("/")
     return ["/".join(segments[:n]) for n in range(1, len(segments) + 1)]

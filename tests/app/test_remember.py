@@ -207,6 +207,14 @@ def test_what_is_read_never_overwrites_what_was_told():
     assert {path: m.raw for path, m in by_path(space).items()} == {"auth": "Told.", first[0]["path"]: "Read again."}
 
 
+def test_what_is_read_never_overwrites_what_was_read_from_another_file():
+    space, _ = told(
+        Space("main"), candidate("Of tokens.", path="tokens", **READ | {"metadata": {"source": "tokens.md"}})
+    )
+    space, _ = told(moved(space, "tokens", "auth"), candidate("Read.", path="auth", **READ))
+    assert sorted(m.raw for m in space.objects) == ["Of tokens.", "Read."]
+
+
 def test_what_is_read_stays_at_its_path_when_that_is_told_of_later():
     space, _ = told(Space("main"), candidate("Read.", path="auth", **READ))
     space, outcomes = told(space, candidate("Told.", path="auth"))

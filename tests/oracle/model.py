@@ -255,6 +255,14 @@ class Model:
             return
         while by in gone:
             by = value(gone[by], "superseded_by")
+        others = [
+            (str(link.get("created_at", "")), other["id"])
+            for other in self.objects.values()
+            for link in value(other, "links")
+            if link["to"] == memory["id"] and link["relation"] == "supersedes" and other["id"] not in gone
+        ]
+        if by is None and others:
+            by = max(others)[1]
         memory["superseded_by"] = by
         if by is None:
             memory |= {"version": value(memory, "version") + 1, "updated_at": now}
