@@ -94,7 +94,8 @@ def edit(
         if expected is not None:
             _check_unchanged(memory, expected, fields)
         references = _resolved(shelf, memory, clean, now)
-        edited = _edited(memory, {**remade, **clean, **references}, redacted.flags)
+        tags = _derived_tags(workspace, memory, clean) if remade else {}
+        edited = _edited(memory, {**remade, **tags, **clean, **references}, redacted.flags)
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
@@ -155,6 +156,14 @@ def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json
     made = workspace.summarizer.describe({"raw": fields["raw"]})
     follow = ("summary_micro", "summary_short", "summary_long")
     return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
+
+
+def _derived_tags(workspace: Workspace, memory: Memory, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The tags of a new text, where those of the memory were made from the old one and not given."""
+    made: Any = workspace.summarizer.describe({"raw": memory.raw}).get("tags") or ()
+    if not made or tuple(made) != tuple(memory.tags):
+        return {}
+    return {"tags": workspace.summarizer.describe({"raw": fields["raw"]}).get("tags")}
 
 
 def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:

@@ -213,3 +213,12 @@ def test_links_that_are_edited_lead_to_ids_and_keep_their_dates(run: Run) -> Non
         {"created_at": "2026-02-01T00:00:00Z", "relation": "depends_on", "to": ids["b"], "weight": 0.5},
         {"created_at": "2026-02-02T00:00:00Z", "relation": "depends_on", "to": ids["c"]},
     ]
+
+
+def test_tags_made_from_a_text_go_with_it(run: Run) -> None:
+    run("remember", "Nightingale budget is five million.", "--path", "made")
+    run("remember", "Nightingale budget is six million.", "--path", "given", "--tag", "nightingale")
+    for path in ("made", "given"):
+        assert run("edit", path, "--text", "The budget of owls is four million.").code == 0
+    assert "nightingale" not in run("get", "made", "--json").out.lower()
+    assert json.loads(run("get", "given", "--json").out)["tags"] == ["nightingale"]
