@@ -68,7 +68,7 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
     through_typer = run(*arguments)
     if arguments[0] == "remember" and through_typer.code == 0:
         run("space", "policy", "main", "--set", "allow_delete=true")
-        run("forget", json.loads(through_typer.out)["id"], "--purge", "--yes")
+        run("forget", json.loads(through_typer.out)["id"], "--purge", "--now", "--yes")
     run("list")  # so that nothing read so far is left on standard input
     code = hot.run(arguments)
     captured = capfd.readouterr()
