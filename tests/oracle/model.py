@@ -118,6 +118,8 @@ class Model:
         other = self.at(wanted["path"]) if "path" in wanted else None
         if other is not None and other is not memory:
             raise Refused(CONFLICT)
+        if "raw" in fields and "tags" not in fields:
+            self._free(memory, {"tags"})  # those that were made from the old text are made anew
         self._change(memory, self._linked(wanted, now, memory["id"]), now)
 
     def tag(self, ref: str, add: Sequence[str], remove: Sequence[str], now: str) -> None:
