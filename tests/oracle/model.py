@@ -195,6 +195,8 @@ class Model:
                 memory["links"] = [link for link in memory["links"] if link["to"] in self.objects]
             if value(memory, "superseded_by") not in (None, *self.objects):
                 memory["superseded_by"] = None
+                if value(memory, "valid_until") == memory["updated_at"]:  # it ended with its supersession
+                    memory["valid_until"] = None
 
     def _told(self, given: Fields, now: str) -> tuple[Fields | None, bool]:
         """The memory that `given` tells again, and whether by its id or path."""
