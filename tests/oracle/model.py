@@ -174,6 +174,11 @@ class Model:
             for other, lost in found.severed.items():
                 if other in self.objects:
                     self._rejoin(self.objects[other], memory, *lost)
+            for link in value(memory, "links"):
+                old = self.objects.get(link["to"])
+                if link["relation"] == "supersedes" and old is not None and value(old, "superseded_by") is None:
+                    old["superseded_by"] = name
+                    old["valid_until"] = value(old, "valid_until") or link.get("created_at")
         return memory
 
     def collect(self, ttl: float, now: str) -> tuple[list[Fields], list[Fields]]:
