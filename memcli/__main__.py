@@ -7,7 +7,7 @@ import sys
 def main() -> None:
     """Runs the command line. Completions of values, and plain calls of the hot commands, go past Typer."""
     if sys.argv[1:2] == ["__complete"]:
-        from memcli.cli.values import complete
+        from memcli.cli.completion.values import complete
 
         complete(sys.argv[2:])
         return
@@ -16,7 +16,7 @@ def main() -> None:
     prepare_streams()
     code = None
     if sys.argv[1:2] in (["recall"], ["remember"], ["hook"]):
-        from memcli.cli.hot import run
+        from memcli.cli.fast_path import run
 
         code = run(sys.argv[1:])
     if code is None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
+from memcli.cli.input import decode, read_file
 from memcli.cli.output import ask, report
-from memcli.cli.text import decode, read_file
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
 from memcli.errors import ConflictError, MemcliError, ProviderError, UsageError

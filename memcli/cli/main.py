@@ -12,10 +12,10 @@ from typer.core import TyperGroup
 
 from memcli import __version__
 from memcli.cli.boundary import guarded
-from memcli.cli.options import HELP
+from memcli.cli.typer_tree import HELP, make_command
 from memcli.errors import UsageError
 
-# Each verb has a module `commands/<verb>.py`, with a `command` or, for a group, an `app`. Those of one row share a
+# Each verb has a module `commands/<verb>.py`, with a `command`, which may be a group. Those of one row share a
 # line of the help.
 COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     "Start": (
@@ -114,14 +114,9 @@ class Verbs(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """The command `name`, as Typer makes it of its module's `command` function or `app` group."""
+    """The command `name`, as Typer makes it of what its module declares."""
     file = name.replace("-", "_") + ("_" if iskeyword(name) else "")
-    module = importlib.import_module(f"memcli.cli.commands.{file}")
-    if hasattr(module, "app"):
-        return typer.main.get_group(module.app)
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(name, context_settings=HELP)(module.command)
-    return typer.main.get_command(app)
+    return make_command(importlib.import_module(f"memcli.cli.commands.{file}").command)
 
 
 def _version(value: bool) -> None:

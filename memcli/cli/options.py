@@ -1,93 +1,147 @@
-"""Options that several commands share, declared once; and `verb`, which gives every command the common ones."""
+"""Options as data: each verb declares its own once, and every parser, the help and the completions read them.
+
+    class GcOptions(Options):
+        space: str | None = argument("[SPACE]", "The space [default: the current one].")
+        dry_run: bool = dry_run()
+
+A field is called what its attribute is called: `dry_run` is `--dry-run`. Nothing here imports a parser, so that the
+commands that are called many times a minute start without one.
+"""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import unicodedata
 from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import Any, ClassVar
 
-import typer
+from memcli.errors import UsageError
 
-from memcli.cli.session import Session
-
-HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
-"""Settings that every command has."""
-
-Common = {
-    "space": Annotated[
-        str | None, typer.Option("--space", "-s", metavar="NAME", help="The space to work in [default: main].")
-    ],
-    "root": Annotated[str | None, typer.Option("--root", metavar="DIR", help="The store, or the folder it is in.")],
-    "json": Annotated[bool, typer.Option("--json", help="The answer as JSON on standard output.")],
-    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but answers and errors.")],
-    "freeze_clock": Annotated[
-        str | None, typer.Option("--freeze-clock", metavar="TIME", help="Take TIME (RFC 3339) for now.")
-    ],
-}
+REQUIRED: Any = object()
+"""The default of an argument that must be given."""
 
 
-def _normalized(refs: list[str]) -> list[str]:
-    """Paths are stored in NFC; some terminals and file systems give them decomposed."""
-    return [ref if ref.isascii() else unicodedata.normalize("NFC", ref) for ref in refs]
+class Field:
+    """One option, or an argument, which has no flags.
+
+    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` are
+    the least and the greatest number allowed; `read` makes the value of each word.
+    """
+
+    __slots__ = ("default", "flags", "help", "high", "is_argument", "low", "many", "metavar", "name", "read", "type")
+
+    def __init__(
+        self, flags: tuple[str, ...] = (), type: type = str, default: Any = None, many: bool = False,  # noqa: A002
+        metavar: str = "", help: str = "", low: float | None = None, high: float | None = None,  # noqa: A002
+        is_argument: bool = False, read: Callable[[str], str] | None = None,
+    ) -> None:  # fmt: skip
+        self.name = ""
+        self.flags, self.type, self.default, self.many = flags, type, default, many
+        self.metavar, self.help, self.low, self.high = metavar, help, low, high
+        self.is_argument, self.read = is_argument, read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        if not self.flags and not self.is_argument:
+            self.flags = ("--" + name.rstrip("_").replace("_", "-"),)
+
+    def value_of(self, given: Any) -> Any:
+        """What the field is, given this. Raises UsageError for a number out of range."""
+        if self.read is not None:
+            return [self.read(word) for word in given] if self.many else self.read(given)
+        if self.low is not None and given is not None:
+            self._check_range(given, self.low, self.high)
+        return given
+
+    def _check_range(self, value: float, low: float, high: float | None) -> None:
+        if value >= low and (high is None or value <= high):
+            return
+        allowed = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+        raise UsageError(f"{self.flags[0]} must be {allowed}, not {value}")
 
 
-Refs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="ID|PATH...", help="Memories by id, by the beginning of an id, or by path.", callback=_normalized
-    ),
-]
-Ref = Annotated[
-    str,
-    typer.Argument(metavar="ID|PATH", help="A memory, as in `memcli get`.", callback=lambda ref: _normalized([ref])[0]),
-]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b for any of several."),
-]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b for all of several."),
-]
-Rev = Annotated[str | None, typer.Option("--rev", metavar="REV", help="As the store was at this commit.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would be done, and do nothing.")]
+class Options:
+    """What a verb was given: a value for each field of its class, the default where none was given."""
+
+    FIELDS: ClassVar[dict[str, Field]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.FIELDS = {**cls.FIELDS, **{name: f for name, f in vars(cls).items() if isinstance(f, Field)}}
+
+    def __init__(self, **values: Any) -> None:
+        """Raises TypeError for a name that is no field, UsageError for a number out of range."""
+        for name, field in self.FIELDS.items():
+            if name in values:
+                value = field.value_of(values.pop(name))
+            elif field.default is REQUIRED:
+                raise TypeError(f"{name} is required")
+            else:
+                value = [] if field.many else field.default
+            setattr(self, name, value)
+        if values:
+            raise TypeError(f"no such option: {', '.join(values)}")
 
 
-def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """A command from `function(session, ...)`: the common options are added and become the session."""
-    hints = get_type_hints(function, include_extras=True)
-    own = list(inspect.signature(function).parameters.values())[1:]
-    shared = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=False if name in ("json", "quiet") else None, annotation=hint
-        )
-        for name, hint in Common.items()
-    ]
-
-    @functools.wraps(function)
-    def run(**values: Any) -> None:
-        common = {name: values.pop(name) for name in Common}
-        with Session(_name(function), **common) as session:
-            function(session, **values)
-
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[p.name]) for p in own]
-    run.__signature__ = inspect.Signature([*parameters, *shared])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in [*parameters, *shared]}
-    del run.__wrapped__  # inspect must see the signature above, not the function's
-    return run
+def option(*flags: str, metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
+    """An option with a value; without `flags`, it is `--` and its name. `more` is what `Field` takes."""
+    return Field(flags, metavar=metavar, help=help, **more)
 
 
-def _name(function: Callable[..., None]) -> str:
-    """How the command is called, such as `pin` or `space delete`."""
-    room = function.__module__.rpartition(".")[2].rstrip("_")
-    return room if function.__name__ == "command" else f"{room} {function.__name__.rstrip('_')}"
+def flag(*flags: str, help: str, default: bool = False) -> Any:  # noqa: A002
+    """An option without a value. `--git/--no-git` names the one that sets it and the one that clears it."""
+    return Field(flags, bool, default, help=help)
 
 
-def group(name: str, text: str) -> typer.Typer:
-    """A command with commands of its own."""
-    return typer.Typer(
-        name=name, help=text, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
-        pretty_exceptions_enable=False, context_settings=HELP,
-    )  # fmt: skip
+def argument(metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
+    """A word of the command line by its place."""
+    return Field(metavar=metavar, help=help, is_argument=True, **more)
+
+
+def refs_argument() -> Any:
+    """Memories, one at least."""
+    help_ = "Memories by id, by the beginning of an id, or by path."
+    return argument("ID|PATH...", help_, many=True, default=REQUIRED, read=_normalized)
+
+
+def ref_argument() -> Any:
+    """One memory."""
+    return argument("ID|PATH", "A memory, as in `memcli get`.", default=REQUIRED, read=_normalized)
+
+
+def kinds_option() -> Any:
+    """The kinds to choose."""
+    return option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b for any of several.", many=True)
+
+
+def tags_option() -> Any:
+    """The tags to choose."""
+    return option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b for all of several.", many=True)
+
+
+def under_option() -> Any:
+    """The path to choose."""
+    return option(metavar="PATH", help="Only at this path and below it.", default="")
+
+
+def rev_option() -> Any:
+    """An earlier state of the store."""
+    return option(metavar="REV", help="As the store was at this commit.")
+
+
+def dry_run_option() -> Any:
+    """Whether to change nothing."""
+    return flag("--dry-run", "-n", help="Say what would be done, and do nothing.")
+
+
+def _normalized(ref: str) -> str:
+    """`ref` as paths are stored, in NFC; some terminals and file systems give them decomposed."""
+    return ref if ref.isascii() else unicodedata.normalize("NFC", ref)
+
+
+class CommonOptions(Options):
+    """What every verb takes."""
+
+    space: str | None = option("--space", "-s", metavar="NAME", help="The space to work in [default: main].")
+    root: str | None = option(metavar="DIR", help="The store, or the folder it is in.")
+    json: bool = flag(help="The answer as JSON on standard output.")
+    quiet: bool = flag("--quiet", "-q", help="Say nothing but answers and errors.")
+    freeze_clock: str | None = option(metavar="TIME", help="Take TIME (RFC 3339) for now.")

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from memcli.app.workspace import Workspace
+from memcli.cli.options import CommonOptions
 from memcli.cli.output import Output, ProgressBar
 from memcli.errors import MemcliError
 
@@ -14,14 +15,12 @@ from memcli.errors import MemcliError
 class Session:
     """What every command gets. The store is looked for when `open` is called, not before."""
 
-    def __init__(
-        self, command: str, space: str | None, root: str | None, json: bool, quiet: bool, freeze_clock: str | None
-    ) -> None:
+    def __init__(self, command: str, common: CommonOptions) -> None:
         self.options: dict[str, str | None] = {
-            "command": command, "space": space, "root": root, "freeze_clock": freeze_clock,
+            "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
         }  # fmt: skip
-        self.output = Output(json, quiet)
-        self.progress = ProgressBar("embedding", quiet)
+        self.output = Output(common.json, common.quiet)
+        self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
         self._notes: list[str] = []
 

@@ -167,7 +167,7 @@ def warm_up() -> None:
         if verb != "browse":
             load_command(verb)
     for name in (
-        "memcli.cli.hot", "memcli.cli.recalling", "memcli.cli.remembering", "memcli.wiring.workspace", "memcli.index.cache",
+        "memcli.cli.fast_path", "memcli.wiring.workspace", "memcli.index.cache",
         "memcli.ranking.fusion", "memcli.summarize.extractive", "memcli.embed.hashed", "numpy", "sqlite3",
     ):  # fmt: skip
         importlib.import_module(name)

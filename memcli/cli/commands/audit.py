@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 _SHOWN = 3
 
 
-@verb
-def command(
-    session: Session,
-    limit: Annotated[int, typer.Option("--limit", "-l", min=0, metavar="N", help="The last N acts; 0 for all.")] = 20,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Only acts since TIME.")] = None,
-    identifier: Annotated[str | None, typer.Option("--id", metavar="ID|PATH", help="Only acts on this memory.")] = None,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Check that no line was changed, moved or taken out.")
-    ] = False,
-) -> None:
+class AuditOptions(Options):
+    """What `memcli audit` takes."""
+
+    limit: int = option("--limit", "-l", metavar="N", help="The last N acts; 0 for all.", type=int, low=0, default=20)
+    since: str | None = option(metavar="TIME", help="Only acts since TIME.")
+    id: str | None = option(metavar="ID|PATH", help="Only acts on this memory.")
+    verify: bool = flag(help="Check that no line was changed, moved or taken out.")
+
+
+@verb(AuditOptions)
+def command(session: Session, options: AuditOptions) -> None:
     """Show what was done to the space on this machine: when, by whom, with what command, to which memories.
 
     The log is bound line to line by digests. --verify finds what was altered, but not that the last lines are missing:
@@ -30,8 +30,8 @@ def command(
     from memcli.app.audit import acts, check
 
     workspace = session.open()
-    if not verify:
-        found = acts(workspace, limit or None, since, identifier)
+    if not options.verify:
+        found = acts(workspace, options.limit or None, options.since, options.id)
         session.output.answer(found, "\n".join(_line(act) for act in found) or "nothing is recorded")
         return
     checked = check(workspace)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import Ref, verb
+from memcli.cli.options import Options, ref_argument
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 
-@verb
-def command(
-    session: Session,
-    ref: Ref,
-) -> None:
+class BlameOptions(Options):
+    """What `memcli blame` takes."""
+
+    ref: str = ref_argument()
+
+
+@verb(BlameOptions)
+def command(session: Session, options: BlameOptions) -> None:
     """Show which commit last changed each field of a memory, and which one added it.
 
     Example: memcli blame auth/tokens
@@ -21,5 +25,5 @@ def command(
     from memcli.store.layout import Layout
 
     workspace = session.open()
-    found = blame(workspace, open_history(Layout(workspace.root).spaces), ref)
+    found = blame(workspace, open_history(Layout(workspace.root).spaces), options.ref)
     session.output.answer(blame_json(found), blame_text(found))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import Kinds, Tags, verb
+from memcli.cli.options import Options, argument, kinds_option, tags_option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,20 +19,24 @@ if TYPE_CHECKING:
     from memcli.tui.catalogue import Scope
 
 
-@verb
-def command(
-    session: Session,
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Only at this path and below it.")] = "",
-    kind: Kinds = None,
-    tag: Tags = None,
-) -> None:
+class BrowseOptions(Options):
+    """What `memcli browse` takes."""
+
+    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    kind: list[str] = kinds_option()
+    tag: list[str] = tags_option()
+
+
+@verb(BrowseOptions)
+def command(session: Session, options: BrowseOptions) -> None:
     """Look around on a full screen: tree, filter, memory. `?` shows the keys.
 
     Piped, or with --json, it prints what `memcli list` prints.
     """
+    path = options.path
     from memcli.cli import filters
 
-    path, kinds, tags = filters.path(path, "the path"), filters.kinds(session, kind), filters.tags(tag)
+    path, kinds, tags = filters.path(path, "the path"), filters.kinds(session, options.kind), filters.tags(options.tag)
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
         from memcli.render.listing import listing, summary_json
@@ -70,9 +73,9 @@ def _browse(session: Session, scope: Scope) -> None:
 
 def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
     from memcli.app.remember import prepare
-    from memcli.cli.remembering import Route
+    from memcli.cli.submit import submit
 
-    return Route(propose=False, yes=True).store(workspace, [prepare(workspace, fields)])[0]
+    return submit(workspace, [prepare(workspace, fields)], propose=False, yes=True)[0]
 
 
 def _has_screen() -> bool:

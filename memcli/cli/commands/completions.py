@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import REQUIRED, Options, argument
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 
-@verb
-def command(session: Session, shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish")]) -> None:
+class CompletionsOptions(Options):
+    """What `memcli completions` takes."""
+
+    shell: str = argument("bash|zsh|fish", default=REQUIRED)
+
+
+@verb(CompletionsOptions)
+def command(session: Session, options: CompletionsOptions) -> None:
     """Print the completions of a shell.
 
     \b
@@ -20,8 +23,8 @@ def command(session: Session, shell: Annotated[str, typer.Argument(metavar="bash
     zsh:   memcli completions zsh > "${fpath[1]}/_memcli"
     fish:  memcli completions fish > ~/.config/fish/completions/memcli.fish
     """
-    from memcli.cli.completion import SHELLS
+    from memcli.cli.completion.tree import SHELLS
 
-    if shell not in SHELLS:
-        raise UsageError(f"no completions for {shell!r}", f"there are {', '.join(sorted(SHELLS))}")
-    session.output.write(SHELLS[shell]())
+    if options.shell not in SHELLS:
+        raise UsageError(f"no completions for {options.shell!r}", f"there are {', '.join(sorted(SHELLS))}")
+    session.output.write(SHELLS[options.shell]())

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from memcli.cli.options import verb
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
     ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),
@@ -25,7 +25,7 @@ _QUESTIONS: tuple[tuple[str, ...], ...] = (
 _COMMITS = 10
 
 
-@verb
+@verb()
 def command(session: Session) -> None:
     """Take a guided tour: a throw-away store, the last commits of this repository, a few decisions, a question.
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 
-@verb
-def command(
-    session: Session,
-    rev: Annotated[str, typer.Argument(metavar="[REV]", help="The commit to compare with.")] = "HEAD",
-    rev2: Annotated[str | None, typer.Argument(metavar="[REV]", help="A later commit, in the place of now.")] = None,
-    stat: Annotated[bool, typer.Option("--stat", help="Figures only.")] = False,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when something changed.")] = False,
-) -> None:
+class DiffOptions(Options):
+    """What `memcli diff` takes."""
+
+    rev: str = argument("[REV]", "The commit to compare with.", default="HEAD")
+    rev2: str | None = argument("[REV]", "A later commit, in the place of now.")
+    stat: bool = flag(help="Figures only.")
+    exit_code: bool = flag(help="Exit with 1 when something changed.")
+
+
+@verb(DiffOptions)
+def command(session: Session, options: DiffOptions) -> int:
     """Show what became of memories since a commit [HEAD], or between two: in all spaces, or in that of --space.
 
     Words that went stand in [-brackets-], words that came in {+braces+}.
@@ -29,15 +29,16 @@ def command(
     from memcli.render.changes import diff_json, diff_text, stat_text
 
     workspace = session.open()
-    if "..." in rev:
+    if "..." in options.rev:
         raise UsageError("three dots are not understood", "write two: REV..REV")
-    first, dots, last = rev.partition("..") if rev2 is None else (rev, "", rev2)
+    first, dots, last = options.rev.partition("..") if options.rev2 is None else (options.rev, "", options.rev2)
     after = session.open(rev=last or "HEAD").store if last or dots else workspace.store
     named = session.options["space"]
     before = session.open(rev=first or "HEAD").store
     changes = shown(
         diff(before, after, None if named is None else [named]), workspace.redactor, policies(before, after)
     )
-    session.output.answer(diff_json(changes), stat_text(changes) if stat else diff_text(changes))
-    if exit_code and changes:
-        raise typer.Exit(1)
+    session.output.answer(diff_json(changes), stat_text(changes) if options.stat else diff_text(changes))
+    if options.exit_code and changes:
+        return 1
+    return 0

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-import typer
-
-from memcli.cli.options import verb
+from memcli import __version__
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
+from memcli.errors import MemcliError
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import FOLDER, Layout, missing_lines
+from memcli.store.lock import locked
+from memcli.store.place import FOLDERS, Place
+from memcli.store.trust import FileTrust
+from memcli.wiring.roots import locate, read_config
+from memcli.wiring.workspace import open_workspace
 
 
-@verb
-def command(session: Session) -> None:
+@verb()
+def command(session: Session) -> int:
     """Check the installation, the model and the store, with a fix for each problem."""
-    from memcli.cli.checks import run_checks
     from memcli.errors import StoreError
 
     checks = run_checks(session.options, os.environ)
@@ -24,4 +36,182 @@ def command(session: Session) -> None:
     data = [{"name": c.name, "ok": c.ok, "found": c.found, "fix": "" if c.ok else c.fix} for c in checks]
     session.output.answer(data, "\n".join(lines))
     if not all(c.ok for c in checks):
-        raise typer.Exit(StoreError.exit_code)
+        return StoreError.exit_code
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
+    """All checks, in order; those of the store only where there is one."""
+    return [_python(), _sqlite(), _git(), _model(), _embedding(), *_store(options, environ)]
+
+
+def _python() -> Check:
+    found = f"memcli {__version__}, Python {platform.python_version()}"
+    return Check("python", sys.version_info >= (3, 11), found, "memcli needs Python 3.11")
+
+
+def _sqlite() -> Check:
+    try:
+        sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
+    except sqlite3.Error as error:
+        return Check("sqlite", False, f"SQLite {sqlite3.sqlite_version}: {error}", "use a Python whose SQLite has FTS5")
+    return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
+
+
+def _git() -> Check:
+    path = shutil.which("git")
+    return Check("git", path is not None, path or "not on PATH", "install git; `ingest --git` needs it")
+
+
+def _model() -> Check:
+    from memcli.embed.onnx import MODEL_DIGEST, verify
+
+    problems = verify()
+    return Check(
+        "model",
+        not problems,
+        "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified",
+        "install memcli again",
+    )
+
+
+def _embedding() -> Check:
+    from memcli.embed.onnx import OnnxEmbedder
+
+    try:
+        vector = OnnxEmbedder().embed(["memory"])[0]
+    except MemcliError as error:
+        return Check("embedding", False, error.message, error.hint)
+    return Check(
+        "embedding",
+        any(vector),
+        f"{len(vector)} dimensions",
+        "install onnxruntime again; MEMCLI_EMBEDDER=off works without",
+    )
+
+
+def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    try:
+        root = locate(options, environ)
+    except MemcliError as error:
+        yield Check("store", False, error.message, error.hint)
+        return
+    if root is None:
+        yield Check("store", True, "none here (`memcli init` makes one)")
+        return
+    yield _writable(root)
+    yield _ignored(root)
+    yield _place(root)
+    yield _config(root)
+    yield from _merge_driver(root)
+    yield from _hooks(root)
+    yield _trust(root)
+    yield from _spaces(options, environ)
+
+
+def _writable(root: str) -> Check:
+    """Writes a file, for permissions tell little of a full disk or of a folder that is none."""
+    layout = Layout(root)
+    probe = layout.local("doctor")
+    try:
+        make_folder(os.path.dirname(probe))
+        write_file(probe, b"doctor", 0o600)
+        remove_file(probe)
+        with locked(layout.lock("doctor"), "the store", wait=0):
+            return Check("store", True, root)
+    except MemcliError as error:
+        return Check("store", False, error.message, error.hint)
+
+
+def _ignored(root: str) -> Check:
+    """Whether git ignores what is of this machine alone; the file may have come with a clone."""
+    try:
+        missing = missing_lines(Layout(root))
+    except MemcliError as error:
+        return Check("gitignore", False, error.message, error.hint)
+    told = f"has no line for {', '.join(missing)}" if missing else "ignores what is of this machine alone"
+    return Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
+
+
+def _place(root: str) -> Check:
+    """Whether git tracks what is of this machine alone. What it writes there is put aside, not used."""
+    try:
+        aside = Place(Layout(root)).claim()
+        tracked = Place(Layout(root)).tracked()
+    except MemcliError as error:
+        return Check("machine", False, error.message, error.hint)
+    told = [f"moved {', '.join(aside)} to {FOLDER}/local/quarantine"] if aside else []
+    if tracked:
+        told.append(f"git tracks {len(tracked)} files that are never used, such as {tracked[0].path}")
+    fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
+    return Check("machine", not tracked, "; ".join(told) or "local/, cache/ and audit/ were made here", fix)
+
+
+def _config(root: str) -> Check:
+    try:
+        found = read_config(Layout(root))
+    except MemcliError as error:
+        return Check("config", False, error.message, error.hint)
+    told = [f"{name}={value}" for name, value in sorted(found.values.items())]
+    return Check("config", not found.problems, ", ".join([*told, *found.problems]) or "none", "correct the file")
+
+
+def _merge_driver(root: str) -> Iterator[Check]:
+    """Whether git merges by memcli, where the store is in a repository; a clone brings no configuration with it."""
+    from memcli.git.driver import problem
+    from memcli.git.revisions import open_history
+
+    try:
+        history = open_history(Layout(root).spaces)
+        found = problem(history.repository, history.path("main.json"))
+    except MemcliError:
+        return
+    if found is None:
+        yield Check("merge driver", True, "not asked for (`memcli init --git` installs it)")
+    else:
+        yield Check("merge driver", not found, found or "git merges memories by memcli", "run `memcli init --git`")
+
+
+def _hooks(root: str) -> Iterator[Check]:
+    """Whether those hooks that are memcli's are of this memcli, where the store is in a repository."""
+    from memcli.git.hook_script import NAMES
+    from memcli.git.hooks import find_hooks
+
+    try:
+        hooks = find_hooks(os.path.dirname(root))
+        states = [(name, hooks.status(name).state) for name in NAMES]
+    except MemcliError:
+        return
+    told = [f"{name} {state}" for name, state in states if state in ("installed", "outdated", "edited")]
+    ok = not any(state in ("outdated", "edited") for _, state in states)
+    found = ", ".join(told) or "none (`memcli hook install` installs them)"
+    yield Check("hooks", ok, found, "run `memcli hook install`")
+
+
+def _trust(root: str) -> Check:
+    """Said, not faulted: an unaccepted clone works, with care."""
+    if FileTrust(Layout(root)).is_accepted:
+        return Check("trust", True, "made or accepted here")
+    return Check("trust", True, "came with a clone that nobody here has accepted (`memcli trust --status`)")
+
+
+def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    from memcli.app.space import list_spaces
+
+    try:
+        workspace = open_workspace(options, environ)
+        for space in list_spaces(workspace):
+            found = space.problem or f"{space.objects} memories"
+            yield Check(f"space {space.name}", not space.problem, found, "run `memcli fsck --repair`")
+    except MemcliError as error:
+        yield Check("spaces", False, error.message, error.hint)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import Ref, verb
+from memcli.cli.options import Options, flag, option, ref_argument
 from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 
@@ -21,21 +20,19 @@ if TYPE_CHECKING:
     Edited = tuple[Memory, Mapping[str, int]]
 
 
-@verb
-def command(
-    session: Session,
-    ref: Ref,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="The new text; `-` reads standard input.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="FIELD=VALUE", help="Text as is, other fields as JSON, null for the default; repeatable."
-        ),
-    ] = None,
-    object_: Annotated[bool, typer.Option("--object", help="Edit all fields, as JSON, in the editor.")] = False,
-) -> None:
+class EditOptions(Options):
+    """What `memcli edit` takes."""
+
+    ref: str = ref_argument()
+    text: str | None = option(metavar="TEXT", help="The new text; `-` reads standard input.")
+    set: list[str] = option(
+        metavar="FIELD=VALUE", help="Text as is, other fields as JSON, null for the default; repeatable.", many=True
+    )
+    object: bool = flag(help="Edit all fields, as JSON, in the editor.")
+
+
+@verb(EditOptions)
+def command(session: Session, options: EditOptions) -> None:
     """Change the text or other fields of a memory.
 
     Without --text and --set it opens the text in an editor: $VISUAL, $EDITOR, or else nano or vi. What cannot be saved
@@ -48,12 +45,14 @@ def command(
     from memcli.app.edit import edit
     from memcli.cli.filters import note_similar
 
-    fields = _given(text, set_)
-    if fields and object_:
+    fields = _given(options.text, options.set)
+    if fields and options.object:
         raise UsageError("--object is given with --text or --set", "--object opens the editor; give it alone")
     workspace = session.open()
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
-    done = edit(workspace, ref, fields) if fields else _in_editor(session, workspace, ref, object_)
+    done = (
+        edit(workspace, options.ref, fields) if fields else _in_editor(session, workspace, options.ref, options.object)
+    )
     if done is None:
         session.output.confirm({"status": "unchanged"}, "nothing was changed")
         return
@@ -66,7 +65,7 @@ def command(
 
 
 def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
-    from memcli.cli.text import read_text
+    from memcli.cli.input import read_text
 
     fields = assignments(pairs)
     if text is None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import Kinds, Tags, verb
+from memcli.cli.input import read_file
+from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
 from memcli.cli.session import Session
-from memcli.cli.text import read_file
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,25 +18,21 @@ if TYPE_CHECKING:
 _MAX_KEY = 1 << 16
 
 
-@verb
-def command(
-    session: Session,
-    name: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")] = None,
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="FILE", help="Where to; `-` is standard output.")
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", "-f", metavar="json|jsonl|md", help="Else as --out ends [default: json]."),
-    ] = None,
-    sign: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Sign with this private key: ed25519, of OpenSSH or PEM.")
-    ] = None,
-    kind: Kinds = None,
-    tag: Tags = None,
-    under: Annotated[str, typer.Option(metavar="PATH", help="Only at this path and below it.")] = "",
-    redact: Annotated[bool, typer.Option("--redact", help="Export without the secrets that are found.")] = False,
-) -> None:
+class ExportOptions(Options):
+    """What `memcli export` takes."""
+
+    name: str | None = argument("[SPACE]", "The space [default: the current one].")
+    out: str | None = option("--out", "-o", metavar="FILE", help="Where to; `-` is standard output.")
+    format: str | None = option("--format", "-f", metavar="json|jsonl|md", help="Else as --out ends [default: json].")
+    sign: str | None = option(metavar="FILE", help="Sign with this private key: ed25519, of OpenSSH or PEM.")
+    kind: list[str] = kinds_option()
+    tag: list[str] = tags_option()
+    under: str = under_option()
+    redact: bool = flag(help="Export without the secrets that are found.")
+
+
+@verb(ExportOptions)
+def command(session: Session, options: ExportOptions) -> None:
     """Write a space to a bundle with counts and a SHA-256: `.memory/exports/<space>.json` unless told otherwise.
 
     `memcli import` reads every format back, to the byte; so nothing is removed from what `--out -` pipes either. A key to sign with is made by
@@ -47,25 +42,28 @@ def command(
 
     Example: memcli export --sign memcli_key --out team.jsonl
     """
+    form = options.format
     from memcli.app.bundles import Selection, export_space, written
     from memcli.cli import filters
     from memcli.codec.signature import open_key
     from memcli.model.names import check_space
 
-    form = _form(form, out)
-    selection = Selection(filters.kinds(session, kind), filters.tags(tag), filters.path(under, "--under"))
-    if selection.told() and out is None:
+    form = _form(form, options.out)
+    selection = Selection(
+        filters.kinds(session, options.kind), filters.tags(options.tag), filters.path(options.under, "--under")
+    )
+    if selection.told() and options.out is None:
         raise UsageError("a part of a space would take the place of its whole export", "name another file with --out")
-    signer = open_key(read_file(sign, _MAX_KEY), sign) if sign is not None else None
+    signer = open_key(read_file(options.sign, _MAX_KEY), options.sign) if options.sign is not None else None
     workspace = session.open()
-    space = check_space(name or workspace.space)
-    export = export_space(workspace, space, selection, signer.sign if signer else None, redact=redact)
-    if out == "-":
+    space = check_space(options.name or workspace.space)
+    export = export_space(workspace, space, selection, signer.sign if signer else None, redact=options.redact)
+    if options.out == "-":
         for piece in written(export, form):
             session.output.raw(piece.decode())
         return
     data = b"".join(written(export, form))
-    path = _write(workspace, export, form, out, data)
+    path = _write(workspace, export, form, options.out, data)
     told = {
         "space": space, "objects": len(export.space.objects), "path": path, "bytes": len(data), "format": form,
         "hash": export.hash, "signed_by": signer.fingerprint if signer else None,

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-import typer
 
 from memcli.app.workspace import Workspace
-from memcli.cli.options import Refs, verb
+from memcli.cli.options import Options, flag, refs_argument
 from memcli.cli.output import ask
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 
 
-@verb
-def command(
-    session: Session,
-    refs: Refs,
-    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Everything below the paths, too.")] = False,
-    purge: Annotated[bool, typer.Option("--purge", help="Delete them; `memcli restore` brings them back.")] = False,
-    now: Annotated[
-        bool, typer.Option("--now", help="With --purge: keep nothing in the trash, caches or logs; for leaked secrets.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
-) -> None:
+class ForgetOptions(Options):
+    """What `memcli forget` takes."""
+
+    refs: list[str] = refs_argument()
+    recursive: bool = flag("--recursive", "-r", help="Everything below the paths, too.")
+    purge: bool = flag(help="Delete them; `memcli restore` brings them back.")
+    now: bool = flag(help="With --purge: keep nothing in the trash, caches or logs; for leaked secrets.")
+    yes: bool = flag("--yes", "-y", help="Delete without asking.")
+
+
+@verb(ForgetOptions)
+def command(session: Session, options: ForgetOptions) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
     `memcli edit ID --set active=true` brings one back.
     """
     workspace = session.open()
-    if now and not purge:
+    if options.now and not options.purge:
         raise UsageError("--now goes with --purge", "memcli forget ID --purge --now")
-    if purge:
-        _purge(session, workspace, refs, recursive, now, yes)
+    if options.purge:
+        _purge(session, workspace, options.refs, options.recursive, options.now, options.yes)
         return
     from memcli.app.edit import forget
 
-    memories = forget(workspace, refs, recursive)
+    memories = forget(workspace, options.refs, options.recursive)
     data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}
     session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
 

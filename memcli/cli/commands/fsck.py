@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, flag
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import CorruptError
 from memcli.wiring.files import check_files
 
 
-@verb
-def command(
-    session: Session,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
-) -> None:
+class FsckOptions(Options):
+    """What `memcli fsck` takes."""
+
+    repair: bool = flag(help="Mend what can be mended.")
+
+
+@verb(FsckOptions)
+def command(session: Session, options: FsckOptions) -> None:
     """Look through the store for damage: files cut short, memories that cannot be read, ids or paths that stand twice,
     links into nowhere, hashes that do not fit, wrong order, what crashes left behind.
 
@@ -24,7 +24,7 @@ def command(
     .memory/local/quarantine. Exits with 6 while there is damage.
     """
     workspace = session.open()
-    found = list(check_files(workspace, repair))
+    found = list(check_files(workspace, options.repair))
     damaged = sum(finding.is_damage and not mended for finding, mended in found)
     lines = []
     for finding, mended in found:

@@ -3,37 +3,80 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
 
-import typer
-
-from memcli.cli.options import DryRun, verb
+from memcli.app.gc import Collected
+from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
+from memcli.model.memory import Json
+from memcli.policy.retention import Removal
 
 
-@verb
-def command(
-    session: Session,
-    name: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="The space [default: the current one].")] = None,
-    ttl_days: Annotated[
-        float | None, typer.Option(min=0, metavar="N", help="Take N for the policy's ttl_days, this once.")
-    ] = None,
-    dry_run: DryRun = False,
-    trust_clock: Annotated[
-        bool, typer.Option("--trust-clock", help="Go on although the clock lies behind or far ahead of the space.")
-    ] = False,
-) -> None:
+class GcOptions(Options):
+    """What `memcli gc` takes."""
+
+    name: str | None = argument("[SPACE]", "The space [default: the current one].")
+    ttl_days: float | None = option(metavar="N", help="Take N for the policy's ttl_days, this once.", type=float, low=0)
+    dry_run: bool = dry_run_option()
+    trust_clock: bool = flag(help="Go on although the clock lies behind or far ahead of the space.")
+
+
+@verb(GcOptions)
+def command(session: Session, options: GcOptions) -> None:
     """Delete memories that were not updated for longer than the space's policy lets them live. Pinned ones stay.
 
     What is deleted stays in the trash for the policy's grace_days, and `memcli restore` brings it back.
     """
     from memcli.app.gc import collect
     from memcli.app.space import check_exists
-    from memcli.cli.collecting import told, told_json
 
     workspace = session.open()
-    if name is not None:
-        check_exists(workspace, name)
-        workspace = replace(workspace, space=name)
-    done = collect(workspace, ttl_days, dry_run, trust_clock)
-    session.output.confirm(told_json(done, workspace.space, dry_run), told(done, workspace.space, dry_run))
+    if options.name is not None:
+        check_exists(workspace, options.name)
+        workspace = replace(workspace, space=options.name)
+    done = collect(workspace, options.ttl_days, options.dry_run, options.trust_clock)
+    session.output.confirm(
+        told_json(done, workspace.space, options.dry_run), told(done, workspace.space, options.dry_run)
+    )
+
+
+def told(done: Collected, space: str, dry_run: bool) -> str:
+    """Each memory that goes and why, then the counts."""
+    plan, verb = done.plan, "would purge" if dry_run else "purged"
+    lines = [
+        f"{verb} {r.memory.id} {r.memory.path} (updated {r.memory.updated_at[:10]}; {_why(r)})" for r in plan.removals
+    ]
+    lines += [f"left {m.id} {m.path}: it comes from the future ({m.updated_at})" for m in plan.future]
+    if not plan.rules:
+        lines.append(f"nothing expires in space {space!r}: its policy has no ttl_days, retention or max_objects")
+    else:
+        pinned = f"; {len(plan.pinned)} expired but pinned" if plan.pinned else ""
+        lines.append(f"{verb} {len(plan.removals)} under {', '.join(f'{n}={v:g}' for n, v in plan.rules)}{pinned}")
+    if done.emptied:
+        count = sum(len(run.space.objects) for run in done.emptied)
+        lines.append(f"{'would erase' if dry_run else 'erased'} {count} from the trash: their grace is over")
+    if done.refusal is not None:
+        lines.append(f"it would be refused: {done.refusal.message} ({done.refusal.hint})")
+    return "\n".join(lines)
+
+
+def told_json(done: Collected, space: str, dry_run: bool) -> Json:
+    """The same for programs."""
+    plan = done.plan
+    return {
+        "space": space, "dry_run": dry_run, "rules": dict(plan.rules), "run": done.run,
+        "purged": [
+            {"id": r.memory.id, "path": r.memory.path, "updated_at": r.memory.updated_at, "why": r.reason}
+            for r in plan.removals
+        ],
+        "pinned": [r.memory.id for r in plan.pinned],
+        "future": [m.id for m in plan.future],
+        "erased": [{"run": run.name, "memories": len(run.space.objects)} for run in done.emptied],
+        "refused": "" if done.refusal is None else done.refusal.message,
+    }  # fmt: skip
+
+
+def _why(removal: Removal) -> str:
+    if removal.reason == "max_objects":
+        return f"more than max_objects={removal.limit:g}"
+    return f"{removal.age_days:.0f} days old, {removal.reason}={removal.limit:g}"

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import Refs, Rev, verb
+from memcli.cli.options import Options, option, refs_argument, rev_option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
 
 
-@verb
-def command(
-    session: Session,
-    refs: Refs,
-    field: Annotated[str | None, typer.Option("--field", metavar="NAME", help="This field alone, as it is.")] = None,
-    rev: Rev = None,
-) -> None:
+class GetOptions(Options):
+    """What `memcli get` takes."""
+
+    refs: list[str] = refs_argument()
+    field: str | None = option(metavar="NAME", help="This field alone, as it is.")
+    rev: str | None = rev_option()
+
+
+@verb(GetOptions)
+def command(session: Session, options: GetOptions) -> None:
     """Print memories whole, by id or path.
 
     --field prints what is stored, to the byte, when its output is piped: escape sequences too. On a terminal they are
@@ -32,12 +34,12 @@ def command(
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
-    workspace = session.open(rev=rev)
-    memories = get(workspace, refs)
-    if field is not None:
-        values = [memory_to_json(m).get(field) for m in memories]
-        if field not in memory_to_json(memories[0]) and not hasattr(memories[0], field):
-            raise UsageError(f"no field {field!r}", "`memcli schema object` lists them")
+    workspace = session.open(rev=options.rev)
+    memories = get(workspace, options.refs)
+    if options.field is not None:
+        values = [memory_to_json(m).get(options.field) for m in memories]
+        if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
+            raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists them")
         text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
         if session.output.json:
             session.output.answer(values[0] if len(values) == 1 else values, "")

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import RefusedError, UsageError
 
 
-@verb
-def command(
-    session: Session,
-    staged: Annotated[bool, typer.Option("--staged", help="What the next commit takes [default].")] = False,
-    diff: Annotated[str | None, typer.Option(metavar="FILE", help="A diff; `-` reads standard input.")] = None,
-    changed: Annotated[str | None, typer.Option(metavar="REV", help="What was committed and staged since REV.")] = None,
-    format_: Annotated[
-        str | None, typer.Option("--format", metavar="text|json|sarif|github", help="How it is told [default: text].")
-    ] = None,
-) -> None:
+class GuardOptions(Options):
+    """What `memcli guard` takes."""
+
+    staged: bool = flag(help="What the next commit takes [default].")
+    diff: str | None = option(metavar="FILE", help="A diff; `-` reads standard input.")
+    changed: str | None = option(metavar="REV", help="What was committed and staged since REV.")
+    format: str | None = option(metavar="text|json|sarif|github", help="How it is told [default: text].")
+
+
+@verb(GuardOptions)
+def command(session: Session, options: GuardOptions) -> int:
     """Hold a change against the memories that say what not to do.
 
     Each negative, constraint or procedure with a trigger that matches an added line is printed as
@@ -32,16 +30,16 @@ def command(
     Example: memcli guard --changed origin/main --format github
     """
     from memcli.app.guard import guard
-    from memcli.cli.diffs import read_edits
+    from memcli.cli.input import read_edits
     from memcli.render.findings import FORMATS
 
-    if sum([staged, diff is not None, changed is not None]) > 1:
+    if sum([options.staged, options.diff is not None, options.changed is not None]) > 1:
         raise UsageError("more than one of --staged, --diff and --changed is given", "give one of them")
-    name = "json" if session.output.json else format_ or "text"
+    name = "json" if session.output.json else options.format or "text"
     if name != "json" and name not in FORMATS:
         raise UsageError(f"no format {name!r}", f"there are {', '.join(sorted([*FORMATS, 'json']))}")
     workspace = session.open()
-    verdict = guard(workspace, read_edits(diff=diff, changed=changed))
+    verdict = guard(workspace, read_edits(diff=options.diff, changed=options.changed))
     if name == "json":
         session.output.json = True
         session.output.answer(verdict.to_json(), "")
@@ -53,4 +51,5 @@ def command(
         session.output.note("the store came with a clone: nothing in it stops a commit until you run `memcli trust`")
     if verdict.enforced:
         session.output.note(f"{verdict.enforced} enforced: change the lines; `memcli get ID` tells why")
-        raise typer.Exit(RefusedError.exit_code)
+        return RefusedError.exit_code
+    return 0

@@ -3,27 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import group, verb
+from memcli.app.commit_advice import BACKEND
+from memcli.app.workspace import Workspace
+from memcli.cli.background import run_within, start_detached
+from memcli.cli.options import REQUIRED, Options, argument, flag
+from memcli.cli.output import report
 from memcli.cli.session import Session
+from memcli.cli.verb import Group
 from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
+from memcli.model.failure import reason_of
+from memcli.model.memory import Json
+from memcli.store.hook_log import HookLog
+from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
     from memcli.git.hooks import Hook
-    from memcli.store.hook_log import HookLog
 
-app = group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
-Names = Annotated[list[str] | None, typer.Argument(metavar="[HOOK...]", help=f"Of {', '.join(NAMES)}.")]
+FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
+"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
+_VERBOSE = "MEMCLI_HOOK_VERBOSE"
+_LOCK_SECONDS = "2"
+_TURN_SECONDS = 30.0
+_MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
+_PUSH_SECONDS = 1.8
+_MAX_PAIRS = 1 << 20
+
+command = Group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
 
 
-@app.command()
-@verb
-def install(session: Session, names: Names = None) -> None:
+class InstallOptions(Options):
+    """What `memcli hook install` takes."""
+
+    names: list[str] = argument("[HOOK...]", f"Of {', '.join(NAMES)}.", many=True)
+
+
+@command.verb(InstallOptions)
+def install(session: Session, options: InstallOptions) -> int:
     """Install hooks; without names, all but pre-push.
 
     post-commit, post-merge, post-checkout and post-rewrite ingest, in the background, what came since the last time;
@@ -40,7 +62,7 @@ def install(session: Session, names: Names = None) -> None:
     from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
-    done = _each(session, names or DEFAULT, hooks.install)
+    done = _each(session, options.names or DEFAULT, hooks.install)
     store = locate(session.options, os.environ)
     if store is None:
         session.output.note("there is no store here yet: the hooks do nothing until you run `memcli init`")
@@ -51,12 +73,17 @@ def install(session: Session, names: Names = None) -> None:
         )
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} lies in the work tree: git shows the hooks as changes, do not commit them")
-    _tell(session, hooks.folder, done)
+    return _tell(session, hooks.folder, done)
 
 
-@app.command()
-@verb
-def uninstall(session: Session, names: Names = None) -> None:
+class UninstallOptions(Options):
+    """What `memcli hook uninstall` takes."""
+
+    names: list[str] = argument("[HOOK...]", f"Of {', '.join(NAMES)}.", many=True)
+
+
+@command.verb(UninstallOptions)
+def uninstall(session: Session, options: UninstallOptions) -> int:
     """Take hooks away, all if none is named, and put back what was there before, as it was.
 
     Example: memcli hook uninstall
@@ -64,11 +91,10 @@ def uninstall(session: Session, names: Names = None) -> None:
     from memcli.git.hooks import find_hooks
 
     hooks = find_hooks(os.getcwd())
-    _tell(session, hooks.folder, _each(session, names or NAMES, hooks.uninstall))
+    return _tell(session, hooks.folder, _each(session, options.names or NAMES, hooks.uninstall))
 
 
-@app.command()
-@verb
+@command.verb()
 def status(session: Session) -> None:
     """Show the state of each hook, the last run, and the commits that could not be ingested.
 
@@ -96,17 +122,14 @@ def status(session: Session) -> None:
         session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` tries again")
 
 
-@app.command()
-@verb
-def retry(session: Session) -> None:
+@command.verb()
+def retry(session: Session) -> int:
     """Ingest again the commits that hooks had to skip.
 
     Exits with 1 when one of them still cannot be ingested.
 
     Example: memcli hook retry
     """
-    from memcli.store.hook_log import HookLog
-    from memcli.store.layout import Layout
     from memcli.wiring.hooks import retry as ingest_again
 
     workspace = session.open()
@@ -120,13 +143,12 @@ def retry(session: Session) -> None:
     for entry in left:
         session.output.note(f"skipped {entry['commit'][:10]}: {entry['reason']}")
     if left:
-        raise typer.Exit(MemcliError.exit_code)
+        return MemcliError.exit_code
+    return 0
 
 
 def _log(session: Session) -> HookLog | None:
     """The log of the store, where there is one."""
-    from memcli.store.hook_log import HookLog
-    from memcli.store.layout import Layout
 
     try:
         workspace = session.open()
@@ -145,23 +167,113 @@ def _remark(hook: Hook) -> str:
     return "has come over memcli's: install again" if hook.state == "foreign" else "calls the one that was there before"
 
 
-@app.command()
-@verb
-def run(
-    session: Session,
-    hook: Annotated[str, typer.Argument(metavar="HOOK", help="Which hook it is.")],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGUMENT...]", help="What git gave it.")] = None,
-    detached: Annotated[bool, typer.Option("--detached", help="This process is in the background already.")] = False,
-) -> None:
+class RunOptions(Options):
+    """What `memcli hook run` takes."""
+
+    hook: str = argument("HOOK", "Which hook it is.", default=REQUIRED)
+    arguments: list[str] = argument("[ARGUMENT...]", "What git gave it.", many=True)
+    detached: bool = flag(help="This process is in the background already.")
+
+
+@command.verb(RunOptions)
+def run(session: Session, options: RunOptions) -> None:
     """Do what a hook does; the installed hooks call it, and so can a hook manager.
 
     Never fails for what it finds. Following commits goes on in the background after it has returned.
 
     Example: memcli hook run post-commit
     """
-    from memcli.cli.hooking import run_hook
+    check_name(options.hook)
+    if _run(session, options.hook, options.arguments, detached=options.detached):
+        sys.stderr.flush()
+        os._exit(0)  # what was given up still runs
 
-    run_hook(session, hook, arguments=arguments or (), detached=detached)
+
+def _run(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
+    """Whether work was given up that still runs."""
+    pairs = _pairs() if hook == "post-rewrite" else ""
+    waits = bool(os.environ.get(FOREGROUND))
+    if hook == "prepare-commit-msg":
+        return run_within(
+            None if waits else _MESSAGE_SECONDS,
+            lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), BACKEND),
+        )
+    if hook == "pre-push":
+        return run_within(
+            None if waits else _PUSH_SECONDS, lambda: _logged(session, hook, lambda *_: _look_for_secrets(session))
+        )
+    if not detached and not waits:
+        chosen = [f"--{name}={value}" for name in ("space", "root") if (value := session.options[name])]
+        start_detached(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
+        return False
+    if detached:
+        with suppress(OSError):  # it leads a session already
+            os.setsid()
+    _logged(session, hook, lambda workspace, log: _follow(workspace, log, hook, arguments, pairs))
+    return False
+
+
+def _follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
+    from memcli.wiring.hooks import follow
+
+    with log.one_at_a_time(_TURN_SECONDS):
+        return follow(workspace, log, hook, arguments, pairs)
+
+
+def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
+    from memcli.wiring.hooks import advise
+
+    return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
+
+
+def _look_for_secrets(session: Session) -> dict[str, Json]:
+    from memcli.app.scan import scan
+    from memcli.cli.scan_input import documents, open_rules
+
+    rules, root = open_rules(session, must_exist=True)
+    leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
+    if leaks:
+        files = ", ".join(sorted({leak.file for leak in leaks}))
+        sys.stderr.write(
+            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` says which, "
+            "`memcli scan --history` what git has of them\n"
+        )
+    return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
+
+
+def _logged(
+    session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
+) -> None:
+    """Does the work, and leaves a line of how it went: nobody is there to be told of an error."""
+    is_verbose = bool(os.environ.get(_VERBOSE))
+    session.output.quiet = not is_verbose
+    since = time.monotonic()
+    try:
+        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend)
+    except MemcliError as error:
+        if is_verbose and not isinstance(error, NotFoundError):
+            report(error, json=False)
+        return
+    log = HookLog(Layout(workspace.root), workspace.space)
+    try:
+        told = work(workspace, log)
+    except MemcliError as error:
+        told = {"outcome": "failed", "error": error.message, "hint": error.hint}
+    except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
+        told = {"outcome": "failed", "error": reason_of(error)}
+    spent = round((time.monotonic() - since) * 1000)
+    entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
+    with suppress(MemcliError, OSError):
+        log.add(entry)
+    if is_verbose:
+        session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
+
+
+def _pairs() -> str:
+    """The commits that git says were rewritten; none where nothing can be read."""
+    with suppress(OSError):
+        return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
+    return ""
 
 
 def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
@@ -178,9 +290,10 @@ def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> 
     return done
 
 
-def _tell(session: Session, folder: str, done: dict[str, str]) -> None:
+def _tell(session: Session, folder: str, done: dict[str, str]) -> int:
     data = {"folder": folder, "hooks": done}
     text = "\n".join(f"{what} {name}" for name, what in done.items() if what != "absent")
     session.output.confirm(data, text or f"no hooks of memcli in {folder}")
     if "refused" in done.values():
-        raise typer.Exit(RefusedError.exit_code)
+        return RefusedError.exit_code
+    return 0

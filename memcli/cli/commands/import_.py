@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated
 
-import typer
-
-from memcli.cli.options import DryRun, verb
+from memcli.cli.input import read_file, read_stdin
+from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
-from memcli.cli.text import read_file, read_stdin
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 _MAX_KEYS = 1 << 20
 _FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp")
 
 
-@verb
-def command(
-    session: Session,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A bundle, or a file or folder of another tool; `-` reads it.")
-    ],
-    mode: Annotated[
-        str, typer.Option(metavar="merge|replace", help="Keep the newer of two, or take the bundle's.")
-    ] = "merge",
-    trusted_key: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Take the bundle only if one of these public keys signed it.")
-    ] = None,
-    form: Annotated[
-        str, typer.Option("--from", metavar="|".join(_FORMS), help="What it is; auto: what it looks like.")
-    ] = "auto",
-    dry_run: DryRun = False,
-) -> None:
+class ImportOptions(Options):
+    """What `memcli import` takes."""
+
+    file: str = argument("FILE", "A bundle, or a file or folder of another tool; `-` reads it.", default=REQUIRED)
+    mode: str = option(metavar="merge|replace", help="Keep the newer of two, or take the bundle's.", default="merge")
+    trusted_key: str | None = option(metavar="FILE", help="Take the bundle only if one of these public keys signed it.")
+    from_: str = option(metavar="|".join(_FORMS), help="What it is; auto: what it looks like.", default="auto")
+    dry_run: bool = dry_run_option()
+
+
+@verb(ImportOptions)
+def command(session: Session, options: ImportOptions) -> None:
     """Read a bundle into its space, or into --space: all of it, or nothing. One changed since its export is refused.
 
     Also reads what other tools remember: folders of Markdown notes, CLAUDE.md and AGENTS.md, decision records
@@ -42,21 +35,24 @@ def command(
 
     Example: memcli import docs/adr
     """
-    if mode not in ("merge", "replace"):
-        raise UsageError(f"no mode {mode!r}", "there are merge and replace")
-    if form not in _FORMS:
-        raise UsageError(f"no tool {form!r}", f"there are {', '.join(_FORMS)}")
-    data = None if os.path.isdir(file) else read_stdin() if file == "-" else read_file(file)
-    if form == "memcli" or (form == "auto" and data is not None and not _is_foreign(file, data)):
+    if options.mode not in ("merge", "replace"):
+        raise UsageError(f"no mode {options.mode!r}", "there are merge and replace")
+    if options.from_ not in _FORMS:
+        raise UsageError(f"no tool {options.from_!r}", f"there are {', '.join(_FORMS)}")
+    data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
+    if options.from_ == "memcli" or (
+        options.from_ == "auto" and data is not None and not _is_foreign(options.file, data)
+    ):
         if data is None:
-            raise UsageError(f"{file!r} is a folder", "name the file of an export")
-        _import_bundle(session, data, file, mode, trusted_key, dry_run)
-    elif mode != "merge" or trusted_key is not None:
+            raise UsageError(f"{options.file!r} is a folder", "name the file of an export")
+        _import_bundle(session, data, options.file, options.mode, options.trusted_key, options.dry_run)
+    elif options.mode != "merge" or options.trusted_key is not None:
         raise UsageError(
-            f"{file!r} is no bundle of memcli, so it cannot be signed or replace a space", "leave the option out"
+            f"{options.file!r} is no bundle of memcli, so it cannot be signed or replace a space",
+            "leave the option out",
         )
     else:
-        _adopt(session, data, "stdin" if file == "-" else file, form, dry_run)
+        _adopt(session, data, "stdin" if options.file == "-" else options.file, options.from_, options.dry_run)
 
 
 def _is_foreign(file: str, data: bytes) -> bool:

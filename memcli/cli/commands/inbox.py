@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,17 +18,18 @@ if TYPE_CHECKING:
 _ACTIONS = ("list", "show", "accept", "reject", "edit")
 
 
-@verb
-def command(
-    session: Session,
-    action: Annotated[str, typer.Argument(metavar="[list|show|accept|reject|edit]")] = "list",
-    refs: Annotated[list[str] | None, typer.Argument(metavar="[ID|PATH...]", help="Which of them.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Accept or reject all that wait.")] = False,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="With edit: as in `memcli edit`.")
-    ] = None,
-    object_: Annotated[bool, typer.Option("--object", help="With edit: as in `memcli edit`.")] = False,
-) -> None:
+class InboxOptions(Options):
+    """What `memcli inbox` takes."""
+
+    action: str = argument("[list|show|accept|reject|edit]", default="list")
+    refs: list[str] = argument("[ID|PATH...]", "Which of them.", many=True)
+    all: bool = flag(help="Accept or reject all that wait.")
+    set: list[str] = option(metavar="FIELD=VALUE", help="With edit: as in `memcli edit`.", many=True)
+    object: bool = flag(help="With edit: as in `memcli edit`.")
+
+
+@verb(InboxOptions)
+def command(session: Session, options: InboxOptions) -> None:
     """Review what was proposed: list, show, accept, reject or edit it.
 
     Under the policy `review: true` what comes from ingest, watch, scripts and imports waits here, and so does every
@@ -39,27 +39,27 @@ def command(
     """
     from memcli.app.inbox import accept, reject
 
-    if action not in _ACTIONS:
-        raise UsageError(f"no action {action!r}", f"there are {', '.join(_ACTIONS)}")
-    if (set_ or object_) and action != "edit":
+    if options.action not in _ACTIONS:
+        raise UsageError(f"no action {options.action!r}", f"there are {', '.join(_ACTIONS)}")
+    if (options.set or options.object) and options.action != "edit":
         raise UsageError("--set and --object go with edit alone", "memcli inbox edit ID --set kind=decision")
-    if set_ and object_:
+    if options.set and options.object:
         raise UsageError("--object is given with --set", "--object opens the editor; give it alone")
     workspace = session.open()
-    chosen = _chosen(workspace, action, refs or (), all_)
-    if action in ("list", "show"):
-        _show(session, chosen, whole=action == "show")
-    elif action == "accept":
+    chosen = _chosen(workspace, options.action, options.refs or (), options.all)
+    if options.action in ("list", "show"):
+        _show(session, chosen, whole=options.action == "show")
+    elif options.action == "accept":
         outcomes = accept(workspace, chosen)
         lines = [f"{o.status} {o.id} {o.path}" for o in outcomes]
         session.output.confirm([o.to_json() for o in outcomes], "\n".join(lines) or "nothing waits")
         _warn(session, [o.id for o in outcomes if o.untrusted])
-    elif action == "reject":
+    elif options.action == "reject":
         reject(workspace, chosen)
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
         session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "nothing waits")
     else:
-        _edit(session, workspace, chosen[0], assignments(set_), object_)
+        _edit(session, workspace, chosen[0], assignments(options.set), options.object)
 
 
 def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: bool) -> list[Memory]:

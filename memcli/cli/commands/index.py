@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import group, verb
 from memcli.cli.session import Session
+from memcli.cli.verb import Group
 from memcli.errors import ProviderError
 
-app = group("index", "Show or rebuild the cache. It can be deleted at any time.")
+command = Group("index", "Show or rebuild the cache. It can be deleted at any time.")
 
 
-@app.command()
-@verb
+@command.verb()
 def rebuild(session: Session) -> None:
     """Make the index of the space anew."""
     from memcli.app.embed import index_status
@@ -21,8 +20,7 @@ def rebuild(session: Session) -> None:
     session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
 
 
-@app.command()
-@verb
+@command.verb()
 def embed(session: Session) -> None:
     """Make the vectors that are missing.
 
@@ -41,8 +39,7 @@ def embed(session: Session) -> None:
     session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
 
 
-@app.command()
-@verb
+@command.verb()
 def status(session: Session) -> None:
     """Say what the cache holds of the space."""
     from memcli.app.embed import index_status

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
-import typer
-
-from memcli.cli.ingesting import ingest_source, source_of, to_ingest
-from memcli.cli.options import DryRun, verb
+from memcli.app.ingest import Ingested, ingest, retire_missing
+from memcli.app.workspace import Workspace
+from memcli.cli.options import Options, argument, dry_run_option, flag, option
+from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
+from memcli.errors import MemcliError, UsageError
+from memcli.ports import Source
 
 
-@verb
-def command(
-    session: Session,
-    files: Annotated[list[str] | None, typer.Argument(metavar="[FILE...]", help="Files and folders.")] = None,
-    git: Annotated[
-        str | None, typer.Option("--git", metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
-    ] = None,
-    since: Annotated[str | None, typer.Option(metavar="REV", help="Commits after REV.")] = None,
-    staged: Annotated[bool, typer.Option("--staged", help="What is staged and not yet committed.")] = False,
-    stdin0: Annotated[bool, typer.Option("--stdin0", help="Files named on standard input, each ended by NUL.")] = False,
-    propose: Annotated[bool, typer.Option("--propose", help="Into the inbox, for a person to accept.")] = False,
-    dry_run: DryRun = False,
-) -> None:
+class IngestOptions(Options):
+    """What `memcli ingest` takes."""
+
+    files: list[str] = argument("[FILE...]", "Files and folders.", many=True)
+    git: str | None = option(metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
+    since: str | None = option(metavar="REV", help="Commits after REV.")
+    staged: bool = flag(help="What is staged and not yet committed.")
+    stdin0: bool = flag(help="Files named on standard input, each ended by NUL.")
+    propose: bool = flag(help="Into the inbox, for a person to accept.")
+    dry_run: bool = dry_run_option()
+
+
+@verb(IngestOptions)
+def command(session: Session, options: IngestOptions) -> int:
     """Remember files, by section and definition, or commits, by file.
 
     Sections are anchored to their lines: recall tells when a file has gone on without them. A file ingested again updates
@@ -33,8 +41,114 @@ def command(
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
-    with to_ingest(session, dry_run=dry_run) as workspace:
-        source = source_of(workspace, files or [], git, since, is_staged=staged, from_stdin=stdin0)
-        code = ingest_source(session, workspace, source, dry_run, propose or bool(os.environ.get("MEMCLI_PROPOSE")))
+    with to_ingest(session, dry_run=options.dry_run) as workspace:
+        source = source_of(
+            workspace,
+            options.files or [],
+            options.git,
+            options.since,
+            is_staged=options.staged,
+            from_stdin=options.stdin0,
+        )
+        code = ingest_source(
+            session, workspace, source, options.dry_run, options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
+        )
     if code:
-        raise typer.Exit(code)
+        return code
+    return 0
+
+
+_MAX_LIST = 64 << 20
+
+
+@runtime_checkable
+class _Counted(Protocol):
+    """A source that knows how far it is."""
+
+    def total(self) -> int: ...
+    def done(self) -> int: ...
+
+
+@contextmanager
+def to_ingest(session: Session, *, dry_run: bool) -> Iterator[Workspace]:
+    """The workspace; for a dry run in a work tree that has no store, one that is thrown away. Raises NotFoundError."""
+    from memcli.store.layout import find_work_tree
+    from memcli.wiring.roots import locate, make_store
+
+    if not dry_run or locate(session.options, os.environ) or not find_work_tree(os.getcwd(), os.path.expanduser("~")):
+        yield session.open(create=not dry_run)
+        return
+    with tempfile.TemporaryDirectory(prefix="memcli-") as folder:
+        root, _ = make_store({"root": folder}, os.environ)
+        yield session.open(root=root)
+
+
+def source_of(
+    workspace: Workspace, files: Sequence[str], git: str | None, since: str | None, *, is_staged: bool, from_stdin: bool
+) -> Source:
+    """The one source that the options name. Raises UsageError when that is none, or several."""
+    from memcli.wiring.sources import commit_source, file_source, staged_source
+
+    if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
+        raise UsageError(
+            "give one of files, --stdin0, --git RANGE, --since REV and --staged",
+            "such as memcli ingest docs/, or memcli ingest --git HEAD~5..",
+        )
+    if is_staged:
+        return staged_source()
+    if git is not None:
+        return commit_source(git)
+    if since is not None:
+        return commit_source(_after(since))
+    return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
+
+
+def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
+    """Ingests, and tells what became of it; returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    from memcli.ingest.files import FileSource
+
+    bar = ProgressBar("ingesting", session.output.quiet)
+    counted = source if bar.is_shown and isinstance(source, _Counted) else None
+    total = counted.total() if counted else 0
+    try:
+        done = ingest(
+            workspace, source, dry_run, propose, lambda: bar(counted.done() - 1, total) if counted else None
+        )  # the last one that was begun may have more to come
+        if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
+            done.retired += retire_missing(workspace, source.misses)
+    finally:
+        bar.close()
+    session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
+    for failure in done.failed:
+        session.output.note(f"left out {failure.place}: {failure.reason}; the rest was taken")
+    return MemcliError.exit_code if done.failed else 0
+
+
+def _told(done: Ingested, dry_run: bool) -> str:
+    retired = f"{done.retired} retired, " if done.retired else ""
+    text = f"{done.created} created, {done.updated} updated, {retired}{done.deduplicated} unchanged"
+    if done.proposed:
+        text = f"{done.proposed} proposed, {text}; `memcli inbox` shows what waits"
+    if dry_run:
+        text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
+    left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
+    return f"{text}{f'; left out: {left}' if left else ''}{redacted_told(done.redactions)}"
+
+
+def _after(revision: str) -> str:
+    """The commits after a revision, up to the current one. Raises UsageError for what is no single revision."""
+    if not revision or ".." in revision:
+        raise UsageError("--since wants one revision", "such as --since HEAD~5 or --since v1.0; ranges go to --git")
+    return f"{revision}..HEAD"
+
+
+def _listed() -> list[str]:
+    """The file names on standard input, each ended by NUL. Raises UsageError when it is a terminal, or too long."""
+    if sys.stdin.isatty():
+        raise UsageError(
+            "--stdin0 reads file names from a pipe", "such as git diff --name-only -z | memcli ingest --stdin0"
+        )
+    data = sys.stdin.buffer.read(_MAX_LIST + 1)
+    if len(data) > _MAX_LIST:
+        raise UsageError("the list on standard input is longer than 64 MB", "give fewer names, or a folder")
+    return [os.fsdecode(name) for name in data.split(b"\0") if name]

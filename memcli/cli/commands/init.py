@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.git.driver import configure
 from memcli.git.repository import Repository, find_repository
 from memcli.store.attributes import install_attributes
 from memcli.store.layout import FOLDER
 
 
-@verb
-def command(
-    session: Session,
-    project: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The project's name, the first segment of new paths.")
-    ] = None,
-    git: Annotated[bool, typer.Option("--git", help="Let git merge memories by memcli, in this clone.")] = False,
-) -> None:
+class InitOptions(Options):
+    """What `memcli init` takes."""
+
+    project: str | None = option(metavar="NAME", help="The project's name, the first segment of new paths.")
+    git: bool = flag(help="Let git merge memories by memcli, in this clone.")
+
+
+@verb(InitOptions)
+def command(session: Session, options: InitOptions) -> None:
     """Make a store: `.memory/` at the root of the work tree, or here.
 
     Run it again at any time: it adds what is missing and changes nothing else.
@@ -30,11 +29,13 @@ def command(
     from memcli.wiring.roots import make_store
 
     # The repository first of all, so that nothing is made where there is none.
-    check = _repository if git else lambda _: None
-    root, new = make_store({**session.options, "project": project}, os.environ, check)
-    done = _install_driver(root) if git else []
+    check = _repository if options.git else lambda _: None
+    root, new = make_store({**session.options, "project": options.project}, os.environ, check)
+    done = _install_driver(root) if options.git else []
     text = f"made a store at {root}" if new else f"there is a store at {root}"
-    session.output.confirm({"root": root, "created": new, **({"git": done} if git else {})}, "\n".join([text, *done]))
+    session.output.confirm(
+        {"root": root, "created": new, **({"git": done} if options.git else {})}, "\n".join([text, *done])
+    )
 
 
 def _install_driver(root: str) -> list[str]:

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import Kinds, Rev, Tags, verb
+from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 
-@verb
-def command(
-    session: Session,
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Only at this path and below it.")] = "",
-    kind: Kinds = None,
-    tag: Tags = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-l", min=1, metavar="N", help="At most N; says how many more there are.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", "-a", help="Forgotten and superseded ones too.")] = False,
-    rev: Rev = None,
-) -> None:
+class ListOptions(Options):
+    """What `memcli list` takes."""
+
+    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    kind: list[str] = kinds_option()
+    tag: list[str] = tags_option()
+    limit: int | None = option(
+        "--limit", "-l", metavar="N", help="At most N; says how many more there are.", type=int, low=1
+    )
+    all: bool = flag("--all", "-a", help="Forgotten and superseded ones too.")
+    rev: str | None = rev_option()
+
+
+@verb(ListOptions)
+def command(session: Session, options: ListOptions) -> None:
     """List memories in order of path."""
     from memcli.app.lookup import list_memories
     from memcli.cli import filters
     from memcli.render.listing import listing, summary_json
 
-    kinds, tags = filters.kinds(session, kind), filters.tags(tag)
-    found = list_memories(session.open(rev=rev), filters.path(path, "the path"), kinds, tags, everything)
-    shown = found[:limit]
+    kinds, tags = filters.kinds(session, options.kind), filters.tags(options.tag)
+    found = list_memories(
+        session.open(rev=options.rev), filters.path(options.path, "the path"), kinds, tags, options.all
+    )
+    shown = found[: options.limit]
     session.output.answer([summary_json(m) for m in shown], listing(shown))
     if more := len(found) - len(shown):
         session.output.note(f"{more} more; --limit {len(found)} lists all")

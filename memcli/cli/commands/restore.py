@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.removal import Run
 
 
-@verb
-def command(
-    session: Session,
-    refs: Annotated[
-        list[str] | None, typer.Argument(metavar="ID|PATH...", help="Removed memories, as they were last.")
-    ] = None,
-    run: Annotated[str | None, typer.Option(metavar="RUN", help="All that one run removed, and its space.")] = None,
-    show: Annotated[bool, typer.Option("--list", help="List what can be brought back.")] = False,
-) -> None:
+class RestoreOptions(Options):
+    """What `memcli restore` takes."""
+
+    refs: list[str] = argument("ID|PATH...", "Removed memories, as they were last.", many=True)
+    run: str | None = option(metavar="RUN", help="All that one run removed, and its space.")
+    list: bool = flag(help="List what can be brought back.")
+
+
+@verb(RestoreOptions)
+def command(session: Session, options: RestoreOptions) -> None:
     """Bring back what gc, a purge, a reset or an import removed, byte for byte, for the policy's grace_days.
 
     Example: memcli restore auth/tokens
@@ -29,10 +27,10 @@ def command(
     from memcli.app.restore import restore, restore_run
     from memcli.render.grid import grid
 
-    if sum((bool(refs), run is not None, show)) != 1:
+    if sum((bool(options.refs), options.run is not None, options.list)) != 1:
         raise UsageError("say what to restore", "give memories, or --run RUN, or --list to see what there is")
     workspace = session.open()
-    if show:
+    if options.list:
         runs = workspace.trash.runs()
         rows = [
             [r.name, r.space.name, r.command, m.id if m else "", m.path if m else ""]
@@ -41,7 +39,7 @@ def command(
         text = grid(["run", "space", "removed by", "id", "path"], rows) if rows else "the trash is empty"
         session.output.answer([_run_json(r) for r in runs], text)
         return
-    done = restore_run(workspace, run) if run is not None else restore(workspace, refs or [])
+    done = restore_run(workspace, options.run) if options.run is not None else restore(workspace, options.refs or [])
     lines = [f"restored {m.id} {m.path}" for m in done.memories]
     lines += [f"{m.id} {m.path} was there" for m in done.there]
     data = {

@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
 
-import typer
-
-from memcli.cli.options import Rev, verb
+from memcli.cli.options import Options, argument, option, rev_option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 
-@verb
-def command(
-    session: Session,
-    query: Annotated[
-        str, typer.Argument(metavar="[QUERY]", help="What to look for; without it, the newest come first.")
-    ] = "",
-    under: Annotated[str, typer.Option(metavar="PATH", help="The heading: only at this path and below it.")] = "",
-    limit: Annotated[int, typer.Option("--limit", "-l", min=1, metavar="N", help="At most N.")] = 20,
-    recency_bias: Annotated[float, typer.Option(min=0, max=1, metavar="0..1", help="How much the date counts.")] = 0.3,
-    rev: Rev = None,
-) -> None:
+class SearchOptions(Options):
+    """What `memcli search` takes."""
+
+    query: str = argument("[QUERY]", "What to look for; without it, the newest come first.", default="")
+    under: str = option(metavar="PATH", help="The heading: only at this path and below it.", default="")
+    limit: int = option("--limit", "-l", metavar="N", help="At most N.", type=int, low=1, default=20)
+    recency_bias: float = option(
+        metavar="0..1", help="How much the date counts.", type=float, low=0, high=1, default=0.3
+    )
+    rev: str | None = rev_option()
+
+
+@verb(SearchOptions)
+def command(session: Session, options: SearchOptions) -> None:
     """Rank what lies under a heading by meaning and date, with the place that speaks of it.
 
     Example: memcli search "token lifetime" --under auth
     """
+    query = options.query
     from memcli.app.search import search
     from memcli.cli import filters
-    from memcli.cli.text import decode
+    from memcli.cli.input import decode
     from memcli.render.listing import found_text, summary_json
 
     query = decode(os.fsencode(query), "the question")
-    found = search(session.open(rev=rev), query, filters.path(under, "--under"), limit, recency_bias)
+    found = search(
+        session.open(rev=options.rev),
+        query,
+        filters.path(options.under, "--under"),
+        options.limit,
+        options.recency_bias,
+    )
     data = [
         {
             **summary_json(f.memory), "score": f.score, "similarity": f.similarity, "snippets": f.snippets,

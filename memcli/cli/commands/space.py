@@ -2,47 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from memcli.cli.assignments import assignments, split_pairs
-from memcli.cli.options import group, verb
+from memcli.cli.input import read_text
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.session import Session
-from memcli.cli.text import read_text
+from memcli.cli.verb import Group
 from memcli.errors import UsageError
 
-app = group("space", "Create, list, govern and delete spaces.")
-_Name = Annotated[str, typer.Argument(metavar="NAME")]
-_OptionalName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="The space [default: the current one].")]
+command = Group("space", "Create, list, govern and delete spaces.")
 
 
-@app.command()
-@verb
-def create(
-    session: Session,
-    name: _Name,
-    reset: Annotated[
-        bool,
-        typer.Option(
-            "--reset", help="Remove all its memories, if it was created with --reset or its policy allows it."
-        ),
-    ] = False,
-    meta: Annotated[
-        list[str] | None, typer.Option("--meta", "--metadata", metavar="NAME=VALUE", help="Metadata; may be repeated.")
-    ] = None,
-) -> None:
+class CreateOptions(Options):
+    """What `memcli space create` takes."""
+
+    name: str = argument("NAME", default=REQUIRED)
+    reset: bool = flag(help="Remove all its memories, if it was created with --reset or its policy allows it.")
+    meta: list[str] = option("--meta", "--metadata", metavar="NAME=VALUE", help="Metadata; may be repeated.", many=True)
+
+
+@command.verb(CreateOptions)
+def create(session: Session, options: CreateOptions) -> None:
     """Make a space. One that is there stays as it is."""
     from memcli.app.space import create as create_space
     from memcli.model.names import check_space
 
-    space, new = create_space(session.open(create=True), check_space(name), split_pairs(meta, "--meta"), reset)
-    done = "created" if new else "reset" if reset else "there is"
-    session.output.confirm({"space": space.name, "created": new, "reset": reset}, f"{done} space {space.name}")
+    space, new = create_space(
+        session.open(create=True), check_space(options.name), split_pairs(options.meta, "--meta"), options.reset
+    )
+    done = "created" if new else "reset" if options.reset else "there is"
+    session.output.confirm({"space": space.name, "created": new, "reset": options.reset}, f"{done} space {space.name}")
 
 
-@app.command("list")
-@verb
+@command.verb()
 def list_(session: Session) -> None:
     """List spaces."""
     from memcli.app.space import list_spaces
@@ -54,66 +45,78 @@ def list_(session: Session) -> None:
     session.output.answer([s.to_json() for s in found], text)
 
 
-@app.command()
-@verb
-def show(session: Session, name: _OptionalName = None) -> None:
+class ShowOptions(Options):
+    """What `memcli space show` takes."""
+
+    name: str | None = argument("[NAME]", "The space [default: the current one].")
+
+
+@command.verb(ShowOptions)
+def show(session: Session, options: ShowOptions) -> None:
     """Show a space: counts, policy, metadata."""
     from memcli.app.space import show as show_space
     from memcli.codec.canonical import encode_line
 
     workspace = session.open()
-    found = show_space(workspace, name or workspace.space).to_json()
+    found = show_space(workspace, options.name or workspace.space).to_json()
     lines = [
         f"{key:<10}  {value if isinstance(value, str) else encode_line(value).decode()}" for key, value in found.items()
     ]
     session.output.answer(found, "\n".join(lines))
 
 
-@app.command()
-@verb
-def policy(
-    session: Session,
-    name: _OptionalName = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="FIELD=VALUE", help="May be repeated; FIELD.PART for a part, such as retention.log."
-        ),
-    ] = None,
-    unset: Annotated[
-        list[str] | None, typer.Option("--unset", metavar="FIELD", help="Take the default again; may be repeated.")
-    ] = None,
-    file: Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="The whole policy as JSON.")] = None,
-) -> None:
+class PolicyOptions(Options):
+    """What `memcli space policy` takes."""
+
+    name: str | None = argument("[NAME]", "The space [default: the current one].")
+    set: list[str] = option(
+        metavar="FIELD=VALUE", help="May be repeated; FIELD.PART for a part, such as retention.log.", many=True
+    )
+    unset: list[str] = option(metavar="FIELD", help="Take the default again; may be repeated.", many=True)
+    file: str | None = option("--file", "-f", metavar="FILE", help="The whole policy as JSON.")
+
+
+@command.verb(PolicyOptions)
+def policy(session: Session, options: PolicyOptions) -> None:
     """Show or set the policy of a space: what lives how long, what may be deleted, what is pinned by itself.
 
     Example: memcli space policy main --set ttl_days=90 --set retention.log=7 --set allow_delete=true
 
     `memcli schema policy` lists the fields.
     """
+    name = options.name
     from memcli.app.space import set_policy
     from memcli.codec.canonical import decode_object, encode
     from memcli.codec.space import policy_to_json
     from memcli.model.shapes import POLICY_FIELDS
 
-    if file and (set_ or unset):
+    if options.file and (options.set or options.unset):
         raise UsageError("--file is given beside --set or --unset", "a file is the whole policy: give it alone")
-    given = decode_object(read_text(None, file), file) if file else assignments(set_, POLICY_FIELDS)
-    fields = {**given, **dict.fromkeys(unset or [])}
+    given = (
+        decode_object(read_text(None, options.file), options.file)
+        if options.file
+        else assignments(options.set, POLICY_FIELDS)
+    )
+    fields = {**given, **dict.fromkeys(options.unset or [])}
     workspace = session.open()
     name = name or workspace.space
-    before, after = set_policy(workspace, name, fields, whole=file is not None)
+    before, after = set_policy(workspace, name, fields, whole=options.file is not None)
     if after.is_private and not before.is_private:
         session.output.note(f"if git knows it already: git rm --cached .memory/spaces/{name}.json")
     data = policy_to_json(after)
     session.output.answer(data, encode(data).decode())
 
 
-@app.command()
-@verb
-def delete(session: Session, name: _Name) -> None:
+class DeleteOptions(Options):
+    """What `memcli space delete` takes."""
+
+    name: str = argument("NAME", default=REQUIRED)
+
+
+@command.verb(DeleteOptions)
+def delete(session: Session, options: DeleteOptions) -> None:
     """Delete a space with all its memories; its policy must allow it. `memcli restore` brings it back."""
     from memcli.app.space import delete as delete_space
 
-    gone = delete_space(session.open(), name)
-    session.output.confirm({"space": name, "deleted": gone}, f"deleted space {name} ({gone} memories)")
+    gone = delete_space(session.open(), options.name)
+    session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import verb
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 
-@verb
+@verb()
 def command(session: Session) -> None:
     """Count the memories of a space by kind and tag, and measure its files."""
     from memcli.app.stats import stats

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import Refs, verb
+from memcli.cli.options import Options, option, refs_argument
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 
-@verb
-def command(
-    session: Session,
-    refs: Refs,
-    add: Annotated[
-        list[str] | None, typer.Option("--add", "-a", metavar="TAG", help="Add this tag, or several: a,b.")
-    ] = None,
-    remove: Annotated[
-        list[str] | None, typer.Option("--remove", "-r", metavar="TAG", help="Remove this tag, or several: a,b.")
-    ] = None,
-) -> None:
+class TagOptions(Options):
+    """What `memcli tag` takes."""
+
+    refs: list[str] = refs_argument()
+    add: list[str] = option("--add", "-a", metavar="TAG", help="Add this tag, or several: a,b.", many=True)
+    remove: list[str] = option("--remove", "-r", metavar="TAG", help="Remove this tag, or several: a,b.", many=True)
+
+
+@verb(TagOptions)
+def command(session: Session, options: TagOptions) -> None:
     """Add or remove tags. Without options, the words after the first memory are tags to add to it.
 
     Example: memcli tag auth/tokens security reviewed
 
     Example: memcli tag auth/tokens auth/passwords --add security --remove draft
     """
+    add = options.add
+    refs = options.refs
     from memcli.app.edit import tag
     from memcli.cli import filters
     from memcli.render.listing import summary_json
 
-    if not add and not remove:
+    if not add and not options.remove:
         refs, add = refs[:1], _words(refs[1:])
-    memories = tag(session.open(), refs, filters.parts(add or ()), filters.parts(remove or ()))
+    memories = tag(session.open(), refs, filters.parts(add or ()), filters.parts(options.remove or ()))
     text = "\n".join(f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories)
     session.output.confirm([summary_json(m) for m in memories], text)
 

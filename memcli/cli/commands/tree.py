@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from memcli.cli.options import Rev, verb
+from memcli.cli.options import Options, argument, rev_option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 
 
-@verb
-def command(
-    session: Session,
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Only at this path and below it.")] = "",
-    rev: Rev = None,
-) -> None:
+class TreeOptions(Options):
+    """What `memcli tree` takes."""
+
+    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    rev: str | None = rev_option()
+
+
+@verb(TreeOptions)
+def command(session: Session, options: TreeOptions) -> None:
     """Show the hierarchy of paths, as a system prompt can show it."""
     from memcli.app.lookup import list_memories
     from memcli.cli import filters
     from memcli.model.tree import tree
     from memcli.render.listing import tree_json, tree_text
 
-    root = tree(list_memories(session.open(rev=rev), filters.path(path, "the path")))
+    root = tree(list_memories(session.open(rev=options.rev), filters.path(options.path, "the path")))
     session.output.answer(tree_json(root), tree_text(root))

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.app.trust import Standing
 
 
-@verb
-def command(
-    session: Session,
-    refs: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID|PATH...]", help="Memories to accept as they are.")
-    ] = None,
-    imported: Annotated[bool, typer.Option("--imported", help="Accept all that was imported into the space.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Only say how things stand.")] = False,
-    revoke: Annotated[bool, typer.Option("--revoke", help="Take the acceptance of this store back.")] = False,
-) -> None:
+class TrustOptions(Options):
+    """What `memcli trust` takes."""
+
+    refs: list[str] = argument("[ID|PATH...]", "Memories to accept as they are.", many=True)
+    imported: bool = flag(help="Accept all that was imported into the space.")
+    status: bool = flag(help="Only say how things stand.")
+    revoke: bool = flag(help="Take the acceptance of this store back.")
+
+
+@verb(TrustOptions)
+def command(session: Session, options: TrustOptions) -> None:
     """Accept this clone of a store, what was imported, or single memories.
 
     A store that was made here is trusted, and so are your own copies of it and the other work trees of its repository
@@ -40,22 +40,22 @@ def command(
     """
     from memcli.app.trust import accept_memories, standing
 
-    if sum((bool(refs), imported, status, revoke)) > 1:
+    if sum((bool(options.refs), options.imported, options.status, options.revoke)) > 1:
         raise UsageError("memories, --imported, --status and --revoke do not go together", "give one of them")
     workspace = session.open()
     trust = workspace.trust
-    if refs:
-        memories = accept_memories(workspace, refs)
+    if options.refs:
+        memories = accept_memories(workspace, options.refs)
         taken = [{"id": m.id, "path": m.path, "untrusted": m.metadata.get("untrusted", [])} for m in memories]
         session.output.confirm(taken, "\n".join(f"accepted {m.id} {m.path}" for m in memories))
         return
-    if imported:
+    if options.imported:
         count = trust.accept_memories(workspace.space)
         session.output.confirm({"accepted": count}, f"accepted {count} imported into space {workspace.space}")
         return
-    if revoke:
+    if options.revoke:
         trust.revoke()
-    elif not status:
+    elif not options.status:
         trust.accept()
     spaces = standing(workspace)
     data = {"accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces]}

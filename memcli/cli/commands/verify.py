@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import CorruptError, NotFoundError
 from memcli.model.names import show
 
@@ -23,19 +22,16 @@ _MEND = (
 )
 
 
-@verb
-def command(
-    session: Session,
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATH...]", help="Only anchors in these files and folders.")
-    ] = None,
-    changed: Annotated[
-        str | None, typer.Option(metavar="REV", help="Only anchors in files that changed since this commit.")
-    ] = None,
-    reanchor: Annotated[
-        bool, typer.Option("--reanchor", help="Accept the code as it is now, where it moved or changed.")
-    ] = False,
-) -> None:
+class VerifyOptions(Options):
+    """What `memcli verify` takes."""
+
+    paths: list[str] = argument("[PATH...]", "Only anchors in these files and folders.", many=True)
+    changed: str | None = option(metavar="REV", help="Only anchors in files that changed since this commit.")
+    reanchor: bool = flag(help="Accept the code as it is now, where it moved or changed.")
+
+
+@verb(VerifyOptions)
+def command(session: Session, options: VerifyOptions) -> int:
     """Check the code that memories are anchored to: in every space, or in the one of --space.
 
     Tells what moved, what is stale (the code changed) and what is gone. Exits with 6 when one of these is a
@@ -48,18 +44,18 @@ def command(
 
     workspace = session.open()
     code = open_code(workspace)
-    places = [code.name(path) for path in paths or ()]
+    places = [code.name(path) for path in options.paths or ()]
 
     def is_named(file: str) -> bool:
         return not places or any(_is_in(file, place) for place in places)
 
     spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
-    findings = verify(workspace, code, [space for space in spaces if space], is_named, changed)
-    for place, path in zip(places, paths or (), strict=True):
+    findings = verify(workspace, code, [space for space in spaces if space], is_named, options.changed)
+    for place, path in zip(places, options.paths or (), strict=True):
         is_known = os.path.lexists(path) or any(_is_in(finding.file, place) for finding in findings)
-        if not is_known and changed is None:  # else it may be anchored to, and not have changed
+        if not is_known and options.changed is None:  # else it may be anchored to, and not have changed
             raise NotFoundError(f"no such file, and no anchor in it: {show(path)}", "name a file or a folder")
-    accepted = accept(workspace, code, findings) if reanchor else []
+    accepted = accept(workspace, code, findings) if options.reanchor else []
     left = [finding for finding in findings if finding not in accepted]
     failures = [finding for finding in left if finding.is_failure]
     data = {
@@ -71,7 +67,8 @@ def command(
     session.output.answer(data, _told(findings, left, accepted, workspace.space))
     if failures:
         session.output.note(_MEND)
-        raise typer.Exit(CorruptError.exit_code)
+        return CorruptError.exit_code
+    return 0
 
 
 def _is_in(file: str, place: str) -> bool:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from memcli.app.ingest import Ingested
 from memcli.app.workspace import Workspace
-from memcli.cli.options import verb
+from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.session import Session
+from memcli.cli.verb import verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,24 +18,19 @@ if TYPE_CHECKING:
     from memcli.wiring.watching import WatchOptions
 
 
-@verb
-def command(
-    session: Session,
-    paths: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE...]", help="Only these files and folders.")
-    ] = None,
-    glob: Annotated[
-        list[str] | None, typer.Option(metavar="PATTERN", help="Only files like this; may be repeated.")
-    ] = None,
-    git: Annotated[bool, typer.Option("--git/--no-git", help="New commits too.")] = True,
-    embed: Annotated[
-        bool, typer.Option("--embed", help="Make vectors when there is time, not only the index.")
-    ] = False,
-    once: Annotated[
-        bool, typer.Option("--once", help="Catch up with what changed since the last time, and end.")
-    ] = False,
-    status: Annotated[bool, typer.Option("--status", help="Say whether one is at work, and what it did.")] = False,
-) -> None:
+class WatchVerbOptions(Options):
+    """What `memcli watch` takes."""
+
+    paths: list[str] = argument("[FILE...]", "Only these files and folders.", many=True)
+    glob: list[str] = option(metavar="PATTERN", help="Only files like this; may be repeated.", many=True)
+    git: bool = flag("--git/--no-git", help="New commits too.", default=True)
+    embed: bool = flag(help="Make vectors when there is time, not only the index.")
+    once: bool = flag(help="Catch up with what changed since the last time, and end.")
+    status: bool = flag(help="Say whether one is at work, and what it did.")
+
+
+@verb(WatchVerbOptions)
+def command(session: Session, options: WatchVerbOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
     The first run takes the work tree as it is for known; later ones begin by catching up with what they missed.
@@ -46,12 +40,15 @@ def command(
     """
     from memcli.wiring.watching import WatchOptions
 
-    if status:
-        if paths or glob or once or embed:
+    if options.status:
+        if options.paths or options.glob or options.once or options.embed:
             raise UsageError("--status goes with no other option", "run `memcli watch --status`")
         _show_status(session)
         return
-    _watch(session, WatchOptions(tuple(paths or ()), tuple(glob or ()), git, once, embed))
+    _watch(
+        session,
+        WatchOptions(tuple(options.paths or ()), tuple(options.glob or ()), options.git, options.once, options.embed),
+    )
 
 
 def _watch(session: Session, options: WatchOptions) -> None:

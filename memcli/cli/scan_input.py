@@ -1,4 +1,4 @@
-"""What `memcli scan` looks at: files that are named, files of the store, versions that git keeps."""
+"""What is looked through for secrets: files that are named, files of the store, versions that git keeps."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 
 from memcli.app.scan import Document, Rules
+from memcli.cli.input import read_file
 from memcli.cli.session import Session
-from memcli.cli.text import read_file
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
 from memcli.safety.secrets.detector import Detector

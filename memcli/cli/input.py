@@ -1,10 +1,12 @@
-"""Text that comes in: an argument, a file, or standard input. Checked for what memcli does not store."""
+"""What comes in: a text as an argument, a file or standard input, checked for what memcli does not store; a diff."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from memcli.errors import NotFoundError, UsageError
+from memcli.model.edits import FileEdit
 
 MAX_BYTES = 256 << 20
 """The most that is read of anything: no more can be meant, and an endless pipe must end."""
@@ -61,3 +63,19 @@ def _bounded(data: bytes, limit: int, where: str) -> bytes:
     if len(data) > limit:
         raise UsageError(f"{where} is longer than {limit >> 20} MiB", "give less at once")
     return data
+
+
+def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[FileEdit]:
+    """The edits of the file `diff` (`-`: standard input), or since the revision `changed`, or else of what is staged.
+
+    Raises NotFoundError, ProviderError, UsageError.
+    """
+    from memcli.ingest.diff import MAX_BYTES, changed_diff, read_diff, staged_diff
+
+    if diff is not None:
+        data = read_stdin(MAX_BYTES) if diff == "-" else read_file(diff, MAX_BYTES)
+        return read_diff(data, "standard input" if diff == "-" else diff)
+    from memcli.git.repository import find_repository
+
+    repository = find_repository(os.getcwd())
+    return read_diff(staged_diff(repository) if changed is None else changed_diff(repository, changed), "the change")

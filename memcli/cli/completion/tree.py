@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memcli.cli.completion.shells import BASH, FISH, ZSH
 from memcli.cli.main import ALIASES, VERBS, build
-from memcli.cli.shells import BASH, FISH, ZSH
 from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ranking import RANKERS

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memcli.cli import hot
-from memcli.cli.main import load_command
-from memcli.cli.recalling import recall
-from memcli.cli.remembering import store_memory
+from memcli.cli import fast_path
+from memcli.cli.commands import hook, recall, remember
+from memcli.cli.options import CommonOptions, Field, Options
+from memcli.cli.session import Session
+from memcli.cli.typer_tree import make_command
+from memcli.cli.verb import Verb
+from memcli.errors import UsageError
 from memcli.wiring.roots import global_root
 from tests.conftest import Run, open_at, rewrite
 
@@ -70,7 +73,7 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
         run("space", "policy", "main", "--set", "allow_delete=true")
         run("forget", json.loads(through_typer.out)["id"], "--purge", "--now", "--yes")
     run("list")  # so that nothing read so far is left on standard input
-    code = hot.run(arguments)
+    code = fast_path.run(arguments)
     captured = capfd.readouterr()
     assert (code, captured.out, captured.err) == (through_typer.code, through_typer.out, through_typer.err)
 
@@ -82,27 +85,66 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
         ["recall", "x", "--limit", "three"], ["recall", "x", "--limit"], ["recall", "x", "--json=1"],
         ["recall", "x", "--", "-y"], ["recall", "x", "-qs", "main"], ["recall", "x", "--limit", "1", "--limit", "2"],
         ["recall", "x", "--include_raw"], ["recall", "--topic", "x"], ["recall", "x", "--since", "-3"],
-        ["hook", "install"], ["hook", "run", "post-commit"], ["hook", "run", "--"], ["hook", "run", "--help", "--"],
-        ["hook", "run", "--arguments", "x", "post-commit", "--"], ["hook", "run", "x", "y", "--"],
+        ["hook"], ["hook", "--help"], ["hook", "gone"], ["hook", "run"], ["hook", "run", "--"],
+        ["hook", "run", "--help", "--"], ["hook", "run", "--arguments", "x", "post-commit", "--"],
         ["remember", "--text", "x"], ["remember", "x", "--commit", "--pin"],
     ],
     ids=" ".join,
 )  # fmt: skip
 def test_what_is_not_plain_is_left_to_typer(arguments: list[str]) -> None:
-    assert hot.run(arguments) is None
+    assert fast_path.run(arguments) is None
 
 
-@pytest.mark.parametrize(("verb", "function"), [("recall", recall), ("remember", store_memory)])
-def test_both_know_the_same_options(verb: str, function: object) -> None:
-    command = load_command(verb)
-    names = {p.name for p in command.params} - {"help", *hot._COMMON}
-    assert names == set(inspect.signature(function).parameters) - {"session"}  # type: ignore[arg-type]
-    annotations = function.__annotations__  # type: ignore[attr-defined]
-    for parameter in command.params:
-        for option in (o for o in parameter.opts if o.startswith("-") and o not in ("--help", "-h")):
-            assert hot._name(option) == parameter.name
-            kind = {**hot._COMMON, **annotations}[parameter.name].removesuffix(" | None")
-            assert kind == ("bool" if parameter.is_flag else "list[str]" if parameter.multiple else kind)
+HOT = {"recall": recall.command, "remember": remember.command, "hook run": hook.run}
+
+
+def _words(field: Field) -> list[list[str]]:
+    """Command lines that give the field each value that is worth a try."""
+    plain = {str: ["x", "", "a b", "ä", "-", "a=b"], int: ["1", "3"], float: ["0.5", "1"]}
+    if field.type is bool:
+        return [[flag] for flag in field.flags]
+    if field.is_argument:
+        return [[value] for value in plain[field.type]] + [["--", "-x"]]
+    given = [[flag, value] for flag in field.flags for value in plain[field.type]]
+    given += [
+        [f"{flag}={value}"] for flag in field.flags if flag.startswith("--") for value in (*plain[field.type], "-1")
+    ]
+    return given + ([[field.flags[0], "x", field.flags[-1], "y"]] if field.many else [])
+
+
+def _recorded(verb: Verb, run: Callable[[Verb], object]) -> object:
+    """What the function of the verb is called with by `run`, or the error that keeps it from being called."""
+    seen: list[object] = []
+
+    def record(session: Session, options: Options) -> None:
+        seen.append(({**session.options, "json": session.output.json, "quiet": session.output.quiet}, vars(options)))
+
+    try:
+        run(Verb(record, verb.name, verb.options))
+    except UsageError as error:
+        return error.message
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [(name, f) for name, verb in HOT.items() for f in (*verb.options.FIELDS.values(), *CommonOptions.FIELDS.values())],
+    ids=lambda given: given if isinstance(given, str) else given.name,
+)
+def test_every_option_is_read_alike(name: str, field: Field) -> None:
+    """Each option of the hot commands, in each way to write it, before and after what else is needed."""
+    verb = HOT[name]
+    needed = [] if name != "hook run" or field.name == "hook" else ["post-commit"]
+    lines = [line for words in _words(field) for line in ([*needed, *words], [*words, *needed])]
+    for line in lines:
+        values = fast_path.parse(line, {**verb.options.FIELDS, **CommonOptions.FIELDS})
+        if values is None:
+            assert "-x" in line or field.is_argument, line
+            continue
+        common = CommonOptions(**{key: values.pop(key) for key in CommonOptions.FIELDS if key in values})
+        past = _recorded(verb, lambda v, c=common, given=values: v.run(c, v.options(**given)))  # type: ignore[misc]
+        through = _recorded(verb, lambda v, given=line: make_command(v).main(given, standalone_mode=False))  # type: ignore[misc]
+        assert past == through, line
 
 
 def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

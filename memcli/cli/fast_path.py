@@ -1,0 +1,90 @@
+"""The commands that agents and git call many times a minute, past Typer, which is most of what they would cost.
+
+The parser here takes plain command lines only and leaves everything else to Typer: options that it does not know,
+values that do not fit, anything that asks for help. Both read the same fields; a test compares them option by option.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memcli.cli.boundary import guarded
+from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.verb import Group, Verb
+
+
+def run(args: Sequence[str]) -> int | None:
+    """Runs `args` and returns the exit code; None when the command line is not for this parser."""
+    module = importlib.import_module(f"memcli.cli.commands.{args[0]}")
+    verb: Verb | Group = module.command
+    words = args[1:]
+    if isinstance(verb, Group):
+        if not words or words[0] not in verb.verbs:
+            return None
+        verb, words = verb.verbs[words[0]], words[1:]
+    values = parse(words, {**verb.options.FIELDS, **CommonOptions.FIELDS})
+    if values is None:
+        return None
+    common = {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}
+    found = verb
+
+    def work() -> int:
+        return found.run(CommonOptions(**common), found.options(**values))
+
+    return guarded(work, json=bool(common.get("json")))
+
+
+def parse(args: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Any] | None:
+    """The values that `args` give, by the names of their fields; None for whatever is not plain."""
+    by_flag = {flag: field for field in fields.values() for flag in field.flags}
+    places = [field for field in fields.values() if field.is_argument]
+    values: dict[str, Any] = {}
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            if not _place(rest, places, values):
+                return None
+            break
+        if word == "-" or not word.startswith("-"):
+            if not _place([word], places, values):
+                return None
+            continue
+        flag, sign, value = word.partition("=")
+        field = by_flag.get(flag)
+        if field is None or (field.name in values and not field.many):
+            return None
+        if field.type is bool:
+            if sign:
+                return None
+            values[field.name] = True
+            continue
+        if not sign:
+            if not rest or (rest[0].startswith("-") and rest[0] != "-"):
+                return None
+            value = rest.pop(0)
+        if not _add(value, field, values):
+            return None
+    is_whole = all(field.name in values for field in fields.values() if field.default is REQUIRED)
+    return values if is_whole else None
+
+
+def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) -> bool:
+    """Puts words where the next arguments are; whether there was room for all."""
+    for word in words:
+        field = next((field for field in places if field.many or field.name not in values), None)
+        if field is None or not _add(word, field, values):
+            return False
+    return True
+
+
+def _add(word: str, field: Field, values: dict[str, Any]) -> bool:
+    """Puts a value down; whether it is one of the field's type."""
+    try:
+        value = field.type(word)
+    except ValueError:
+        return False
+    values[field.name] = [*values.get(field.name, []), value] if field.many else value
+    return True
