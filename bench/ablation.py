@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -14,6 +13,7 @@ from tasks import KeptView
 from memcli.index import meaning
 from memcli.model.recall import FIELDS
 from memcli.ranking import floor, fusion, lexical, style
+from memcli.record import replace
 
 FLOORS = (
     "COSINE_FLOOR",

@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from markdown import section, table
 from objects import objects, questions
 from processes import PASS, Case, constant, memcli, run, seconds
 from stores import batch, parse_sizes, size_name, space_file, store, work_folder
+
+from memcli.record import replace
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SMALL = 1000

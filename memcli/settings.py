@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from memcli.record import Record
 
 DEFAULT_SPACE = "main"
 CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
@@ -21,8 +22,7 @@ class Config(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Record, kw_only=True):
     """What a command was told by its surroundings. None: not told."""
 
     space: str = DEFAULT_SPACE

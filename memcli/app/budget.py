@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from memcli.codec.telling import forms
 from memcli.errors import UsageError
@@ -11,6 +10,7 @@ from memcli.model.recall import BUDGET_TOO_SMALL, Bundle, Section
 from memcli.model.tokens import count_tokens
 from memcli.policy.budget import Forms, Step, fill
 from memcli.ports import Renderer
+from memcli.record import replace
 
 _PINS = 4
 """Pinned memories that do not match get at most one token in so many."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.app.inbox import propose
@@ -29,13 +28,13 @@ from memcli.policy.consistency import check_validity
 from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.ports import Shelf
+from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redact_fields
 
 _COUNTS = ("created", "updated", "unchanged", "kept", "removed")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Record):
     """Which memories to hand on: of one of the kinds, with all of the tags, at or below a path. Empty: all."""
 
     kinds: Sequence[str] = ()
@@ -56,8 +55,7 @@ class Selection:
         return {name: values for name, values in told.items() if any(values)}
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(Record):
     """What an import did, or with `dry_run` would do. `signed_by` is a fingerprint; empty when there is none."""
 
     space: str

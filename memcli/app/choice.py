@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from memcli.app.topic import Redact
 from memcli.model.analysis import terms
@@ -12,11 +11,11 @@ from memcli.model.memory import Memory
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
 from memcli.policy.excerpt import best_sentence
 from memcli.ports import CodeReader, Ranker, SpaceView, Trust
+from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to."""
 
@@ -37,8 +36,7 @@ class Place:
         return self.load_view()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Record):
     """What one place says to a query, which is `query` there. `pinned` are memories that are shown though they do not
     match; `leads`, which are in neither of the others, have a trigger or an anchor that does, as `matched_by` says for
     each row."""

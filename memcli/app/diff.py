@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from memcli.app.redact import Redactor
 from memcli.codec.canonical import encode
@@ -13,6 +12,7 @@ from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChang
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import Store
+from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import clean_field, clean_memories
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from memcli.app.lookup import telling_where
@@ -20,6 +19,7 @@ from memcli.policy.consistency import consistent
 from memcli.policy.draft import check_references, find, resolve_links
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
+from memcli.record import replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 

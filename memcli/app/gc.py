@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
@@ -13,10 +11,10 @@ from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Space, Touched
 from memcli.policy.retention import RetentionPlan, is_past_grace, plan_retention
 from memcli.ports import Shelf
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Record):
     """The plan that was carried out, or would be.
 
     `refusal` says why it may not be; `run` is where the trash has what was purged, and `emptied` the runs whose grace

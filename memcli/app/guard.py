@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
@@ -11,13 +10,13 @@ from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query
 from memcli.policy.triggers import Match, TriggerSet
+from memcli.record import Record
 from memcli.safety.injection.screening import inspect, is_accepted
 
 _MAX_LINE = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """A memory, and the place in a change that brings it up. `is_enforced`: the change must not go in like this."""
 
     file: str
@@ -42,8 +41,7 @@ class Finding:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Record):
     """What guard says of a change: findings by file and line, those that bind first. `memories` is how many were
     asked; `withheld` matched and carry instructions; `is_from_clone`: nothing binds, since nobody accepted the store.
     """

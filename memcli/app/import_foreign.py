@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.app.inbox import offer
@@ -19,10 +18,10 @@ from memcli.errors import UsageError
 from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
 from memcli.ports import Source
+from memcli.record import Record, field, replace
 
 
-@dataclass(slots=True)
-class Adopted:
+class Adopted(Record, frozen=False):
     """What was, or with `dry_run` would be, done. `found` counts the files by what they were read as."""
 
     space: str

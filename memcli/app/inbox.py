@@ -7,7 +7,6 @@ so that accepting it is the same as remembering it. What was rejected leaves its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, remember
@@ -19,6 +18,7 @@ from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space
 from memcli.policy.replaced import Place
 from memcli.ports import Shelf
+from memcli.record import replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
 
 _PROPOSAL = "proposal"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.app.inbox import offer
@@ -18,6 +17,7 @@ from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
 from memcli.policy.replaced import Place
 from memcli.ports import Shelf, Source
+from memcli.record import Record, field, replace
 
 _PER_WRITE = 2000
 _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError)
@@ -26,8 +26,7 @@ _Prepared = tuple[Candidate | None, Sequence[Place]]
 """A candidate, None where there is nothing to tell, and the places that it replaces."""
 
 
-@dataclass(slots=True)
-class Ingested:
+class Ingested(Record, frozen=False):
     """What an ingest did. `skipped` counts what gave no memory, by reason; `redactions` what
     was taken out, by kind; `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
     from it."""

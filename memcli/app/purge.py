@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from memcli.app.edit import named
 from memcli.app.workspace import Workspace
@@ -12,10 +11,10 @@ from memcli.model.memory import Memory
 from memcli.model.references import made_current, removal
 from memcli.model.space import Change, Touched
 from memcli.ports import Shelf
+from memcli.record import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Purged:
+class Purged(Record):
     """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
     the texts, where they were to be erased."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 
 from memcli.app.budget import fit
@@ -28,6 +27,7 @@ from memcli.model.recall import (
     in_order,
 )
 from memcli.ports import Renderer, SpaceView
+from memcli.record import replace
 
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
@@ -11,6 +10,7 @@ from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import Store
+from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_values, redact_fields
 

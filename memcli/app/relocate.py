@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
@@ -11,10 +10,10 @@ from memcli.model.names import check_path
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
 from memcli.ports import Shelf
+from memcli.record import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Record):
     """How a memory knows a file: the name in its metadata, and the path that it and its parts are at and below."""
 
     name: str

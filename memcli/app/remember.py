@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.app.upsert import Candidate, Upserter
@@ -19,6 +18,7 @@ from memcli.policy.consistency import check_validity
 from memcli.policy.replaced import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
+from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
 
@@ -32,8 +32,7 @@ _HINTS = ("path_hint", "project")
 _WHEN_THERE = ("untrusted", "compacted")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Record):
     """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
     no candidate told again, `retired`.
 

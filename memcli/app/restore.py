@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
@@ -13,12 +12,12 @@ from memcli.model.removal import Run, rejoined, severed_between
 from memcli.model.space import Change
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
+from memcli.record import Record, replace
 
 _LIST = "`memcli restore --list` shows what can be brought back"
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Record):
     """What a restore did in a space. `there` had never gone; `due` expire again at the next collection."""
 
     space: str

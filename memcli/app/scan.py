@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 from memcli.codec.bundle import FORMAT as EXPORT
 from memcli.codec.canonical import decode
@@ -11,6 +10,7 @@ from memcli.codec.space import FORMAT as SPACE
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.model.shapes import POLICY_FIELDS, problem
+from memcli.record import Record
 from memcli.safety.secrets.detector import SECRETS, Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
 from memcli.safety.secrets.rule import EMAIL
@@ -19,8 +19,7 @@ Rules = Callable[[Mapping[str, Json]], Detector]
 """What a policy's field `pii_redaction` asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Record):
     """A file, or one version of it in the history, with its bytes."""
 
     name: str
@@ -28,8 +27,7 @@ class Document:
     commit: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leak:
+class Leak(Record, kw_only=True):
     """Something secret: the memory and the field that it is in, or the line where the file is none of memcli's."""
 
     file: str

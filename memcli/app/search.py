@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from memcli.app.lookup import opened
 from memcli.app.topic import one_line
@@ -17,6 +16,7 @@ from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.excerpt import excerpt
 from memcli.ports import SpaceView
+from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
 
 DEFAULT_BIAS = 0.3
@@ -30,8 +30,7 @@ _MOST_SNIPPETS = 3
 _LEAST_SIMILARITY = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Record):
     """A child of the heading: its score, made of similarity (0..1) and recency, and the places that speak of the question."""
 
     memory: Memory

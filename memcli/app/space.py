@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
@@ -13,6 +12,7 @@ from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
 from memcli.ports import Shelf
+from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
@@ -21,8 +21,7 @@ _RESETTABLE = "reset"
 """The metadata of a space that was created with `--reset`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Record):
     """One space in numbers. `problem` says why it could not be read."""
 
     name: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from memcli.app.anchors import Checker, LoadCode, anchors_of
 from memcli.model.anchors import Checked
 from memcli.model.recall import ANCHOR, Query, Rows, Section
 from memcli.ports import SpaceView
+from memcli.record import replace
 
 _MAX_FOLLOWED = 200
 """How many anchored memories are looked for elsewhere at most: those that were stored last."""

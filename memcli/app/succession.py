@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from memcli.app.upsert import Candidate
 from memcli.model.memory import Memory
 from memcli.ports import Shelf
+from memcli.record import replace
 
 
 def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:

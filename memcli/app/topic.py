@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from memcli.code.change_topic import topic_of
 from memcli.model.edits import FileEdit
 from memcli.model.recall import Query
+from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
 Redact = Callable[[str], str]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 
 from memcli.app.edit import alter
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
+from memcli.record import Record, as_dict
 from memcli.safety.injection.screening import accepted, inspect, is_accepted
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Record):
     """One space as far as trust goes: how many memories carry instructions, and how many nobody has reviewed."""
 
     space: str
@@ -23,7 +22,7 @@ class Standing:
     unreviewed: int
 
     def to_json(self) -> dict[str, Json]:
-        return asdict(self)
+        return as_dict(self)
 
 
 def standing(workspace: Workspace) -> list[Standing]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
@@ -22,6 +21,7 @@ from memcli.policy.draft import Draft, check_references, find
 from memcli.policy.pinning import is_auto_pinned
 from memcli.policy.replaced import Place, is_of_source, outdated
 from memcli.ports import Shelf
+from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
@@ -34,8 +34,7 @@ _OF_THE_PIECE = ("headings", "symbol")
 """What is told of a part of a file, and holds no longer where the file is cut otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Record):
     """A memory on its way in: the fields that were given, and those that the semantic layer added.
 
     `redactions` counts what was taken out of it, by kind.

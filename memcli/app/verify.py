@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from memcli.app.anchors import Checker, anchors_of
 from memcli.app.lookup import load
@@ -14,13 +13,13 @@ from memcli.model.anchors import GONE, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change
 from memcli.ports import CodeReader, Shelf
+from memcli.record import Record, replace
 
 BINDING_KINDS = ("decision", "constraint", "negative", "procedure")
 """The kinds that people act on: one of these must not speak of code that is no longer there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """An anchor of a memory, checked. `number` is its place among the anchors of the memory."""
 
     space: str

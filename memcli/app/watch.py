@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from memcli.app.embed import embed_space, index_status
@@ -14,6 +13,7 @@ from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json
 from memcli.ports import Source
+from memcli.record import Record
 
 _T = TypeVar("_T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
@@ -46,8 +46,7 @@ class Progress(Protocol):
         """Keeps that all that was told is dealt with. Raises StoreError."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Watch:
+class Watch(Record, frozen=False, kw_only=True):
     """A watch that is ready to run.
 
     `name_of` and `path_of` give the name and the path that a memory knows a file by. `recheck` has all files told

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
@@ -12,11 +11,11 @@ from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.record import Record
 from memcli.safety.untrusted import in_force
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class Workspace(Record, kw_only=True):
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,

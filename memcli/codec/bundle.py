@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
@@ -22,6 +21,7 @@ from memcli.model.memory import Json
 from memcli.model.names import show
 from memcli.model.shapes import TEXTS, problem
 from memcli.model.space import Space
+from memcli.record import Record, field, replace
 
 FORMAT = "memcli/export"
 VERSION = 1
@@ -33,8 +33,7 @@ _UNDIGESTED = ("hash", "signature", "content")
 _DEEP = re.compile(rb"\n {%d}" % (2 * MAX_DEPTH + 2))
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Record):
     """A space as it is handed on. `part` tells the filters that its memories were chosen by; none: it is whole."""
 
     space: Space

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from memcli.codec.audit import Link, entry_hash, parse_entry, torn_hash
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(Record):
     """What a look at the whole chain found.
 
     `broken` is the first line (from 1) that does not fit, and `reason` why; `torn` are the lines that a crash tore.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
@@ -18,13 +17,13 @@ from memcli.model.names import check_id, check_path
 from memcli.model.references import without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
+from memcli.record import Record, replace
 
 UNTIDY = ("format", "order", "leftover", "strange")
 """The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """One thing that is wrong. `object` is the id of a memory, or `object 3`; `repair` is what mends it, if anything."""
 
     file: str
@@ -43,8 +42,7 @@ class Finding:
         return {name: getattr(self, name) for name in names if getattr(self, name)}
 
 
-@dataclass(frozen=True, slots=True)
-class Examined:
+class Examined(Record):
     """What was found in a file. `mended` are the bytes to write in its place; empty when nothing of it can be saved,
     None when nothing needs to be written or this version must not."""
 

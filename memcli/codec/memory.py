@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from memcli.clock import normalize_time
@@ -13,6 +12,7 @@ from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import is_id, show
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
+from memcli.record import defaults
 
 MAX_DEPTH = 60
 """How deep a field may be nested, in objects and lists."""
@@ -29,9 +29,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     for name, shape in MEMORY_FIELDS.items() if "type" in shape
 }  # fmt: skip
 _OPTIONAL: Mapping[str, Json] = {
-    f.name: () if f.name in LIST_FIELDS else {} if f.name == "provenance" else f.default
-    for f in fields(Memory)
-    if f.name not in CORE_FIELDS and f.name != "extra"
+    name: default for name, default in defaults(Memory).items() if name not in CORE_FIELDS and name != "extra"
 }
 
 

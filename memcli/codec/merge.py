@@ -8,7 +8,6 @@ older is kept under `metadata.conflicts`. It does not matter which side is calle
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 from memcli.codec.canonical import encode
@@ -20,12 +19,12 @@ from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
+from memcli.record import Record, field, replace
 
 _PATH_BEFORE_DIGEST = 200  # as much of a path as leaves room for what tells two apart
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Record):
     """A field that both sides changed in different ways; `id` and `path` are empty for one of the space itself."""
 
     id: str
@@ -33,8 +32,7 @@ class Conflict:
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Record):
     """The space that comes out, what could not be decided without loss, and the paths that had to change (id to path)."""
 
     space: Space

@@ -5,11 +5,11 @@ two that differ one is the newer, by `updated_at` and then by its bytes, and all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from memcli.codec.canonical import encode
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json
+from memcli.record import Record, field
 
 DELETED = "deleted"
 """Stands for a field in a conflict between a deletion and an edit."""
@@ -26,8 +26,7 @@ _FOLLOW_TEXT = (*_SUMMARIES, "chunks", "metadata.pii_flags")
 """Made of the text: where the sides have different ones, these come from the side whose text stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Record):
     """One of the two versions. `order` puts them in order of age."""
 
     fields: Mapping[str, Json]
@@ -40,8 +39,7 @@ def merge_objects(base: Mapping[str, Json], ours: Side, theirs: Side) -> tuple[d
     return _Merge(base, newer.fields, older.fields).run()
 
 
-@dataclass
-class _Merge:
+class _Merge(Record, frozen=False):
     base: Mapping[str, Json]
     newer: Mapping[str, Json]
     older: Mapping[str, Json]

@@ -10,10 +10,10 @@ import base64
 import hashlib
 import re
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memcli.errors import CorruptError, UsageError
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,8 +36,7 @@ class MissingExtraError(UsageError):
     """The library that signatures need is not installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signer:
+class Signer(Record):
     """A private key, opened."""
 
     key: Ed25519PrivateKey

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any
 
 from memcli.codec.canonical import MEND, decode, encode
@@ -14,6 +13,7 @@ from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import POLICY_FIELDS, check_fields
 from memcli.model.space import Policy, Space
+from memcli.record import Record, replace
 
 FORMAT = "memcli/space"
 VERSION = 1
@@ -31,8 +31,7 @@ _CLOSE = b"\n    }"
 _ID = b'\n      "id": '
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Record):
     """Where a memory stands in a space file, in bytes."""
 
     start: int

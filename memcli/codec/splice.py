@@ -8,7 +8,6 @@ and memories can be exchanged as ranges of bytes. The result is, byte for byte, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from memcli.codec.canonical import decode, encode
 from memcli.codec.memory import memory_from_json
@@ -16,6 +15,7 @@ from memcli.codec.space import OBJECTS, decode_header, decode_space, encode_memo
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, under_any
+from memcli.record import replace
 
 Range = tuple[int, int]
 """A memory, or several with the commas between: from the newline before the first brace to behind the last."""

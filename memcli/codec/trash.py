@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from memcli.clock import normalize_time
 from memcli.codec.space import decode_space, encode_space
@@ -12,6 +11,7 @@ from memcli.model.memory import Json
 from memcli.model.removal import Run, Severed, run_name
 from memcli.model.shapes import MEMORY_FIELDS, TEXT, Shape, problem
 from memcli.model.space import Space
+from memcli.record import replace
 
 _NOTE = "removed"
 _SEVERED: Shape = {

@@ -10,20 +10,19 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
 from memcli.git.hook_script import KEPT, is_lost_without_its_name, script, shell_of, state
 from memcli.git.program import this_program
 from memcli.git.repository import Repository, common_dir
 from memcli.model.names import show
+from memcli.record import Record
 
 _MAX_HOOK = 1 << 24
 _TEMP = ".memcli-tmp"
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(Record):
     """How one hook stands: see `hook_script.state`. `keeps`: one that was there before is kept beside it."""
 
     name: str
@@ -34,8 +33,7 @@ class Hook:
         return {"name": self.name, "state": self.state, "keeps": self.keeps}
 
 
-@dataclass(frozen=True, slots=True)
-class Hooks:
+class Hooks(Record):
     """The folder that git looks for hooks in. `is_seen`: it lies in the work tree, and git shows what changes there."""
 
     folder: str

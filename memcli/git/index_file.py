@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from memcli.record import Record
 
 _HEADER = 12
 _STAT = 40  # ten numbers of four bytes: the status of the file when git last saw it
@@ -37,8 +38,7 @@ class Entry(NamedTuple):
         return same and self.inode in (0, status.st_ino & 0xFFFFFFFF)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexFile:
+class IndexFile(Record):
     """The index of the work tree at `work_tree`, in the folder `git_dir`."""
 
     work_tree: str

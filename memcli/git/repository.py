@@ -7,12 +7,12 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.objects import Objects
 from memcli.model.names import show
+from memcli.record import Record, replace
 
 _BLOCK = 1 << 17
 _TIMEOUT = 120.0
@@ -43,8 +43,7 @@ _UNKNOWN_REVISION = ("unknown revision", "bad revision", "ambiguous argument", "
                      "needed a single revision", "not a commit")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Record):
     """A git work tree, by its root. Every method raises MemcliError, with a hint, when git fails.
 
     `index`: the index to look at instead of its own, as git names it to a hook while a part of it is committed.

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from memcli.git.repository import Repository, find_repository
 from memcli.model.changes import Commit
+from memcli.record import Record
 
 _FILE_MODES = ("100644", "100755")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreHistory:
+class StoreHistory(Record):
     """A folder in a repository over time. `folder` is relative to the root of the work tree, with `/`."""
 
     repository: Repository

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import lt
 
 from memcli.errors import MemcliError, UsageError
@@ -13,6 +12,7 @@ from memcli.git.repository import Repository
 from memcli.ingest.labels import readable
 from memcli.ingest.patch import FileDiff, unquote
 from memcli.model.edits import FileEdit, Line
+from memcli.record import Record, field
 
 MAX_BYTES = 256 << 20
 """A longer diff is not looked at: no one wrote it, and half of it would tell half the truth."""
@@ -70,8 +70,7 @@ def _bounded(repository: Repository, *options: str) -> bytes:
     raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "look at less at once, with --diff FILE")
 
 
-@dataclass(slots=True)
-class _Section:
+class _Section(Record, frozen=False):
     """The lines of one file: those before its first hunk, those from there on."""
 
     head: list[bytes] = field(default_factory=list)

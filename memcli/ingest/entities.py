@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from memcli.errors import CorruptError
 from memcli.ingest.labels import memory_path
 from memcli.ingest.text import to_text
 from memcli.model.names import slug
+from memcli.record import Record, field
 
 _FOLDER = "entities"
 _RELATIONS: Mapping[str, str] = {
@@ -21,8 +21,7 @@ _RELATIONS: Mapping[str, str] = {
 _ASK = "give a file of the MCP memory server, whose lines are entities and relations"
 
 
-@dataclass(slots=True)
-class _Entity:
+class _Entity(Record, frozen=False):
     type: str
     observations: dict[str, None] = field(default_factory=dict)
     relations: dict[tuple[str, str], None] = field(default_factory=dict)

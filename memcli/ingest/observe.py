@@ -11,10 +11,10 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memcli.ingest.tree import Tree
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -25,8 +25,7 @@ _MAX_WATCHES = 128
 _LIMITS = frozenset([errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Record):
     """What was heard since the last time: paths to look at, and whether only a scan can tell."""
 
     paths: frozenset[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memcli.ingest.touched import touched
+from memcli.record import Record
 
 FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"
 """A commit begins with NUL at the beginning of a line, and a second such NUL ends its message: no
@@ -27,8 +27,7 @@ _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "
 _CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Record):
     """One commit. Times are as git prints them."""
 
     hash: str
@@ -39,8 +38,7 @@ class Commit:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileDiff:
+class FileDiff(Record):
     """What one commit did to one file. Names keep bytes that are no UTF-8 as surrogates."""
 
     status: str
@@ -149,8 +147,7 @@ def _split(blocks: Iterable[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Record):
     """A line of the table that git prints before the diffs of a commit."""
 
     status: str

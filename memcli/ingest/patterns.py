@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from memcli.record import Record
 
 _MAX_LINE = 4096
 _MAX_GLOBS = 5_000
@@ -29,8 +30,7 @@ _MEMBER = re.compile(r"\[:(\w+):\]|(\\?.)(?:-(?!\Z)(\\?.))?", re.DOTALL)
 _Token = re.Match[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Record):
     """One line: where in the file it stands, and whether what matches is refused (`x`) or let in again (`!x`)."""
 
     rank: int

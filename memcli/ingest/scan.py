@@ -6,7 +6,6 @@ import os
 import stat
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
 from memcli.errors import NotFoundError, UsageError
@@ -17,12 +16,12 @@ from memcli.ingest.state import Stamp
 from memcli.ingest.text import UnfitError, read_bytes
 from memcli.ingest.tree import Tree
 from memcli.model.names import show
+from memcli.record import Record
 
 Known = Mapping[str, Stamp]
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Record):
     """What a look at the tree found: files new or with other content, files gone, and all stamps that differ."""
 
     changed: tuple[str, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from memcli.record import Record, field, replace
 
 _RAW = "//"
 
@@ -19,8 +20,7 @@ class Stamp(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class WatchState:
+class WatchState(Record):
     """The files told of, by path, and the commit told of up to: None when commits were never followed, empty when
     there were none yet."""
 

@@ -6,14 +6,13 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from memcli.ingest.ignore import OURS, Ignore
 from memcli.ingest.noise import folder_noise, noise
+from memcli.record import Record, field
 
 
-@dataclass(slots=True)
-class Tree:
+class Tree(Record, frozen=False):
     """A walk of the folder `root`. Paths are relative to it, with `/`; links are never followed.
 
     `folders` are those walked, `unread` those that could not be, `pruned` those left out.

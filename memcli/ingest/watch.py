@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memcli.git.repository import find_repository
 from memcli.ingest.head import Head, Mark
@@ -16,6 +15,7 @@ from memcli.ingest.network_fs import silent_kind
 from memcli.ingest.observe import Inbox, Observer
 from memcli.ingest.scan import Finding, Survey
 from memcli.ingest.state import WatchState
+from memcli.record import Record
 
 QUIET = 0.08
 """Seconds without an event after which a save or a few count as done."""
@@ -34,8 +34,7 @@ _CHECK, _CHECK_SHARE = 60.0, 1_000
 _WAITING = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Record):
     """What is new, relative to the work tree and sorted: files to read again, files gone, a range of commits to ingest.
 
     `moved` are pairs of where a file was and where it is; it is neither gone nor, when it is read again, new.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from memcli.model.memory import Json
+from memcli.record import Record
 
 FRESH = "fresh"
 MOVED = "moved"
@@ -13,8 +13,7 @@ STALE = "stale"
 GONE = "gone"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Record):
     """An anchor and its state: as it was (`fresh`), as it was but elsewhere, in its file or another (`moved`), changed (`stale`),
     or without its file or symbol (`gone`). `lines` are those of now, as far as they are known.
     """

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memcli.model.memory import Json, Memory
+from memcli.record import Record
 
 STATUSES = ("added", "changed", "pinned", "unpinned", "restored", "superseded", "forgotten", "removed")
 """What may have become of a memory, in the order in which it is told."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Record):
     """One field before and after; None where it was or is not there."""
 
     name: str
@@ -19,8 +17,7 @@ class FieldChange:
     after: Json
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryChange:
+class MemoryChange(Record):
     """What became of one memory: one of STATUSES, the memory as it is now (or was, when removed), and its fields."""
 
     status: str
@@ -28,8 +25,7 @@ class MemoryChange:
     fields: tuple[FieldChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SpaceChange:
+class SpaceChange(Record):
     """What became of one space. `status` is `added`, `removed`, `renamed` or `changed`; `was` is its name before."""
 
     name: str
@@ -39,8 +35,7 @@ class SpaceChange:
     memories: tuple[MemoryChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Record):
     """One commit of a file's history, in which `parents` are the nearest commits that are part of it too."""
 
     hash: str
@@ -50,8 +45,7 @@ class Commit:
     subject: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Record):
     """The commit that last changed each field of a memory, and the one that added it; None for what is not committed."""
 
     memory: Memory

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from memcli.record import Record
 
 Line = tuple[int, str]
 """The number of a line in its file, from 1, and its text without the line end."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEdit:
+class FileEdit(Record):
     """What a diff does to one file. `file` is its name now, or the last one when it is deleted; `was` the one before.
 
     `symbols` are the functions and classes touched.

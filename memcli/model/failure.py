@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from memcli.errors import MemcliError
 from memcli.model.memory import Json
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Record):
     """A file or a commit that could not be ingested, and why. One of the two names is empty."""
 
     reason: str

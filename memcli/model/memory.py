@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from memcli.record import Record, field
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict."""
@@ -20,8 +21,7 @@ TRIGGERED_KINDS = ("constraint", "negative", "procedure")
 """The kinds that triggers bring up."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Record, kw_only=True):
     """One stored object. Times are RFC 3339 in UTC; nested values are plain JSON, never changed in place.
 
     `extra` holds the fields that this version does not know: they are written back as they came.

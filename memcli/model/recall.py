@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
 from memcli.model.tokens import cut_tokens
+from memcli.record import Record, field
 
 if TYPE_CHECKING:
     from memcli.model.anchors import Checked
@@ -38,8 +38,7 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"
 """What may bring a memory into a bundle."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Record, kw_only=True):
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline` is how many
     seconds the search for meaning may take. `edits`: the change that the topic is made of, if it is of one.
     """
@@ -71,8 +70,7 @@ class Query:
     edits: tuple[FileEdit, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """What an index knows of one memory without reading it."""
 
     row: int
@@ -90,16 +88,14 @@ class Entry:
     speaker: str
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Memories that were recorded together, in that order. `length` is how many terms they have in all."""
 
     rows: tuple[int, ...]
     length: int
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Record):
     """A set of rows: those of `only` when it is given, else all; without those of `hidden`."""
 
     size: int
@@ -113,8 +109,7 @@ class Rows:
         return self.size
 
 
-@dataclass(frozen=True, slots=True)
-class TermStats:
+class TermStats(Record):
     """How the terms of a query stand in a space.
 
     `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how many terms each field has,
@@ -128,8 +123,7 @@ class TermStats:
     lengths: Mapping[int, tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Record):
     """A row that answers, with its score and the parts that the score is the sum of."""
 
     entry: Entry
@@ -145,8 +139,7 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
     return ordered
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Record):
     """What speaks for a space, and how much must: the best share of the question's words, the best cosine (None when
     there is no embedder), and the floors of the cosine alone and of the two together.
     """
@@ -170,8 +163,7 @@ class Evidence:
         return cosine >= self.cosine_floor or self.words + cosine >= self.sum_floor
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Record):
     """The rows that answer, best first: none when the evidence is not enough. `is_degraded`: by words alone."""
 
     hits: tuple[Hit, ...] = ()
@@ -179,8 +171,7 @@ class Ranking:
     is_degraded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Record):
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
 
     `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for;
@@ -223,8 +214,7 @@ class Section:
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class Bundle(Record, kw_only=True):
     """The answer to a query: sections in order, and why there are none of them.
 
     Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such

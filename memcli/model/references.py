@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from memcli.model.memory import Memory
 from memcli.model.space import Change
+from memcli.record import replace
 
 SUPERSEDES = "supersedes"
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 
 from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Space
+from memcli.record import Record, replace
 
 _NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Severed:
+class Severed(Record):
     """The references that the memory `id`, which stays, lost with a removal."""
 
     id: str
@@ -23,8 +22,7 @@ class Severed:
     valid_until: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Record):
     """What a command removed at `removed_at`. `space` is the space's header with the removed memories alone."""
 
     name: str
@@ -34,8 +32,7 @@ class Run:
     severed: tuple[Severed, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(Record):
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
     `erased`, the memories that go for good. `severed` are the references that went too, `run` is where the trash keeps
     it all.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
+from memcli.record import Record, field, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Record):
     """What may be done with a space. `extra` holds the fields that this version does not know."""
 
     ttl_days: float | None = None
@@ -33,8 +32,7 @@ class Policy:
         return self.visibility == "private"
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Record):
     """A space as one value. `objects` are in order of `updated_at`, then `id`."""
 
     name: str
@@ -85,8 +83,7 @@ class Space:
         return replace(self, objects=tuple(sorted(memories, key=lambda m: m.order)), updated_at=now)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Record):
     """What is to become of a space; an empty one writes nothing.
 
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
@@ -104,8 +101,7 @@ class Change:
         return bool(self.put or self.drop or self.header is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Touched:
+class Touched(Record):
     """One memory that a write touched. `before` and `after` are digests of its stored bytes; empty: not there."""
 
     id: str
@@ -114,8 +110,7 @@ class Touched:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Record):
     """What a write did, for the record. `run` names what of it is in the trash."""
 
     touched: tuple[Touched, ...] = ()

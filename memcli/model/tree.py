@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from memcli.model.memory import Memory
+from memcli.record import Record, field
 
 MAX_DEPTH = 120
 """How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Record, frozen=False):
     """A segment of a path, the memory that stands there, if any, and what lies below."""
 
     name: str

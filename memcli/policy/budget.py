@@ -8,14 +8,14 @@ room for, so a larger one never says less.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from memcli.record import Record
 
 Step = tuple[int, str]
 """A memory, by its place, and the level that it now appears at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Forms:
+class Forms(Record):
     """The levels at which a memory may appear, with what each costs in tokens: up to the preferred one, and beyond."""
 
     usual: Sequence[tuple[str, int]]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Memory, default_importance
+from memcli.record import replace
 
 
 def check_validity(fields: Mapping[str, Any]) -> None:

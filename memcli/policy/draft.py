@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Space, under_any
 from memcli.ports import Shelf
+from memcli.record import replace
 
 
 def find(shelf: Shelf, ref: str) -> Memory:

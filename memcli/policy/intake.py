@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from itertools import count
 
 from memcli.errors import RefusedError
@@ -11,10 +10,10 @@ from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Memory
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
+from memcli.record import Record, replace
 
 
-@dataclass(frozen=True, slots=True)
-class IntakePlan:
+class IntakePlan(Record):
     """The space as it will be, and how many memories come to it in which way.
 
     `kept` are newer here than there; `policy` says whose policy holds afterwards: `kept`, or `taken` from there.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Shelf
+from memcli.record import replace
 
 Place = Mapping[str, Json]
 """`under` a path, the observed memories of the file `source`, of the `group`; where one is not named, of any file and

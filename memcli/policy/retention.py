@@ -7,13 +7,13 @@ purged by a clock that has gone back, or leapt ahead: to such a clock everything
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import UsageError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.compaction import surplus
+from memcli.record import Record
 
 SKEW_DAYS = 1.0
 """How far the clocks of two machines may lie apart before one of them is not believed."""
@@ -21,8 +21,7 @@ LEAP_DAYS = 365.0
 """A space that nothing has happened to for so long, by the clock, is more likely seen by a wrong clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Record):
     """A memory that is to go, the field of the policy (or the option) that says so, and its age in days."""
 
     memory: Memory
@@ -31,8 +30,7 @@ class Removal:
     limit: float
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionPlan:
+class RetentionPlan(Record):
     """What a collection would purge, the same whether it is carried out or only shown.
 
     `pinned` are due too, but stay; `future` bear times that are more than a day ahead. `clock` says why the clock is

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from memcli.code.globs import glob_expression
 from memcli.errors import UsageError
 from memcli.model.edits import FileEdit
+from memcli.record import Record
 from memcli.safety.patterns import MAX_PATTERN, PatternSet, compile_pattern
 
 _GLOB = re.compile(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
@@ -23,8 +23,7 @@ _PLAIN = re.compile(r"[\w ,;:<>=!@#%&'\"~/-]*\Z")
 _PLACE = re.compile(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger(Record):
     """One trigger, as an expression of RE2: for whole paths when `is_path`, else for lines. `plain` is the text that
     it looks for when it is no more than that, `name` the symbol."""
 
@@ -78,8 +77,7 @@ def _is_in_topic(text: str, topic: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Record):
     """Trigger `text` of memory number `owner` matched at `line`."""
 
     owner: int

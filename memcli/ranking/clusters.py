@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
+
+from memcli.record import Record
 
 if TYPE_CHECKING:
     from numpy import float32, float64
@@ -32,8 +33,7 @@ MAX_COUNT = 3
 """More of the same term in one text count no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(Record):
     """Texts that are alike, by their places in what was clustered; `parts` are the two clusters that it falls into."""
 
     members: tuple[int, ...]

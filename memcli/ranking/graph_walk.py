@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from memcli.record import Record
 
 DEPTH = 2
 DECAY = 0.7
@@ -11,8 +12,7 @@ TAG, CLUSTER, SUPERSEDES, OTHER = 0.8, 0.6, 0.9, 0.3
 """What a tie of each kind hands on, before the decay; `relates_to` hands on its own weight."""
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Record):
     """How a memory was reached, and how strong what came through is."""
 
     strength: float
@@ -23,8 +23,7 @@ class Path:
         return Path(self.strength * factor * DECAY, (*self.ties, tie))
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Record):
     """Memories and their ties. A set (of a tag, a cluster) ties each two of its members.
 
     `sets[name]` are its kind, its factor and its members; `member_of` the names of the sets of each memory;

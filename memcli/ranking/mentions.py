@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from memcli.record import Record
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -24,8 +25,7 @@ _AMBIGUOUS = ("may", "mar", "march", "dec", "sun", "jan")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(Record):
     """A month that a question names, with the year and the day when it names them."""
 
     month: int

@@ -7,7 +7,6 @@ nearest cluster most. Every component of a score goes from 0 to 1 before it is w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
@@ -16,6 +15,7 @@ from memcli.ranking.lexical import bm25f, idf
 from memcli.ranking.memo import Kept
 from memcli.ranking.tree import Node, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
+from memcli.record import Record
 
 CANDIDATES = 400
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 0.5, "semantic": 0.5, "recency": 0.05}
@@ -33,8 +33,7 @@ SUMMARY_TERMS = 48
 """The terms of a memory that the tree is built of, beside those of its path, tags and source."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Scores:
+class _Scores(Record):
     """What speaks for rows, each from 0 to 1."""
 
     words: Mapping[int, float]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from memcli.model.memory import TALK_KINDS
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Record):
     """How text of one style is scored.
 
     `k1`: how soon more of the same word stops counting; `b`: how much long fields are discounted, 0..1.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from memcli.ranking.clusters import Cluster, tree_of
 from memcli.ranking.lexical import idf
+from memcli.record import Record
 
 LEAF_SIZE = 8
 """The members of the smallest clusters, at most."""
@@ -19,8 +19,7 @@ SUMMARY_TERMS = 64
 """What a summary has room for: the higher in the tree, the more it leaves out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Record):
     """A cluster. `shares[term]` is the share of its members that its summary says have the term."""
 
     members: tuple[int, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from memcli.model.space import Policy
+from memcli.record import replace
 
 
 def in_force(policy: Policy, is_accepted: bool) -> Policy:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import encode_line
@@ -20,6 +19,7 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Policy, Receipt, Touched
 from memcli.ports import Shelf
+from memcli.record import Record
 from memcli.store.atomic import overwrite_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
@@ -32,8 +32,7 @@ _LATE = "recovered"
 _SUFFIX = ".acts"
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Record):
     """What one writer did. `by`: its user and command, where it is not the one that makes the write."""
 
     action: str

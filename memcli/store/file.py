@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 
 from memcli.codec.space import (
     check_writable,
@@ -20,6 +19,7 @@ from memcli.model.removal import Going
 from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
+from memcli.record import replace
 from memcli.store.acts import Act, Acts, act_of
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.journal import Journal, Mail

@@ -16,12 +16,12 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from memcli.codec.canonical import decode_object, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
+from memcli.record import Record
 from memcli.store.atomic import TEMP_MARK, append_line, make_folder, move_file, place_file, remove_quietly
 from memcli.store.reading import read_at, read_regular
 
@@ -30,8 +30,7 @@ _MAX_BYTES = 1 << 30
 _ATTEMPTS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Record):
     """A request that was taken."""
 
     name: str

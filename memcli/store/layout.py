@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from memcli.errors import NotFoundError, StoreError
+from memcli.record import Record
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.reading import read_json, read_regular
 
@@ -21,8 +21,7 @@ _OWN_FOLDERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Record):
     """The places in a store whose root is `root`."""
 
     root: str

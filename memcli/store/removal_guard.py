@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from memcli.model.memory import Memory
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from memcli.store.ignored import set_ignored
 from memcli.store.layout import Layout
 

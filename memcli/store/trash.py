@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 
 from memcli.clock import Clock
@@ -15,6 +14,7 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json, Memory
 from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
+from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular

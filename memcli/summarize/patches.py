@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+from memcli.record import Record, field
 from memcli.summarize.definitions import name_in
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
@@ -21,8 +21,7 @@ _MAX_LINE = 400
 _NO_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else", "elif", "with", "match"])
 
 
-@dataclass(slots=True)
-class FileChange:
+class FileChange(Record, frozen=False):
     """What happens to one file."""
 
     path: str
@@ -35,8 +34,7 @@ class FileChange:
     """The functions and classes touched, in order."""
 
 
-@dataclass(slots=True)
-class Patch:
+class Patch(Record, frozen=False):
     message: str = ""
     files: list[FileChange] = field(default_factory=list)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import work
@@ -13,6 +12,7 @@ from textual.worker import WorkerFailed
 
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
+from memcli.record import replace
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
 from memcli.tui.editing import Editor

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from memcli.app.lookup import list_memories
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.space import Space, is_under
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Record):
     """What is browsed: all at and below `path`, of one of `kinds`, with all of `tags`."""
 
     path: str = ""
@@ -29,8 +28,7 @@ class Scope:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Tie:
+class Tie(Record):
     """A link as seen from one of its two ends: `other` is the id of the far one."""
 
     relation: str

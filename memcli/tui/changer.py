@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from textual.app import SuspendNotSupported
 
 from memcli.errors import ConflictError, MemcliError
 from memcli.model.memory import Memory
+from memcli.record import replace
 from memcli.tui import catalogue, changes
 from memcli.tui.changes import Done
 from memcli.tui.editing import Edit, EditAgain, Editor, use_editor

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json, Memory
+from memcli.record import Record
 from memcli.render.clean import clean_line
 from memcli.tui.catalogue import Scope
 from memcli.tui.editing import Edit, Editor
 from memcli.tui.tags import TagChange
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Record):
     """What was done, in words, to the memory of the id `name`."""
 
     text: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from textual.app import App
@@ -15,6 +14,7 @@ from memcli.app.remember import Outcome
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.memory import Json, Memory
+from memcli.record import Record
 from memcli.tui.dialog import Dialog
 
 
@@ -37,8 +37,7 @@ class Draft(Protocol):
         """Deletes the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Editor:
+class Editor(Record):
     """What the browser cannot do itself.
 
     `open` makes a draft of a memory, or of none; with the flag, of all its fields. `add` stores a new memory.
@@ -48,8 +47,7 @@ class Editor:
     add: Callable[[Workspace, Mapping[str, Json]], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Record):
     """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when it is saved."""
 
     draft: Draft

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual import on
 from textual.widget import Widget
@@ -11,12 +10,12 @@ from textual.widgets import Input, Static
 
 from memcli.errors import UsageError
 from memcli.model.names import check_tag
+from memcli.record import Record
 from memcli.render.clean import clean_line
 from memcli.tui.dialog import Dialog
 
 
-@dataclass(frozen=True, slots=True)
-class TagChange:
+class TagChange(Record):
     """Tags to add, and tags to take away."""
 
     add: tuple[str, ...]

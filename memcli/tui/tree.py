@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from memcli.model.memory import Memory
 from memcli.model.tree import Node
+from memcli.record import Record, field
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Record):
     """One line: a heading, a memory, or both. `path` is whole, `name` the part of it that the line shows."""
 
     path: str
@@ -27,8 +26,7 @@ class Row:
         return self.node.memory
 
 
-@dataclass(slots=True)
-class Folds:
+class Folds(Record, frozen=False):
     """Which headings are open: all or none of them, except those that were toggled."""
 
     is_open: bool = True

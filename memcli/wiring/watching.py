@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memcli.app.redact import Redactor
@@ -14,6 +13,7 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.errors import StoreError
 from memcli.ingest.state import WatchState, paths_from_json, paths_to_json
 from memcli.model.memory import Json
+from memcli.record import Record, replace
 from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
 from memcli.store.holder import held, holder_of
 from memcli.store.layout import Layout, find_work_tree
@@ -31,8 +31,7 @@ _LOCK = "watch.lock"
 _MAX_DOUBTS = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
+class WatchOptions(Record):
     """What a watch is to follow, and how. `all_is_new`: with nothing known so far, all files are news."""
 
     paths: Sequence[str] = ()
@@ -125,8 +124,7 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _States:
+class _States(Record):
     """What has been told, on disk: a state, and behind it the names of the files that it may be wrong about."""
 
     layout: Layout
@@ -187,8 +185,7 @@ class _States:
         return paths
 
 
-@dataclass(frozen=True, slots=True)
-class _Progress:
+class _Progress(Record):
     """Keeps what a watcher told, and was dealt with."""
 
     states: _States

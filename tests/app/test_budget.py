@@ -13,6 +13,7 @@ from memcli.app.recall import recall
 from memcli.errors import UsageError
 from memcli.model.recall import BUDGET_TOO_SMALL, NO_MATCH, Bundle, Query, Section
 from memcli.model.tokens import count_tokens
+from memcli.record import replace
 from memcli.render import RENDERERS
 from tests.conftest import NOW, memory, open_at, rewrite
 from tests.strategies import memories
@@ -171,14 +172,10 @@ def test_pins_that_do_not_match_get_a_quarter() -> None:
         fitted = fit(bundle([section(0), section(1)], pins), render, budget)
         without = count_tokens(render(fit(bundle(list(fitted.sections)), render, budget)))
         assert fitted.sections
-        bare = Bundle(**{**_values(fitted), "always": (), "pinned": 0})
+        bare = replace(fitted, always=(), pinned=0)
         assert count_tokens(render(fitted)) - count_tokens(render(bare)) <= budget // 4
         assert without <= budget
     assert fit(bundle([section(0)], pins), render, 2400).always
-
-
-def _values(fitted: Bundle) -> dict[str, object]:
-    return {name: getattr(fitted, name) for name in Bundle.__dataclass_fields__}
 
 
 def test_json_shortens_sections_instead_of_dropping_them() -> None:

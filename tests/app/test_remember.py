@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests.conftest import NOW
 
 LATER = "2026-02-01T00:00:00Z"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, NotFoundError, StoreError
 from memcli.ingest.watch import Changes
 from memcli.model.memory import Json
+from memcli.record import replace
 from tests.app.sources import Given
 
 IDLE = Changes(is_idle=True)

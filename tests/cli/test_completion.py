@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from memcli.codec.space import encode_space
 from memcli.model.shapes import KINDS
 from memcli.model.space import Space
 from memcli.ranking import RANKERS
+from memcli.record import replace
 from memcli.render import RENDERERS
 from tests.conftest import ROOT, Run, memory, open_at, rewrite
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from memcli.codec.check import Examined, examine, is_canonical
 from memcli.codec.space import decode_space, encode_space
 from memcli.model.ids import text_hash
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import spaces
 

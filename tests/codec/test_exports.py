@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, UsageError
 from memcli.model.names import check_path
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests.codec.test_schema import unknown
 from tests.conftest import NOW, memory
 from tests.strategies import spaces

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from memcli.errors import CorruptError
 from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import json_values, memories, texts, times, units, words
 

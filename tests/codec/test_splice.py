@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +10,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.draft import Draft
+from memcli.record import replace
 from tests.strategies import memories, spaces
 
 

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, NotFoundError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
+from memcli.record import replace
 from tests import strategies
 from tests.conftest import NOW, open_at, rewrite
 from tests.faults.inject import ERRNOS, Dead, Fault, Watched

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +11,7 @@ from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.policy.intake import IntakePlan, plan_intake
+from memcli.record import replace
 from tests.conftest import NOW, memory
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.space import Policy, Space
 from memcli.policy.retention import is_past_grace, plan_retention
+from memcli.record import replace
 from tests.conftest import NOW, memory
 from tests.strategies import memories, times
 

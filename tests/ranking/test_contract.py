@@ -42,7 +42,7 @@ def filled(tmp_path: Path) -> Workspace:
 
 
 def ask(workspace: Workspace, backend: str, topic: str = "postgresql", **options: object) -> Bundle:
-    from dataclasses import replace
+    from memcli.record import replace
 
     query = Query(topic=topic, now=NOW, **options)  # type: ignore[arg-type]
     return next(iter(recall(replace(workspace, backend=backend), [query])))

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from memcli.model.space import Policy
+from memcli.record import replace
 from memcli.safety.injection.screening import accepted, inspect, is_accepted, is_marked, screened
 from memcli.safety.recalled import HEADER, without_recalled
 from memcli.safety.untrusted import tightened

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from memcli.codec.space import encode_memory
 from memcli.codec.trash import decode_run, encode_run
 from memcli.errors import CorruptError, StoreError
 from memcli.model.space import Space
+from memcli.record import replace
 from memcli.store.layout import Layout, make_root
 from memcli.store.trash import FileTrash
 from tests.conftest import NOW, memory

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.model.memory import Json, Memory
+from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
 from memcli.tui.detail import Detail

@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.record import replace
 from memcli.tui.catalogue import Catalogue, Scope, Tie
 
 T = "2026-01-01T00:00:00Z"

@@ -8,12 +8,12 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from memcli import __version__
 from memcli.cli.session import Session
 from memcli.cli.verb import verb
 from memcli.errors import MemcliError
+from memcli.record import Record
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
@@ -40,8 +40,7 @@ def command(session: Session) -> int:
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Record):
     """One thing that was looked at."""
 
     name: str

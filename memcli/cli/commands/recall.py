@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 
 from memcli.app.recall import recall
 from memcli.cli import filters
@@ -20,6 +19,7 @@ from memcli.codec.recall import bundle_to_json
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.edits import FileEdit
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
+from memcli.record import replace
 from memcli.render import RENDERERS
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'

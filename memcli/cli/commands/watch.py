@@ -54,9 +54,9 @@ def command(session: Session, options: WatchVerbOptions) -> None:
 def _watch(session: Session, options: WatchOptions) -> None:
     """Watches until asked to stop; also when the store goes away and comes back."""
     import os
-    from dataclasses import replace
 
     from memcli.cli.stopping import stoppable
+    from memcli.record import replace
 
     with stoppable() as stop:
         workspace = session.open(create=True)

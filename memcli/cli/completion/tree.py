@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from memcli.cli.completion.shells import BASH, FISH, ZSH
@@ -15,18 +14,17 @@ from memcli.cli.main import ALIASES, VERBS, build
 from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ranking import RANKERS
+from memcli.record import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Record):
     """What completes a value: a source (of `memcli __complete`, or files, or dirs), or words, or nothing."""
 
     source: str = ""
     words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """An option by all its names, where a flag has no value; or an argument, which has no names."""
 
     names: tuple[str, ...]
@@ -36,8 +34,7 @@ class Parameter:
     is_repeated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Record):
     """A command, or a group of others, which it names with their help. The path of the program itself is empty."""
 
     path: tuple[str, ...]

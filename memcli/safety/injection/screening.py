@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 
 UNTRUSTED = "untrusted"

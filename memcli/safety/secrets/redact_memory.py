@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
+from memcli.record import defaults, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.hits import Hit
 
@@ -26,7 +26,7 @@ _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\
 _MARK_SIZE = 8
 _FLAG = re.compile(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
-_FIELDS = tuple(f.name for f in fields(Memory))
+_FIELDS = tuple(defaults(Memory))
 
 
 class Redacted(NamedTuple):
