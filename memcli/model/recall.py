@@ -24,7 +24,6 @@ BELOW_FLOOR = "below_floor"
 EMPTY_DIFF = "empty_diff"
 BUDGET_TOO_SMALL = "budget_too_small"
 
-_SHOWN_TOPIC = 200
 _TOKENS_OF_TOPIC = 8  # under a budget
 
 SENTENCE, PASSAGE, RAW = "sentence", "passage", "raw"
@@ -149,13 +148,6 @@ class Evidence(Record):
     cosine_floor: float
     sum_floor: float
 
-    def __str__(self) -> str:
-        cosine = "no embedder" if self.cosine is None else f"cosine {self.cosine:.2f} of {self.cosine_floor:.2f}"
-        if self.cosine is not None and self.cosine_floor > 1:
-            cosine = f"cosine {self.cosine:.2f}"
-        together = self.words + (self.cosine or 0.0)
-        return f"words {self.words:.2f}, {cosine}, together {together:.2f} of {self.sum_floor:.2f}"
-
     @property
     def is_enough(self) -> bool:
         """Whether one of the floors is reached."""
@@ -251,41 +243,3 @@ class Bundle(Record, kw_only=True):
     def withheld_pins(self) -> int:
         """How many pinned memories do not match, are fit to be shown, and are not in the bundle."""
         return max(0, self.pinned - len(self.always) - self.untrusted_pins)
-
-    @property
-    def untrusted_told(self) -> str:
-        """One sentence on what is withheld for the instructions in it; empty when nothing is."""
-        n = self.withheld_untrusted + self.untrusted_pins
-        return f"{_count(n)} with instructions in {'it' if n == 1 else 'them'} withheld" if n else ""
-
-    @property
-    def degraded_told(self) -> str:
-        """One sentence on an answer that meaning had no part in; empty for any other."""
-        return "Degraded: searched by words alone." if self.degraded else ""
-
-    @property
-    def evidence_told(self) -> str:
-        """What spoke for each space that was asked, and how much had to."""
-        return "; ".join(f"{name}: {found}" for name, found in self.evidence.items())
-
-    @property
-    def global_summary(self) -> str:
-        """One line on what the bundle holds; under a budget a short one."""
-        if self.reason == EMPTY_DIFF:
-            return f"The diff is empty: nothing was asked ({self.reason})."
-        if self.reason == BUDGET_TOO_SMALL:
-            return f"{self.matched} matched, none fits ({self.reason})."
-        if self.query.budget is not None:
-            missing = f"Nothing relevant ({self.reason}; {_count(self.size)})."
-            return f"{len(self.sections)} of {self.matched} that match." if self.sections else missing
-        asked = self.topic if len(self.topic) <= _SHOWN_TOPIC else self.topic[:_SHOWN_TOPIC] + "…"
-        topic = f"'{asked}'" if asked or not self.query.kinds else "kind " + ", ".join(self.query.kinds)
-        if not self.sections:
-            return f"Nothing relevant to {topic} ({self.reason}; {_count(self.size)} in space {self.space})."
-        told = "; ".join(s.memory.summary_micro.rstrip(".") for s in self.sections[:5] if s.memory.summary_micro)
-        more = f" ({len(self.sections)} of {_count(self.size)})"
-        return f"Context bundle for {topic}{more}: {told}."
-
-
-def _count(n: int) -> str:
-    return "1 memory" if n == 1 else f"{n} memories"

@@ -2,13 +2,143 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from memcli.codec.canonical import encode, encode_line
-from memcli.codec.recall import bundle_to_json
-from memcli.model.recall import Bundle
+from memcli.model.memory import Json
+from memcli.model.recall import PASSAGE, RAW, SENTENCE, Bundle, Evidence, Section
+from memcli.policy.levels import forms
 from memcli.render.clean import escape
+from memcli.render.sentences import global_summary
 
 
 def render(bundle: Bundle) -> str:
     """The bundle as canonical JSON; on one line under a budget, for indentation is tokens."""
     write = encode if bundle.query.budget is None else encode_line
     return escape(write(bundle_to_json(bundle)).decode())
+
+
+def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
+    """The whole bundle; under a budget that leaves room for no memory, only why.
+
+    `score` and `why` are there when the query asks to explain.
+    """
+    data: dict[str, Json] = {
+        "space": bundle.space,
+        "sections": [_section(section, bundle) for section in bundle.sections],
+        "matched": bundle.matched,
+        **_notes(bundle),
+    }
+    return data if _is_bare(bundle) else {**data, **_surroundings(bundle)}
+
+
+def _is_bare(bundle: Bundle) -> bool:
+    return bundle.query.budget is not None and not (bundle.sections or bundle.always)
+
+
+def _notes(bundle: Bundle) -> dict[str, Json]:
+    """What a reader should know of the answer as a whole."""
+    notes = {
+        "reason": bundle.reason,
+        "degraded": bundle.degraded,
+        "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
+    }
+    return {name: value for name, value in notes.items() if value}
+
+
+def _surroundings(bundle: Bundle) -> dict[str, Json]:
+    query = bundle.query
+    data: dict[str, Json] = {
+        "topic": bundle.topic,
+        "generated_at": query.now,
+        "global_summary": global_summary(bundle),
+        "raw": _raw(bundle) if query.include_raw or query.budget is not None else [],
+        "limit": query.limit,
+    }
+    if bundle.always:
+        data["always"] = [_section(section, bundle) for section in bundle.always]
+    if bundle.withheld_pins and query.budget is None:
+        data["withheld_pins"] = bundle.withheld_pins
+    if query.budget is not None:
+        data["withheld"] = bundle.withheld
+    if query.explain:
+        data["evidence"] = {name: _evidence(found) for name, found in bundle.evidence.items()}
+    return data
+
+
+def _evidence(found: Evidence) -> dict[str, Json]:
+    return {
+        "words": round(found.words, 4),
+        "cosine": None if found.cosine is None else round(found.cosine, 4),
+        "cosine_floor": round(found.cosine_floor, 4),
+        "sum_floor": round(found.sum_floor, 4),
+        "is_enough": found.is_enough,
+    }
+
+
+def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
+    data = _fields(section)
+    if section.untrusted:
+        data["untrusted"] = section.untrusted
+    if section.is_unreviewed:
+        data["unreviewed"] = True
+    if section.anchors:
+        data["anchors"] = [anchor.to_json() for anchor in section.anchors]
+    if section.space != bundle.space:
+        data["space"] = section.space
+    if bundle.query.edits is not None:
+        data["matched_by"] = section.matched_by
+    elif section.is_lead:
+        data["triggered"] = True
+    if bundle.query.explain:
+        data["score"] = section.score
+        data["why"] = section.why
+    return data
+
+
+def _fields(section: Section) -> dict[str, Any]:
+    """The memory: all of it, or, at the level that a budget lets it appear, its text once and what is needed to cite
+    it."""
+    memory = section.memory
+    data: dict[str, Any] = {"id": memory.id, "path": memory.path, "kind": memory.kind}
+    if section.level is None or section.level in forms(section)[1] or section.level == forms(section)[0][-1]:
+        data |= {
+            "relevance": memory.relevance,
+            "pinned": memory.pinned,
+            "tags": memory.tags,
+            "metadata": memory.metadata,
+            "updated_at": memory.updated_at,
+        }
+    data["summary_micro"] = section.sentence if section.level == SENTENCE else memory.summary_micro
+    for level in ("short", "long"):
+        text = getattr(memory, f"summary_{level}")
+        if section.level is None or (section.level == level and text != memory.summary_micro):
+            data[f"summary_{level}"] = text
+    if section.passage and section.level in (None, PASSAGE):
+        data["passage"] = {"text": section.passage}
+    if "metadata" in data:
+        data |= _structured(section)
+    return data
+
+
+def _structured(section: Section) -> dict[str, Json]:
+    """The procedure, and the content where it is what answers or all that there is."""
+    memory = section.memory
+    data = {"procedure": memory.procedure} if memory.procedure else {}
+    shows = memory.content is not None and (section.shows_content or not memory.raw)
+    return {**data, "content": memory.content} if shows else data
+
+
+def _raw(bundle: Bundle) -> list[dict[str, Json]]:
+    """The whole texts: of those that a budget has room for, or of the first that are asked for."""
+    shown = (*bundle.sections, *bundle.always)
+    raw = []
+    for section in shown[: bundle.query.raw_limit]:
+        if section.level not in (None, RAW):
+            continue
+        memory = section.memory
+        item: dict[str, Json] = {"path": memory.path, "raw": memory.raw, "kind": memory.kind}
+        if memory.content is not None:
+            item["content"] = memory.content
+        raw.append(item)
+    return raw

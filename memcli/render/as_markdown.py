@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from memcli.codec.canonical import encode_line
-from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
+from memcli.render import sentences
 from memcli.render.clean import clean, clean_line
 from memcli.render.inert import inert
+from memcli.render.section import score_text, section_text
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
@@ -16,20 +17,20 @@ _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 def render(bundle: Bundle) -> str:
     """The bundle as Markdown: a heading for each memory, quotes for its text."""
     title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
-    parts = [f"# {_escape(title)}", _escape(inert(clean_line(bundle.global_summary)))]
+    parts = [f"# {_escape(title)}", _escape(inert(clean_line(sentences.global_summary(bundle))))]
     parts += [_section(section, bundle) for section in bundle.sections]
     if bundle.always:
         parts += ["# Always", *(_section(section, bundle) for section in bundle.always)]
     if bundle.query.explain and bundle.evidence:
-        parts.append(f"Evidence: {_escape(bundle.evidence_told)}.")
+        parts.append(f"Evidence: {_escape(sentences.evidence(bundle))}.")
     if bundle.withheld:
         parts.append(f"*{bundle.withheld} more matched.*")
     if bundle.withheld_pins:
         parts.append(f"*{bundle.withheld_pins} more pinned.*")
-    if bundle.degraded_told:
-        parts.append(f"*{bundle.degraded_told}*")
-    if bundle.untrusted_told:
-        parts.append(f"*{bundle.untrusted_told}.*")
+    if sentences.degraded(bundle):
+        parts.append(f"*{sentences.degraded(bundle)}*")
+    if sentences.untrusted(bundle):
+        parts.append(f"*{sentences.untrusted(bundle)}.*")
     return "\n\n".join(parts) + "\n"
 
 
@@ -49,7 +50,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         f"`{memory.id}` · {_escape(inert(clean_line(' · '.join(facts))))}",
         "",
     ]
-    text = told(section, bundle.query.include_raw)
+    text = section_text(section, bundle.query.include_raw)
     lines += [f"> {line}".rstrip() for line in inert(clean(text)).strip().splitlines()]
     if bundle.query.include_metadata:
         lines += [
@@ -57,7 +58,7 @@ def _section(section: Section, bundle: Bundle) -> str:
             f"metadata: `{inert(clean_line(encode_line(dict(memory.metadata)).decode())).replace('`', chr(39))}`",
         ]
     if bundle.query.explain:
-        lines += ["", why(section)]
+        lines += ["", score_text(section)]
     return "\n".join(lines)
 
 

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterator
 
 from memcli.codec.canonical import encode_line
-from memcli.codec.recall import bundle_to_json
-from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
+from memcli.render import sentences
+from memcli.render.as_json import bundle_to_json
 from memcli.render.clean import clean, clean_line
 from memcli.render.grid import cut
 from memcli.render.inert import inert
+from memcli.render.section import score_text, section_text
 from memcli.safety.recalled import HEADER
 
 _INDENT = "   "
@@ -39,10 +40,10 @@ def _topic(bundle: Bundle) -> str:
 
 
 def _body(bundle: Bundle) -> str:
-    evidence = f"\nEvidence: {bundle.evidence_told}." if bundle.query.explain and bundle.evidence else ""
+    evidence = f"\nEvidence: {sentences.evidence(bundle)}." if bundle.query.explain and bundle.evidence else ""
     items = "\n\n".join(_items(bundle))
     if not bundle.sections:
-        summary = " ".join([_line(bundle.global_summary), *_notes(bundle)])
+        summary = " ".join([_line(sentences.global_summary(bundle)), *_notes(bundle)])
         return "\n\n".join(part for part in (summary, items) if part) + evidence
     return f"{items}\n\n{_closing(bundle)}{evidence}"
 
@@ -76,11 +77,13 @@ def _item(n: int, section: Section, bundle: Bundle) -> str:
         *map(_line, section.cautions),
     ]
     lines = [f"{n}. [{_line(memory.id)}] {' · '.join(marks)}"]
-    lines += [_INDENT + line for line in inert(clean(told(section, bundle.query.include_raw))).strip().splitlines()]
+    lines += [
+        _INDENT + line for line in inert(clean(section_text(section, bundle.query.include_raw))).strip().splitlines()
+    ]
     if bundle.query.include_metadata:
         lines.append(f"{_INDENT}metadata: {inert(clean_line(encode_line(dict(memory.metadata)).decode()))}")
     if bundle.query.explain:
-        lines.append(f"{_INDENT}{why(section)}")
+        lines.append(f"{_INDENT}{score_text(section)}")
     return "\n".join(lines)
 
 
@@ -100,10 +103,10 @@ def _notes(bundle: Bundle) -> Iterator[str]:
     """What a reader should know of the answer as a whole."""
     if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
-    if bundle.untrusted_told:
-        yield f"{bundle.untrusted_told[0].upper()}{bundle.untrusted_told[1:]}."
-    if bundle.degraded_told:
-        yield bundle.degraded_told
+    if held := sentences.untrusted(bundle):
+        yield f"{held[0].upper()}{held[1:]}."
+    if sentences.degraded(bundle):
+        yield sentences.degraded(bundle)
 
 
 def _line(text: str) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.codec.telling import told, why
 from memcli.model.recall import Bundle, Section
+from memcli.render import sentences
 from memcli.render.clean import clean_line
 from memcli.render.grid import grid
+from memcli.render.section import score_text, section_text
 
 
 def render(bundle: Bundle) -> str:
     """One row a memory, with the components of the score below each when asked to explain."""
-    lines = [] if bundle.sections else [clean_line(bundle.global_summary)]
+    lines = [] if bundle.sections else [clean_line(sentences.global_summary(bundle))]
     if bundle.sections:
         lines += _rows(bundle, bundle.sections, 1)
     if bundle.withheld and bundle.sections:
@@ -21,7 +22,7 @@ def render(bundle: Bundle) -> str:
         lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
     lines += _cautions(bundle)
     if bundle.query.explain and bundle.evidence:
-        lines.append(f"evidence: {bundle.evidence_told}")
+        lines.append(f"evidence: {sentences.evidence(bundle)}")
     return "\n".join(lines) + "\n"
 
 
@@ -30,11 +31,11 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
     for n, section in enumerate(sections, start):
         memory = section.memory
         fully = bundle.query.include_raw or section.level
-        text = clean_line(told(section, bundle.query.include_raw) if fully else memory.summary_micro)
+        text = clean_line(section_text(section, bundle.query.include_raw) if fully else memory.summary_micro)
         rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:
-        lines = [f"{line}\n   {why(section)}" for line, section in zip(lines, sections, strict=True)]
+        lines = [f"{line}\n   {score_text(section)}" for line, section in zip(lines, sections, strict=True)]
     return [header, *lines]
 
 
@@ -54,8 +55,12 @@ def _cautions(bundle: Bundle) -> list[str]:
         if section.is_doubtful
     ]
     lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
-    lines += [f"{bundle.untrusted_told}; --include-untrusted shows what they say"] if bundle.untrusted_told else []
-    lines += [bundle.degraded_told] if bundle.degraded_told else []
+    lines += (
+        [f"{sentences.untrusted(bundle)}; --include-untrusted shows what they say"]
+        if sentences.untrusted(bundle)
+        else []
+    )
+    lines += [sentences.degraded(bundle)] if sentences.degraded(bundle) else []
     if bundle.is_from_clone and shown:
         lines.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
     return lines

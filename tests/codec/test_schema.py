@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcli.codec.recall import bundle_to_json
 from memcli.codec.schema import SCHEMAS
 from memcli.model.recall import Bundle, Evidence, Query, Section
+from memcli.render.as_json import bundle_to_json
 from tests.conftest import NOW, memory
 
 

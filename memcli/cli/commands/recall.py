@@ -15,12 +15,12 @@ from memcli.cli.session import Session
 from memcli.cli.verb import verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
-from memcli.codec.recall import bundle_to_json
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.edits import FileEdit
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
 from memcli.record import replace
 from memcli.render import RENDERERS
+from memcli.render.as_json import bundle_to_json
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
 _MAX_LIMIT = 10_000

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from memcli.codec.telling import forms, told
 from memcli.model.recall import Section
+from memcli.policy.levels import forms
+from memcli.render.section import section_text
 from tests.conftest import memory
 
 PROCEDURE = {"prerequisites": ["A clean tree."], "steps": ["Tag.", "Push."], "warnings": ["Never on Friday."]}
@@ -23,18 +24,18 @@ def section(
 
 def test_each_level_says_more() -> None:
     texts = [
-        told(section(level=level, sentence="s", passage="p"))
+        section_text(section(level=level, sentence="s", passage="p"))
         for level in ("sentence", "micro", "short", "long", "passage")
     ]
     assert texts == ["s", "micro", "short", "long", "p"]
-    assert told(section(level="raw")) == "r " * 600
-    assert told(section(level="short", summary_short="")) == "micro"
+    assert section_text(section(level="raw")) == "r " * 600
+    assert section_text(section(level="short", summary_short="")) == "micro"
 
 
 def test_without_a_level_the_passage_or_the_abstract_is_told() -> None:
-    assert told(section()) == "long"
-    assert told(section(passage="p")) == "p"
-    assert told(section(passage="p"), include_raw=True) == "r " * 600
+    assert section_text(section()) == "long"
+    assert section_text(section(passage="p")) == "p"
+    assert section_text(section(passage="p"), include_raw=True) == "r " * 600
 
 
 def test_the_form_to_prefer() -> None:
@@ -47,19 +48,19 @@ def test_the_form_to_prefer() -> None:
 
 
 def test_a_procedure_is_told_with_all_its_parts() -> None:
-    text = told(section(raw="Release.", summary_long="Release.", procedure=PROCEDURE))
+    text = section_text(section(raw="Release.", summary_long="Release.", procedure=PROCEDURE))
     assert text == (
         "Release.\nPrerequisites:\n- A clean tree.\nSteps:\n1. Tag.\n2. Push.\nWarnings:\n- Never on Friday."
     )
-    assert told(section(level="micro", procedure=PROCEDURE)) == "micro"
-    said = told(section(summary_long="Tag. Push.", procedure=PROCEDURE))
+    assert section_text(section(level="micro", procedure=PROCEDURE)) == "micro"
+    said = section_text(section(summary_long="Tag. Push.", procedure=PROCEDURE))
     assert "Steps" not in said
     assert "Warnings" in said
-    assert told(section(procedure={"steps": "none", "warnings": [1, " "]})) == "long"
+    assert section_text(section(procedure={"steps": "none", "warnings": [1, " "]})) == "long"
 
 
 def test_content_is_told_where_it_answers_or_is_all() -> None:
-    assert told(section(content={"a": 1})) == "long"
-    assert told(section(content={"a": 1}, shows=True)) == 'long\ncontent: {"a":1}'
-    assert told(section(content={"a": 1}, raw="", summary_long="")).endswith('content: {"a":1}')
-    assert told(section(content={"a": 1}, raw="", summary_long="a: 1")) == "a: 1"
+    assert section_text(section(content={"a": 1})) == "long"
+    assert section_text(section(content={"a": 1}, shows=True)) == 'long\ncontent: {"a":1}'
+    assert section_text(section(content={"a": 1}, raw="", summary_long="")).endswith('content: {"a":1}')
+    assert section_text(section(content={"a": 1}, raw="", summary_long="a: 1")) == "a: 1"

@@ -8,24 +8,23 @@ from memcli.codec.canonical import encode_line
 from memcli.model.content import json_texts
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import LEVELS, PASSAGE, RAW, SENTENCE, Section
+from memcli.policy.levels import texts_of
 
-SHORT_TEXT = 900
-"""A text of at most this many characters is told whole rather than summarized, where a budget has room for it."""
 _LONG = LEVELS.index("long")
 _STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))
 _GLIMPSE = 200
 
 
-def told(section: Section, include_raw: bool = False) -> str:
+def section_text(section: Section, include_raw: bool = False) -> str:
     """What is said of the memory: by its level, or else the abstract, or the whole text when that is asked for."""
     level = section.level or (RAW if include_raw else PASSAGE)
-    text = _texts(section).get(level) or _fullest(section, level)
+    text = texts_of(section).get(level) or _fullest(section, level)
     if LEVELS.index(level) < _LONG:
         return text
     return "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
 
 
-def why(section: Section) -> str:
+def score_text(section: Section) -> str:
     """What its score is made of, or why it is here without one."""
     if section.why:
         return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())
@@ -34,29 +33,9 @@ def why(section: Section) -> str:
     return "shown because it is pinned; it does not match"
 
 
-def forms(section: Section, include_raw: bool = False) -> tuple[list[str], list[str]]:
-    """The levels at which the memory may appear, from the least on: up to the one to be preferred, and beyond it."""
-    memory = section.memory
-    known = [level for level, text in _texts(section).items() if text] or [RAW]
-    best = known[-1]
-    is_short = 0 < len(memory.raw) <= SHORT_TEXT
-    if not (include_raw or is_short) and best == RAW and len(known) > 1:
-        best = known[-2]
-    at = known.index(best) + 1
-    return known[:at], known[at:]
-
-
-def _texts(section: Section) -> dict[str, str]:
-    memory = section.memory
-    texts = (
-        section.sentence, memory.summary_micro, memory.summary_short, memory.summary_long, section.passage, memory.raw,
-    )  # fmt: skip
-    return dict(zip(LEVELS, texts, strict=True))
-
-
 def _fullest(section: Section, level: str) -> str:
     """The fullest text that is no fuller than `level`; failing all, the beginning of the whole."""
-    texts = _texts(section)
+    texts = texts_of(section)
     fuller = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
     return fuller[-1] if fuller else section.memory.raw[:_GLIMPSE]
 

@@ -1,0 +1,53 @@
+"""What is said of a bundle as a whole, a sentence each."""
+
+from __future__ import annotations
+
+from memcli.model.recall import BUDGET_TOO_SMALL, EMPTY_DIFF, Bundle, Evidence
+
+_SHOWN_TOPIC = 200
+
+
+def global_summary(bundle: Bundle) -> str:
+    """One line on what the bundle holds; under a budget a short one."""
+    if bundle.reason == EMPTY_DIFF:
+        return f"The diff is empty: nothing was asked ({bundle.reason})."
+    if bundle.reason == BUDGET_TOO_SMALL:
+        return f"{bundle.matched} matched, none fits ({bundle.reason})."
+    if bundle.query.budget is not None:
+        missing = f"Nothing relevant ({bundle.reason}; {_count(bundle.size)})."
+        return f"{len(bundle.sections)} of {bundle.matched} that match." if bundle.sections else missing
+    asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
+    topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
+    if not bundle.sections:
+        return f"Nothing relevant to {topic} ({bundle.reason}; {_count(bundle.size)} in space {bundle.space})."
+    told = "; ".join(s.memory.summary_micro.rstrip(".") for s in bundle.sections[:5] if s.memory.summary_micro)
+    more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
+    return f"Context bundle for {topic}{more}: {told}."
+
+
+def untrusted(bundle: Bundle) -> str:
+    """What is withheld for the instructions in it; empty when nothing is."""
+    n = bundle.withheld_untrusted + bundle.untrusted_pins
+    return f"{_count(n)} with instructions in {'it' if n == 1 else 'them'} withheld" if n else ""
+
+
+def degraded(bundle: Bundle) -> str:
+    """That meaning had no part in the answer; empty when it had."""
+    return "Degraded: searched by words alone." if bundle.degraded else ""
+
+
+def evidence(bundle: Bundle) -> str:
+    """What spoke for each space that was asked, and how much had to."""
+    return "; ".join(f"{name}: {_spoke(found)}" for name, found in bundle.evidence.items())
+
+
+def _spoke(found: Evidence) -> str:
+    cosine = "no embedder" if found.cosine is None else f"cosine {found.cosine:.2f} of {found.cosine_floor:.2f}"
+    if found.cosine is not None and found.cosine_floor > 1:
+        cosine = f"cosine {found.cosine:.2f}"
+    together = found.words + (found.cosine or 0.0)
+    return f"words {found.words:.2f}, {cosine}, together {together:.2f} of {found.sum_floor:.2f}"
+
+
+def _count(n: int) -> str:
+    return "1 memory" if n == 1 else f"{n} memories"
