@@ -74,7 +74,7 @@ class PatternSet:
             except (re2.error, UnicodeEncodeError):
                 self.refused.append(number)
                 made.Add(_NEVER)
-        made.Add(r"(?s:.*)" if self._whole else "")
+        made.Add(r"(?s:.*)" if self._whole else r"\z")  # not "", which would make every byte a match to note
         try:
             made.Compile()
         except re2.error:  # too much for one set

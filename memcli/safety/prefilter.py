@@ -7,7 +7,7 @@ What is found is the same with it and without.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -100,16 +100,27 @@ class Pattern:
 
 
 class BytesPattern:
-    """A pattern of what `re` and RE2 take to mean the same, for bytes."""
+    """A pattern of what `re` and RE2 take to mean the same, for bytes. Without one of `signs`, if there are any, it is
+    not worth trying."""
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, signs: Sequence[bytes] = ()) -> None:
         self._text = pattern
+        self._signs = signs
 
     def finditer(self, data: bytes) -> Iterator[Any]:
         """The matches in `data`, in order."""
         pattern = self._fast if _METER.is_worth(len(data)) else self._exact
         found: Iterator[Any] = pattern.finditer(data)
         return found
+
+    def has_sign(self, data: bytes) -> bool:
+        """Whether `data` has what makes it worth trying."""
+        return not self._signs or any(sign in data for sign in self._signs)
+
+    @property
+    def text(self) -> str:
+        """The pattern as it was given."""
+        return self._text
 
     @cached_property
     def _exact(self) -> re.Pattern[bytes]:
@@ -119,9 +130,40 @@ class BytesPattern:
     def _fast(self) -> Any:
         import re2
 
-        options = quiet_options(_MAX_MEMORY)
-        options.encoding = re2.Options.Encoding.LATIN1
-        return re2.compile(self._text.encode(), options)
+        return re2.compile(self._text.encode(), _options_for_bytes())
+
+
+class BytesPatterns:
+    """Patterns for bytes, of which one pass over a text says which are worth trying on it."""
+
+    def __init__(self, patterns: Sequence[BytesPattern]) -> None:
+        self._patterns = patterns
+
+    def within(self, data: bytes) -> frozenset[BytesPattern]:
+        """Those that are worth trying on `data`."""
+        found = self._set.Match(data) if _METER.is_worth(len(data)) else ()
+        # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
+        tried = [self._patterns[n] for n in found if n < len(self._patterns)] if found else self._patterns
+        return frozenset([pattern for pattern in tried if pattern.has_sign(data)])
+
+    @cached_property
+    def _set(self) -> Any:
+        import re2
+
+        made = re2.Set.SearchSet(_options_for_bytes())
+        for pattern in self._patterns:
+            made.Add(pattern.text)
+        made.Add(r"\z")
+        made.Compile()
+        return made
+
+
+def _options_for_bytes() -> Any:
+    import re2
+
+    options = quiet_options(_MAX_MEMORY)
+    options.encoding = re2.Options.Encoding.LATIN1
+    return options
 
 
 class _StandIns(dict[int, str]):

@@ -100,11 +100,11 @@ class Detector:
         for view, below in looks:
             if view is None:
                 continue
-            for hit in self._find_plain(view.text, view.text.encode()):
+            for hit in self._find_plain(view.text, view.text.encode(), below):
                 start, end = view.origin(hit.start, hit.end)
                 others = [other for other in known if start < other.end and other.start < end]
                 is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
-                if hit.rank < below and (is_more or not others):
+                if is_more or not others:
                     found.append(hit._replace(start=start, end=end))
         return found
 
@@ -115,11 +115,11 @@ class Detector:
             if hits:
                 yield hits[0]._replace(start=start, end=end)
 
-    def _find_plain(self, text: str, data: bytes) -> list[Hit]:
-        """What is secret in `text` as it stands; `data` are its bytes."""
-        rules = self.suspects(text)
+    def _find_plain(self, text: str, data: bytes, below: int = _ALL) -> list[Hit]:
+        """What rules of a rank below `below` find secret in `text` as it stands; `data` are its bytes."""
+        rules = [rule for rule in self.suspects(text) if _RANKS[id(rule)] < below]
         found = [hit for rule in rules for hit in _by_rule(rule, data)]
-        for name, pattern in self._own:
+        for name, pattern in self._own if below == _ALL else ():
             found += _by_pattern(name, pattern, data)
         return found
 

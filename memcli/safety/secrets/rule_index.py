@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from memcli.safety.prefilter import Literals, Pattern
 from memcli.safety.secrets.rule import Rule
@@ -13,81 +12,46 @@ SHORTEST = 6
 TOKEN = 20
 
 
-class _Keywords:
-    """Rules, by the keywords of which a text must have one."""
+class RuleIndex:
+    """Rules by the keywords of which a text must have one, as these are written."""
 
     def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         self._rules = rules
-        self._literals = Literals(rules)
-
-    def __bool__(self) -> bool:
-        return bool(self._rules)
-
-    def __iter__(self) -> Iterator[Rule]:
-        """The rules; one with two keywords comes twice."""
-        for rules in self._rules.values():
-            yield from rules
-
-    def within(self, text: str, tokens: Callable[[], str]) -> _Keywords:
-        """Those whose keyword `text` has: in one of its `tokens`, but for rules whose keyword may stand apart."""
-        if not self._rules or not (found := self._literals.within(text)):
-            return _NONE
-        left = {}
-        for word in sorted(found):
-            kept = [rule for rule in self._rules[word] if rule.is_apart or word in tokens()]
-            left.update({word: kept} if kept else {})
-        return _Keywords(left) if left else _NONE
-
-    def only(self, rules: Sequence[Rule]) -> _Keywords:
-        """Those of `rules` alone."""
-        if not self:
-            return _NONE
-        kept = {id(rule) for rule in rules}
-        left = {word: [rule for rule in named if id(rule) in kept] for word, named in self._rules.items()}
-        return _Keywords({word: named for word, named in left.items() if named})
-
-
-_NONE = _Keywords({})
-
-
-class RuleIndex(NamedTuple):
-    """Keywords to look for in any case, and those to look for as they stand."""
-
-    any_case: _Keywords
-    as_is: _Keywords
+        self._spellings: dict[str, list[str]] = {}
+        for word in rules:
+            self._spellings.setdefault(word.lower(), []).append(word)
+        self._literals = Literals(self._spellings)
 
     @staticmethod
     def of(rules: Iterable[Rule]) -> RuleIndex:
         """The index of these rules."""
-        tables: tuple[dict[str, list[Rule]], ...] = ({}, {})
+        table: dict[str, list[Rule]] = {}
         for rule in rules:
             for word in rule.keywords:
-                tables[word != word.lower()].setdefault(word, []).append(rule)
-        return RuleIndex(*map(_Keywords, tables))
+                table.setdefault(word, []).append(rule)
+        return RuleIndex(table)
 
     def __bool__(self) -> bool:
-        return bool(self.any_case) or bool(self.as_is)
+        return bool(self._rules)
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`, each once."""
-        return self._occurring(text)._probed(text)
+        return _probed(self._occurring(text), text)
 
     def narrowed(self, whole: str) -> RuleIndex:
         """The index of those rules that could find something in a part of `whole`."""
         occurring = self._occurring(whole)
-        left = occurring._probed(whole)
-        return RuleIndex(*(keywords.only(left) for keywords in occurring)) if left else _NOTHING
+        kept = {id(rule) for rule in _probed(occurring, whole)}
+        left = {word: [rule for rule in rules if id(rule) in kept] for word, rules in occurring.items()}
+        return RuleIndex({word: rules for word, rules in left.items() if rules})
 
-    def _probed(self, text: str) -> list[Rule]:
-        """The rules, each once, whose probe, where they have one, is in `text`."""
-        rules = list({id(rule): rule for keywords in self for rule in keywords}.values())
-        low = text.lower() if rules else ""
-        return [rule for rule in rules if not rule.probe or _probe(rule.probe).may_occur(low)]
+    def _occurring(self, text: str) -> dict[str, list[Rule]]:
+        """The keywords that are in `text`, each with its rules: in a long word, but for those that may stand apart.
 
-    def _occurring(self, text: str) -> RuleIndex:
-        """What is left by the keywords that are in `text`."""
-        if len(text) < SHORTEST:
-            return _NOTHING
+        All are looked for in lower case at once, and in long words only where that finds one.
+        """
+        if not self._rules or len(text) < SHORTEST:
+            return {}
 
         @cache
         def tokens() -> str:
@@ -97,10 +61,27 @@ class RuleIndex(NamedTuple):
         def low_tokens() -> str:
             return tokens().lower()
 
-        return RuleIndex(self.any_case.within(text.lower(), low_tokens), self.as_is.within(text, tokens))
+        occurring = {}
+        low = text.lower()
+        for found in sorted(self._literals.within(low)):
+            for word in self._spellings[found]:
+                is_as_written = word != found
+                if is_as_written and word not in text:
+                    continue
+                words = tokens if is_as_written else low_tokens
+                rules = [rule for rule in self._rules[word] if rule.is_apart or word in words()]
+                if rules:
+                    occurring[word] = rules
+        return occurring
 
 
-_NOTHING = RuleIndex(_NONE, _NONE)
+def _probed(occurring: Mapping[str, Sequence[Rule]], text: str) -> list[Rule]:
+    """The rules, each once, whose probe, where they have one, is in `text`."""
+    rules = {id(rule): rule for rules in occurring.values() for rule in rules}.values()
+    low = text.lower() if rules else ""
+    probes = {rule.probe for rule in rules if rule.probe}
+    found = {probe for probe in probes if _probe(probe).may_occur(low)}
+    return [rule for rule in rules if not rule.probe or rule.probe in found]
 
 
 @cache

@@ -14,17 +14,16 @@ import unicodedata
 from base64 import b64decode, urlsafe_b64decode
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
-from memcli.safety.prefilter import BytesPattern
+from memcli.safety.prefilter import BytesPattern, BytesPatterns
 
 _NEAR = 200
 _FAR = 4096
 _SHORT = 10_000
 _LEAST_BLOB = 24
-_ESCAPING = (b"[-", b"\\", b"%", b"&", b"=", b'"', b"'")
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
 """Letters in another form: full width, mathematical, in circles."""
@@ -75,29 +74,29 @@ def plain(text: str, data: bytes) -> View | None:
 
 def unescaped(data: bytes) -> View | None:
     """What stands near escapes, decoded; None where there are none."""
-    if not any(sign in data for sign in _ESCAPING):
-        return None
     changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
     return _view(data, changes, _windows(data, changes)) if changes else None
 
 
 def joined(data: bytes) -> View | None:
     """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
-    changes = [(*match.span(1), b"") for match in _WRAPPED.finditer(data)] if b"\n" in data else []
+    changes = [(*match.span(1), b"") for match in _matches(_WRAPPED, data)]
     return _view(data, changes, _windows(data, changes)) if changes else None
 
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Words that are text in base 64 or hex: the bytes from, to, and the text."""
-    if len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _SPREAD.search(data):
+    if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)) or (
+        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _SPREAD.search(data)
+    ):
         return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
-        for match in pattern.finditer(data):
+        for match in _matches(pattern, data):
             start, end = match.span(1)
             inner = decode(b"".join(data[start:end].split()))
             if inner is not None:
                 yield start, end, inner
-    for match in _DUMP.finditer(data) if b"00" in data else ():
+    for match in _matches(_DUMP, data):
         start, end = match.span(1)
         inner = _from_hex(b"".join(b"".join(line.split()) for line in _DUMPED.findall(data[start:end])))
         if inner:
@@ -130,28 +129,42 @@ def _seen(hidden: str) -> str:
 
 _ESCAPES = BytesPattern(
     r"\\(?:0?33|x1[bB]|u001[bB]|e)\[[0-9;]{0,20}m|%(?:25)*[0-9A-Fa-f]{2}|\\{1,4}u00[0-7][0-9A-Fa-f]|\\{1,4}x[2-7][0-9A-Fa-f]|\\[01][0-7]{2}|&(?:amp;)*(?:[a-zA-Z]{2,8}|#[0-9]{2,5}|#[xX][0-9A-Fa-f]{2,4});"
-    r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=[CDE][0-9A-F](?:=[89AB][0-9A-F]){1,2}|=\r?\n"
+    r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=[CDE][0-9A-F](?:=[89AB][0-9A-F]){1,2}|=\r?\n",
+    (b"\\", b"%", b"&", b"="),
 )
 _SPREAD = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}")
 _BLANKS = {ord(blank): " " for blank in "\t\n\r"}
-_OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']")
-_WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])")
+_OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']", (b"(",))
+_WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])", (b"[-",))
 _SPLIT = BytesPattern(
-    r"[0-9A-Za-z_+/=-]{4}([\"'][\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[+.&]?[\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[brfu]?[\"']|\\\r?\n[\t ]{0,40})[0-9A-Za-z_+/=-]{4}"
+    r"[0-9A-Za-z_+/=-]{4}([\"'][\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[+.&]?[\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[brfu]?[\"']|\\\r?\n[\t ]{0,40})[0-9A-Za-z_+/=-]{4}",
+    (b'"', b"'", b"\\"),
 )
-_WRAPPED = BytesPattern(r"[0-9A-Za-z_+/=.-]{16}(\r?\n[\t >#|*+]{0,40})[0-9A-Za-z_+/=.-]{6}")
+_WRAPPED = BytesPattern(r"[0-9A-Za-z_+/=.-]{16}(\r?\n[\t >#|*+]{0,40})[0-9A-Za-z_+/=.-]{6}", (b"\n",))
 _BASE64 = BytesPattern(
     r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
 )
 _HEX = BytesPattern(r"(?:^|[^0-9A-Za-z]|\b0[xX])((?:[2-7][0-9A-Fa-f][ :]?|0[aAdD9][ :]?){16,})(?:[^0-9A-Za-z]|$)")
 _DUMP = BytesPattern(
-    r"((?:(?:^|\n)[\t ]{0,8}[0-9A-Fa-f]{4,8}:?[\t ]{1,3}(?:[0-9A-Fa-f]{2,4}[\t ]{1,2}){1,16}[^\n]{0,40})+)"
+    r"((?:(?:^|\n)[\t ]{0,8}[0-9A-Fa-f]{4,8}:?[\t ]{1,3}(?:[0-9A-Fa-f]{2,4}[\t ]{1,2}){1,16}[^\n]{0,40})+)",
+    (b"00",),
 )
 _DUMPED = re.compile(rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})")
+_TRACES = BytesPatterns([_ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
+
+
+@lru_cache(4)  # every kind of view asks for the same text
+def _tried(data: bytes) -> frozenset[BytesPattern]:
+    """The patterns that are worth trying on a text."""
+    return _TRACES.within(data)
+
+
+def _matches(pattern: BytesPattern, data: bytes) -> Iterator[Any]:
+    return pattern.finditer(data) if pattern in _tried(data) else iter(())
 
 
 def _decoded(data: bytes) -> Iterator[Change]:
-    for match in _ESCAPES.finditer(data):
+    for match in _matches(_ESCAPES, data):
         start, end = match.span()
         escape = data[start:end]
         char = _character(escape)
@@ -188,9 +201,9 @@ def _ascii(code: int) -> bytes:
 
 def _split(data: bytes) -> Iterator[Change]:
     for pattern in (_SPLIT, _OPENED):
-        for match in pattern.finditer(data):
+        for match in _matches(pattern, data):
             yield *match.span(1), b""
-    for match in _WORD_DIFF.finditer(data) if b"[-" in data else ():
+    for match in _matches(_WORD_DIFF, data):
         yield *match.span(1), b""
         yield *match.span(2), b" "
 
