@@ -57,7 +57,7 @@ class PatternSet:
         found = self._set.Match(text) if self._set is not None else None
         if not found:  # not even the one that matches anything: the set ran out of memory
             return [n for n in range(len(self._expressions)) if n not in self.refused and self._is_alone(n, text)]
-        return sorted(n for n in found if n < len(self._expressions))
+        return sorted([n for n in found if n < len(self._expressions)]) if len(found) > 1 else []
 
     def _is_alone(self, number: int, text: str) -> bool:
         pattern = compile_pattern(self._expressions[number], "pattern")

@@ -7,7 +7,7 @@ nothing: marks are never part of a hit, and a text is searched again until nothi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache
 from typing import Any
@@ -28,7 +28,6 @@ MAX_PATTERNS = 100
 _MAX_MEMORY = 8 << 20
 _CONTEXT = 200
 _DEPTH = 2
-_ALL = len(RULES) + 1
 _RANKS = {id(rule): rank for rank, rule in enumerate(RULES)}
 _ROUNDS = 8
 _MARK = r"\[REDACTED:[a-z0-9_]{1,64}\]|redacted-[a-z0-9-]{1,64}-[0-9a-f]{8}"
@@ -95,17 +94,13 @@ class Detector:
 
     def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
         """What is found only where the text is read without what interrupts it."""
-        looks = ((views.plain(text, data), _ALL), (views.unescaped(data), _ALL), (views.joined(data), WITH_FORMAT))
-        found = []
-        for view, below in looks:
-            if view is None:
-                continue
-            for hit in self._find_plain(view.text, view.text.encode(), below):
-                start, end = view.origin(hit.start, hit.end)
-                others = [other for other in known if start < other.end and other.start < end]
-                is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
-                if is_more or not others:
-                    found.append(hit._replace(start=start, end=end))
+        found: list[Hit] = []
+        for view in (views.plain(text, data), views.unescaped(data)):
+            if view is not None:
+                found += _told(self._find_plain(view.text, view.text.encode()), view, known)
+        if (view := views.joined(data)) is not None:
+            rules = self._index.formats.suspects(view.text)
+            found += _told(_by_rules(rules, view.text.encode()), view, known)
         return found
 
     def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[Hit]:
@@ -115,11 +110,10 @@ class Detector:
             if hits:
                 yield hits[0]._replace(start=start, end=end)
 
-    def _find_plain(self, text: str, data: bytes, below: int = _ALL) -> list[Hit]:
-        """What rules of a rank below `below` find secret in `text` as it stands; `data` are its bytes."""
-        rules = [rule for rule in self.suspects(text) if _RANKS[id(rule)] < below]
-        found = [hit for rule in rules for hit in _by_rule(rule, data)]
-        for name, pattern in self._own if below == _ALL else ():
+    def _find_plain(self, text: str, data: bytes) -> list[Hit]:
+        """What is secret in `text` as it stands; `data` are its bytes."""
+        found = _by_rules(self.suspects(text), data)
+        for name, pattern in self._own:
             found += _by_pattern(name, pattern, data)
         return found
 
@@ -218,22 +212,40 @@ def _compile(pattern: str) -> Any:
     return re2.compile(pattern, quiet_options(_MAX_MEMORY))
 
 
+def _told(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Iterator[Hit]:
+    """Those of the hits in a view that say more than the `known` ones of the text, where they stand in it."""
+    for hit in hits:
+        start, end = view.origin(hit.start, hit.end)
+        others = [other for other in known if start < other.end and other.start < end]
+        is_more = hit.rank < WITH_FORMAT and all(other.rank >= WITH_FORMAT for other in others)
+        if is_more or not others:
+            yield hit._replace(start=start, end=end)
+
+
+def _by_rules(rules: Iterable[Rule], data: bytes) -> list[Hit]:
+    return [hit for rule in rules for hit in _by_rule(rule, data)]
+
+
 def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
+    from memcli.safety.secrets.secret_checks import is_secret
+
     rank = _RANKS[id(rule)]
     if rule.is_table:
         yield from _in_tables(rule, data)
         return
+    pattern = _compile(rule.pattern)
+    groups = range(1, pattern.groups + 1)
     position = 0
-    while (match := _compile(rule.pattern).search(data, position)) is not None:
-        start, end = next(span for span in (match.span(n) for n in range(1, match.re.groups + 1)) if span[0] >= 0)
+    while (match := pattern.search(data, position)) is not None:
+        start, end = next(span for span in map(match.span, groups) if span[0] >= 0)
         value = data[start:end].decode("utf-8", "surrogatepass")
         before = data[max(0, start - _CONTEXT) : start].decode(errors="ignore")
         after = data[end : end + 4].decode(errors="ignore")[:1]
-        is_secret = _is_secret(rule, value, before, after)
-        if is_secret:
+        is_hit = is_secret(rule, value, before, after)
+        if is_hit:
             yield Hit(start, end, rule.kind, data[start:end], rank)
         # What was taken for a value may be a name with a value of its own.
-        position = max(end if is_secret else start, match.start() + 1)
+        position = max(end if is_hit else start, match.start() + 1)
 
 
 def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
@@ -243,22 +255,6 @@ def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
         position = max(position, match.end())
         for start, end, _ in cells:
             yield Hit(start, end, rule.kind, data[start:end], _RANKS[id(rule)])
-
-
-def _is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
-    """What the checks of the rule say of a value; one that fails has not cleared it."""
-    from memcli.safety.secrets.passwords import entropy
-    from memcli.safety.secrets.references import is_stand_in
-    from memcli.safety.secrets.secret_checks import JUDGES
-
-    try:
-        return (
-            entropy(value) >= rule.entropy
-            and (rule.judge in ("key", "email") or not is_stand_in(value))
-            and (not rule.judge or JUDGES[rule.judge](value, before, after))
-        )
-    except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
-        return True
 
 
 def _by_pattern(name: str, pattern: Any, data: bytes) -> Iterator[Hit]:

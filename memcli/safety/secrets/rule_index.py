@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 
 from memcli.safety.prefilter import Literals, Pattern
 from memcli.safety.secrets.rule import Rule
+from memcli.safety.secrets.rules import RULES, WITH_FORMAT
 
 SHORTEST = 6
 TOKEN = 20
@@ -34,6 +35,11 @@ class RuleIndex:
     def __bool__(self) -> bool:
         return bool(self._rules)
 
+    @cached_property
+    def formats(self) -> RuleIndex:
+        """The index of those rules that go by the format of a secret."""
+        return self._only({id(rule) for rule in RULES[:WITH_FORMAT]})
+
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`, each once."""
         return _probed(self._occurring(text), text)
@@ -41,38 +47,35 @@ class RuleIndex:
     def narrowed(self, whole: str) -> RuleIndex:
         """The index of those rules that could find something in a part of `whole`."""
         occurring = self._occurring(whole)
-        kept = {id(rule) for rule in _probed(occurring, whole)}
-        left = {word: [rule for rule in rules if id(rule) in kept] for word, rules in occurring.items()}
+        return RuleIndex(occurring)._only({id(rule) for rule in _probed(occurring, whole)})
+
+    def _only(self, kept: Container[int]) -> RuleIndex:
+        left = {word: [rule for rule in rules if id(rule) in kept] for word, rules in self._rules.items()}
         return RuleIndex({word: rules for word, rules in left.items() if rules})
 
     def _occurring(self, text: str) -> dict[str, list[Rule]]:
         """The keywords that are in `text`, each with its rules: in a long word, but for those that may stand apart.
 
-        All are looked for in lower case at once, and in long words only where that finds one.
+        All are looked for at once, in lower case, and only what that finds is looked for as it is written.
         """
         if not self._rules or len(text) < SHORTEST:
             return {}
 
-        @cache
-        def tokens() -> str:
-            return "\n".join([word for word in text.split() if len(word) >= TOKEN])
-
-        @cache
-        def low_tokens() -> str:
-            return tokens().lower()
-
-        occurring = {}
         low = text.lower()
+        occurring = {}
         for found in sorted(self._literals.within(low)):
             for word in self._spellings[found]:
-                is_as_written = word != found
-                if is_as_written and word not in text:
-                    continue
-                words = tokens if is_as_written else low_tokens
-                rules = [rule for rule in self._rules[word] if rule.is_apart or word in words()]
+                read = low if word == found else text
+                rules = [rule for rule in self._rules[word] if word in (read if rule.is_apart else _tokens(read))]
                 if rules:
                     occurring[word] = rules
         return occurring
+
+
+@lru_cache(2)
+def _tokens(text: str) -> str:
+    """The long words of `text`."""
+    return "\n".join([word for word in text.split() if len(word) >= TOKEN])
 
 
 def _probed(occurring: Mapping[str, Sequence[Rule]], text: str) -> list[Rule]:

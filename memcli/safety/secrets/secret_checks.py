@@ -10,7 +10,8 @@ from memcli.safety.secrets import named
 from memcli.safety.secrets.labels import Label
 from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES
 from memcli.safety.secrets.passwords import entropy, is_common, is_given_password, is_pass_phrase, is_spoken_password
-from memcli.safety.secrets.references import MARKUP, STRING_ENDS, is_reference
+from memcli.safety.secrets.references import MARKUP, STRING_ENDS, is_reference, is_stand_in
+from memcli.safety.secrets.rule import Rule
 from memcli.safety.secrets.tokens import is_made_of_both, is_token, reads
 
 Judge = Callable[[str, str, str], bool]
@@ -132,7 +133,8 @@ def is_key_material(value: str, before: str, after: str) -> bool:  # noqa: ARG00
 
 def is_email(value: str, before: str, after: str) -> bool:
     """Whether it is somebody's address: not an example's, a robot's, a login on a host, a file's or a package's name."""
-    return not (_DULL_MAIL.match(value) or _LOGIN.search(before) or (after in ":/@" and after))
+    line = before.rpartition("\n")[2]
+    return not (_DULL_MAIL.match(value) or _LOGIN.search(line) or (after in ":/@" and after))
 
 
 def is_flag_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
@@ -238,3 +240,15 @@ JUDGES: Mapping[str, Judge] = {
     "key": is_key_material,
     "email": is_email,
 }
+
+
+def is_secret(rule: Rule, value: str, before: str, after: str) -> bool:
+    """What the checks of the rule say of a value; one that fails has not cleared it."""
+    try:
+        return (
+            (not rule.entropy or entropy(value) >= rule.entropy)
+            and (rule.judge in ("key", "email") or not is_stand_in(value))
+            and (not rule.judge or JUDGES[rule.judge](value, before, after))
+        )
+    except Exception:  # noqa: BLE001 - no text may stop a command, and none may leave unchecked
+        return True

@@ -14,7 +14,7 @@ import unicodedata
 from base64 import b64decode, urlsafe_b64decode
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
@@ -31,6 +31,12 @@ _TWINS = dict(zip("асԁеһіјӏоорԛѕухАВСЕНІЈКМОРЅТХο�
 """Letters of other alphabets that look like those of ASCII; beside one of these they are meant to."""
 
 
+Change = tuple[int, int, bytes]
+"""The bytes from, to, and what stands for them."""
+Part = tuple[bytes, int, int, bool]
+"""What stands in a view for the bytes from, to, and whether it is these bytes themselves."""
+
+
 class Piece(NamedTuple):
     """A part of a view and the part of the text that it stands for, in bytes; equally long, or one for the other."""
 
@@ -40,23 +46,32 @@ class Piece(NamedTuple):
     is_literal: bool
 
 
-class View(NamedTuple):
-    """A text to search, and where its parts come from."""
+class View:
+    """A text to search, and where its parts come from: `data` in `windows`, with `changes`, both in order."""
 
-    text: str
-    pieces: Sequence[Piece]
-    starts: Sequence[int]
+    def __init__(self, data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> None:
+        self._source = data, changes, windows
+        self.text = b"".join([part[0] for part in _parts(*self._source)]).decode("utf-8", "replace")
+
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The parts of the text, none empty; most texts hold nothing whose origin is asked for."""
+        pieces, at = [], 0
+        for part, start, end, is_literal in _parts(*self._source):
+            if part:
+                pieces.append(Piece(at, start, end, is_literal))
+                at += len(part)
+        return pieces
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The bytes of the text that those of the view at `start` to `end` stand for."""
-        first, last = (self.pieces[bisect_right(self.starts, at) - 1] for at in (start, end - 1))
+        starts = [piece.at for piece in self.pieces]
+        first, last = (self.pieces[bisect_right(starts, at) - 1] for at in (start, end - 1))
         begin = first.start + (start - first.at) if first.is_literal else first.start
         return begin, last.start + (end - last.at) if last.is_literal else last.end
 
 
 _VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
-Change = tuple[int, int, bytes]
-"""The bytes from, to, and what stands for them."""
 
 
 def plain(text: str, data: bytes) -> View | None:
@@ -69,19 +84,19 @@ def plain(text: str, data: bytes) -> View | None:
         at += _size(text[position : match.start()])
         changes.append((at, at + _size(match[0]), _seen(match[0]).encode()))
         at, position = changes[-1][1], match.end()
-    return _view(data, changes, [(0, len(data))]) if changes else None
+    return View(data, changes, [(0, len(data))]) if changes else None
 
 
 def unescaped(data: bytes) -> View | None:
     """What stands near escapes, decoded; None where there are none."""
     changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
-    return _view(data, changes, _windows(data, changes)) if changes else None
+    return View(data, changes, _windows(data, changes)) if changes else None
 
 
 def joined(data: bytes) -> View | None:
     """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
     changes = [(*match.span(1), b"") for match in _matches(_WRAPPED, data)]
-    return _view(data, changes, _windows(data, changes)) if changes else None
+    return View(data, changes, _windows(data, changes)) if changes else None
 
 
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
@@ -235,29 +250,20 @@ def _word_end(data: bytes, at: int) -> int:
 _WORD_END = re.compile(rb"\s")
 
 
-def _view(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> View:
-    made: list[bytes] = []
-    pieces: list[Piece] = []
-    at = number = 0
-
-    def put(part: bytes, start: int, end: int, *, is_literal: bool) -> None:
-        nonlocal at
-        if part:
-            pieces.append(Piece(at, start, end, is_literal))
-            made.append(part)
-            at += len(part)
-
-    for begin, end in windows:
-        put(_GAP if made else b"", begin, begin, is_literal=False)
+def _parts(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> Iterator[Part]:
+    """What a view of `data` is made of, some of it empty."""
+    number = 0
+    for n, (begin, end) in enumerate(windows):
+        if n:
+            yield _GAP, begin, begin, False
         position = begin
         while number < len(changes) and changes[number][0] < end:
             start, stop, char = changes[number]
             number += 1
-            put(data[position:start], position, start, is_literal=True)
-            put(char, start, stop, is_literal=False)
+            yield data[position:start], position, start, True
+            yield char, start, stop, False
             position = stop
-        put(data[position:end], position, end, is_literal=True)
-    return View(b"".join(made).decode("utf-8", "replace"), pieces, [piece.at for piece in pieces])
+        yield data[position:end], position, end, True
 
 
 def _size(text: str) -> int:
