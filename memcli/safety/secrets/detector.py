@@ -90,7 +90,7 @@ class Detector:
             found += self._find_in_blobs(data, depth - 1)
         if self._allowed:
             found = [hit for hit in found if self.sign(hit.value) not in self._allowed]
-        return merged(found, [mark.span() for mark in re.finditer(_MARK.encode(), data)] if found else [])
+        return merged(found, _marks(data)) if found else []
 
     def _find_in_views(self, text: str, data: bytes, known: Sequence[Hit]) -> list[Hit]:
         """What is found only where the text is read without what interrupts it."""
@@ -210,6 +210,13 @@ def _compile(pattern: str) -> Any:
     import re2
 
     return re2.compile(pattern, quiet_options(_MAX_MEMORY))
+
+
+def _marks(data: bytes) -> list[tuple[int, int]]:
+    """Where marks of earlier redactions stand."""
+    if not any(mark.encode() in data for mark in _MARKS):
+        return []
+    return [mark.span() for mark in re.finditer(_MARK.encode(), data)]
 
 
 def _told(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Iterator[Hit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from memcli.safety.prefilter import Literals, Pattern
@@ -38,53 +38,44 @@ class RuleIndex:
     @cached_property
     def formats(self) -> RuleIndex:
         """The index of those rules that go by the format of a secret."""
-        return self._only({id(rule) for rule in RULES[:WITH_FORMAT]})
+        formats = {id(rule) for rule in RULES[:WITH_FORMAT]}
+        left = {word: [rule for rule in rules if id(rule) in formats] for word, rules in self._rules.items()}
+        return RuleIndex({word: rules for word, rules in left.items() if rules})
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`, each once."""
-        return _probed(self._occurring(text), text)
+        return list({id(rule): rule for rules in self._suspects(text).values() for rule in rules}.values())
 
     def narrowed(self, whole: str) -> RuleIndex:
         """The index of those rules that could find something in a part of `whole`."""
-        occurring = self._occurring(whole)
-        return RuleIndex(occurring)._only({id(rule) for rule in _probed(occurring, whole)})
+        return RuleIndex(self._suspects(whole))
 
-    def _only(self, kept: Container[int]) -> RuleIndex:
-        left = {word: [rule for rule in rules if id(rule) in kept] for word, rules in self._rules.items()}
-        return RuleIndex({word: rules for word, rules in left.items() if rules})
-
-    def _occurring(self, text: str) -> dict[str, list[Rule]]:
-        """The keywords that are in `text`, each with its rules: in a long word, but for those that may stand apart.
+    def _suspects(self, text: str) -> dict[str, list[Rule]]:
+        """The keywords that are in `text`, each with the rules that could find something.
 
         All are looked for at once, in lower case, and only what that finds is looked for as it is written.
         """
         if not self._rules or len(text) < SHORTEST:
             return {}
-
         low = text.lower()
-        occurring = {}
+        suspects = {}
+        probed = {"": True}
         for found in sorted(self._literals.within(low)):
             for word in self._spellings[found]:
                 read = low if word == found else text
-                rules = [rule for rule in self._rules[word] if word in (read if rule.is_apart else _tokens(read))]
-                if rules:
-                    occurring[word] = rules
-        return occurring
+                rules = self._rules[word] if word in read else ()
+                for probe in {rule.probe for rule in rules} - probed.keys():
+                    probed[probe] = _probe(probe).may_occur(low)
+                left = [rule for rule in rules if probed[rule.probe] and (rule.is_apart or word in _tokens(read))]
+                if left:
+                    suspects[word] = left
+        return suspects
 
 
 @lru_cache(2)
 def _tokens(text: str) -> str:
-    """The long words of `text`."""
+    """The words of `text` that are long enough to hold a token."""
     return "\n".join([word for word in text.split() if len(word) >= TOKEN])
-
-
-def _probed(occurring: Mapping[str, Sequence[Rule]], text: str) -> list[Rule]:
-    """The rules, each once, whose probe, where they have one, is in `text`."""
-    rules = {id(rule): rule for rules in occurring.values() for rule in rules}.values()
-    low = text.lower() if rules else ""
-    probes = {rule.probe for rule in rules if rule.probe}
-    found = {probe for probe in probes if _probe(probe).may_occur(low)}
-    return [rule for rule in rules if not rule.probe or rule.probe in found]
 
 
 @cache

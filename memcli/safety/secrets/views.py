@@ -89,13 +89,16 @@ def plain(text: str, data: bytes) -> View | None:
 
 def unescaped(data: bytes) -> View | None:
     """What stands near escapes, decoded; None where there are none."""
+    if _tried(data).isdisjoint((_ESCAPES, _SPLIT, _OPENED, _WORD_DIFF)):
+        return None
     changes = list(_no_overlap(sorted([*_decoded(data), *_split(data)])))
     return View(data, changes, _windows(data, changes)) if changes else None
 
 
 def joined(data: bytes) -> View | None:
     """What stands near line ends at which a long word was wrapped, without those; None where there are none."""
-    changes = [(*match.span(1), b"") for match in _matches(_WRAPPED, data)]
+    spans = [match.span() for match in _matches(_WRAPPED, data)]
+    changes = [(start + _BEFORE_WRAP, end - _AFTER_WRAP, b"") for start, end in spans]
     return View(data, changes, _windows(data, changes)) if changes else None
 
 
@@ -155,7 +158,11 @@ _SPLIT = BytesPattern(
     r"[0-9A-Za-z_+/=-]{4}([\"'][\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[+.&]?[\t ]{0,4}(?:\\?\r?\n[\t ]{0,40})?[brfu]?[\"']|\\\r?\n[\t ]{0,40})[0-9A-Za-z_+/=-]{4}",
     (b'"', b"'", b"\\"),
 )
-_WRAPPED = BytesPattern(r"[0-9A-Za-z_+/=.-]{16}(\r?\n[\t >#|*+]{0,40})[0-9A-Za-z_+/=.-]{6}", (b"\n",))
+_BEFORE_WRAP = 16
+_AFTER_WRAP = 6
+_WRAPPED = BytesPattern(
+    rf"[0-9A-Za-z_+/=.-]{{{_BEFORE_WRAP}}}\r?\n[\t >#|*+]{{0,40}}[0-9A-Za-z_+/=.-]{{{_AFTER_WRAP}}}", (b"\n",)
+)
 _BASE64 = BytesPattern(
     r"(?:^|[^0-9A-Za-z+/_-])((?:[CDI-Za-f][0-9A-Za-z+/_-]{3}(?:\r?\n[\t ]{0,40})?){6,}(?:[CDI-Za-f][0-9A-Za-z+/_-]{1,2}={0,2})?)"
 )
