@@ -182,27 +182,27 @@ class _StandIns(dict[int, str]):
 
 
 _STAND_INS = _StandIns()
-_OTHERS = re.compile("[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+")
+_OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
 
 
 @lru_cache(8)  # one pattern after the other is tried on the same text
 def _in_ascii(text: str) -> bytes:
     r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
     if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
-        text = _OTHERS.sub(lambda run: run[0].translate(_STAND_INS), text)
+        text = re.sub(_OTHERS, lambda run: run[0].translate(_STAND_INS), text)
     return text.encode()
 
 
-_LOOK_BEHIND = re.compile(r"\(\?<!(?:\\.|[^()\\\[])*\)")
-_LOOK_AHEAD_FOR_NONE = re.compile(r"\(\?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\\\[])*\)")
-_OPTIONAL_REPEAT = re.compile(r"\{0,\d+\}\??")
-_REPEAT = re.compile(r"\{[1-9]\d*(?:,\d*)?\}\??")
+_LOOK_BEHIND = r"\(\?<!(?:\\.|[^()\\\[])*\)"
+_LOOK_AHEAD_FOR_NONE = r"\(\?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\\\[])*\)"
+_OPTIONAL_REPEAT = r"\{0,\d+\}\??"
+_REPEAT = r"\{[1-9]\d*(?:,\d*)?\}\??"
 
 
 def looser(pattern: str) -> str:
     """A pattern that RE2 takes, and runs as a small automaton, and that matches wherever `pattern` does: bounded
     repetitions are unbounded, what must follow is part of the match, what must not stand beside it is forgotten."""
-    pattern = _LOOK_BEHIND.sub("", pattern)
-    pattern = _LOOK_AHEAD_FOR_NONE.sub("", pattern)
+    pattern = re.sub(_LOOK_BEHIND, "", pattern)
+    pattern = re.sub(_LOOK_AHEAD_FOR_NONE, "", pattern)
     pattern = pattern.replace("(?=", "(?:")
-    return _REPEAT.sub("+", _OPTIONAL_REPEAT.sub("*", pattern))
+    return re.sub(_REPEAT, "+", re.sub(_OPTIONAL_REPEAT, "*", pattern))

@@ -20,7 +20,6 @@ from memcli.safety.secrets.hits import Hit, merged, replaced, text_mark
 from memcli.safety.secrets.rule import EMAIL, Rule
 from memcli.safety.secrets.rule_index import SHORTEST, RuleIndex
 from memcli.safety.secrets.rules import KINDS, RULES, WITH_FORMAT
-from memcli.safety.secrets.tables import secret_cells
 
 SECRETS = "secrets"
 MAX_PATTERN = 1000
@@ -256,6 +255,8 @@ def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
 
 
 def _in_tables(rule: Rule, data: bytes) -> Iterator[Hit]:
+    from memcli.safety.secrets.tables import secret_cells
+
     position = 0
     while (match := _compile(rule.pattern).search(data, position)) is not None:
         cells, position = secret_cells(data, data.rfind(b"\n", 0, match.start() + 1) + 1)

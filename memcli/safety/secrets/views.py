@@ -8,10 +8,8 @@ only what stands near such a place.
 from __future__ import annotations
 
 import binascii
-import html
 import re
 import unicodedata
-from base64 import b64decode, urlsafe_b64decode
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
@@ -105,7 +103,7 @@ def joined(data: bytes) -> View | None:
 def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
     """Words that are text in base 64 or hex: the bytes from, to, and the text."""
     if _tried(data).isdisjoint((_BASE64, _HEX, _DUMP)) or (
-        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not _SPREAD.search(data)
+        len(data) < _SHORT and all(len(word) < _LEAST_BLOB for word in data.split()) and not re.search(_SPREAD, data)
     ):
         return
     for pattern, decode in ((_BASE64, _from_base64), (_HEX, _from_hex)):
@@ -116,7 +114,7 @@ def blobs(data: bytes) -> Iterator[tuple[int, int, str]]:
                 yield start, end, inner
     for match in _matches(_DUMP, data):
         start, end = match.span(1)
-        inner = _from_hex(b"".join(b"".join(line.split()) for line in _DUMPED.findall(data[start:end])))
+        inner = _from_hex(b"".join(b"".join(line.split()) for line in re.findall(_DUMPED, data[start:end])))
         if inner:
             yield start + (data[start:end][:1] == b"\n"), end, inner
 
@@ -150,7 +148,7 @@ _ESCAPES = BytesPattern(
     r"|\\[abefnrtv0][0-9A-Za-z_.-]{12}|=3[Dd]|=[CDE][0-9A-F](?:=[89AB][0-9A-F]){1,2}|=\r?\n",
     (b"\\", b"%", b"&", b"="),
 )
-_SPREAD = re.compile(rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}")
+_SPREAD = rb"(?:[0-9A-Fa-f]{2}[ :]){8}|[0-9A-Fa-f]{4}(?: [0-9A-Fa-f]{4}){4}"
 _BLANKS = {ord(blank): " " for blank in "\t\n\r"}
 _OPENED = BytesPattern(r"[=:][\t ]?(\([\t ]{0,4}\r?\n[\t ]{0,40})[brfu]?[\"']", (b"(",))
 _WORD_DIFF = BytesPattern(r"(\[-)[^\s\[\]-][^\s\[\]]{3,80}(-\])", (b"[-",))
@@ -171,7 +169,7 @@ _DUMP = BytesPattern(
     r"((?:(?:^|\n)[\t ]{0,8}[0-9A-Fa-f]{4,8}:?[\t ]{1,3}(?:[0-9A-Fa-f]{2,4}[\t ]{1,2}){1,16}[^\n]{0,40})+)",
     (b"00",),
 )
-_DUMPED = re.compile(rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})")
+_DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})"
 _TRACES = BytesPatterns([_ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
 
 
@@ -211,6 +209,8 @@ def _character(escape: bytes) -> bytes:
 
 def _entity(escape: bytes) -> bytes:
     """The character that HTML names; nothing for one that is not seen, the escape itself for a name of none."""
+    import html
+
     text = html.unescape(escape.replace(b"amp;", b"", escape.count(b"amp;") - (escape.count(b";") == 1)).decode())
     if text[:1] == "&" and len(text) > 1:
         return escape
@@ -250,11 +250,8 @@ def _windows(data: bytes, changes: Sequence[Change]) -> list[tuple[int, int]]:
 
 
 def _word_end(data: bytes, at: int) -> int:
-    match = _WORD_END.search(data, at, at + _FAR)
-    return match.start() if match else min(len(data), at + _FAR)
-
-
-_WORD_END = re.compile(rb"\s")
+    match = re.search(rb"\s", data[at : at + _FAR])
+    return at + match.start() if match else min(len(data), at + _FAR)
 
 
 def _parts(data: bytes, changes: Sequence[Change], windows: Sequence[tuple[int, int]]) -> Iterator[Part]:
@@ -278,6 +275,8 @@ def _size(text: str) -> int:
 
 
 def _from_base64(word: bytes) -> str | None:
+    from base64 import b64decode, urlsafe_b64decode
+
     decode: Callable[[bytes], bytes] = urlsafe_b64decode if b"-" in word or b"_" in word else b64decode
     word = word.rstrip(b"=")
     try:
