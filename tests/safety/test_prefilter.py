@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from memcli.safety import prefilter
 from memcli.safety.injection.reasons import find_reasons
 from memcli.safety.injection.rules import RULES as INJECTION_RULES
-from memcli.safety.prefilter import Literals, Pattern, looser
+from memcli.safety.prefilter import BytesPattern, BytesPatterns, Literals, Pattern, looser
+from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
 from tests.conftest import ROOT
@@ -53,6 +55,49 @@ def test_what_a_pattern_finds_is_found(pattern: str, data: st.DataObject) -> Non
 @cache
 def _made(pattern: str) -> Pattern:
     return Pattern(pattern)
+
+
+TRACES = [pattern for pattern in vars(views).values() if isinstance(pattern, BytesPattern)]
+
+
+@pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
+@pytest.mark.parametrize("number", range(len(TRACES)))
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow])
+@given(data=st.data())
+def test_a_pattern_that_matches_is_worth_trying(number: int, plenty: int, data: st.DataObject) -> None:
+    trace = TRACES[number]
+    text = (
+        data.draw(st.binary(max_size=9))
+        + data.draw(st.from_regex(trace.text.encode()))
+        + b"00 "
+        + data.draw(st.binary(max_size=9))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefilter, "_PLENTY", plenty)
+        assert [match.span() for match in trace.finditer(text)] == [
+            m.span() for m in re.finditer(trace.text.encode(), text)
+        ]
+        assert trace in _traces().within(text) or not re.search(trace.text.encode(), text)
+
+
+@cache
+def _traces() -> BytesPatterns:
+    return BytesPatterns(TRACES)
+
+
+@pytest.mark.usefixtures("re2_from_the_start")
+def test_a_set_that_runs_out_of_memory_leaves_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a set finds not even the end of a text."""
+    traces = BytesPatterns(TRACES)
+    assert not traces.within(b"word " * 9)
+    monkeypatch.setitem(vars(traces), "_set", SimpleNamespace(Match=lambda _: []))
+    assert traces.within(b"word " * 9) == {trace for trace in TRACES if trace.has_sign(b"word ")}
+
+
+@pytest.mark.usefixtures("re2_from_the_start")
+def test_prose_leaves_no_trace_to_follow() -> None:
+    tried = sum(len(_traces().within(text.encode())) for text in BENIGN)
+    assert tried < 0.1 * len(BENIGN)
 
 
 def test_what_a_pattern_does_not_find_is_mostly_not_tried() -> None:

@@ -129,7 +129,7 @@ COMMAND_RULES: tuple[Rule, ...] = (
          r"(?mi)^[\t !]*(?:set [\w. -]{1,60}? )??(?:" + _SETTING + r")[\t =:]+[\"']?([^\s\"']{4,})[\"']?", judge="setting", is_apart=True,
          probe=r"(?:secret|password|community6?|key|key-string|psk|psksecret|passwd|bindpw|passphrase|authpass|privpass|auth(?:entication)?(?:-key)?|md5|sha|com2sec|ascii-text)[\t =:]"),
     Rule("assigned_secret", (" psk ", "secrets", "%any", ": psk", ":psk", " eap ", " xauth ", " pap", " chap"),
-         r"(?m)^[^\n#]{0,120}?:?\s*\b(?:PSK|EAP|XAUTH|NTLM)\s+[\"']([^\"'\n]{4,})[\"']|^[\"']?[\w@.\\-]+[\"']?[\t ]+\*[\t ]+[\"']?([^\s\"']{5,})[\"']?[\t ]+\*?$", judge="argument", is_apart=True),
+         r"(?m)^[^\n#]{0,120}?:?\s*\b(?:PSK|EAP|XAUTH|NTLM)\s+[\"']([^\"'\n]{4,})[\"']|^[\"']?[\w@.\\-]+[\"']?[\t ]+\*[\t ]+[\"']?([^\s\"']{5,})[\"']?[\t ]+\*?$", judge="argument", probe=r"(?:psk|eap|xauth|ntlm)\s+[\"']|[\t ]\*[\t ]", is_apart=True),
     Rule("assigned_secret", ("wifi:",), r"(?i)WIFI:(?:[A-OQ-Z]:[^;\n]{0,64};){1,4}P:((?:[^;\\\n]|\\.){4,63});", judge="argument", is_apart=True),
     Rule("assigned_secret", ('variable "', "variable '", '": {', '":{'),
          r"(?i)(?:variable\s+[\"']?[\w-]*(?:passw(?:or)?d|secret|token|api_?key|credential)[\w-]*[\"']?\s*\{[^{}]{0,240}?\bdefault\s*=\s*|[\"'][\w.-]*(?:passw(?:or)?d|secret|token|api_?key|private_?key|credential)s?[\"']\s*:\s*\{\s*[\"'](?:value|default|plain|data|string_?value|S)[\"']\s*:\s*)[\"']([^\"'\n]{4,})[\"']",

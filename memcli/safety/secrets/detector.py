@@ -240,10 +240,12 @@ def _by_rule(rule: Rule, data: bytes) -> Iterator[Hit]:
         yield from _in_tables(rule, data)
         return
     pattern = _compile(rule.pattern)
-    groups = range(1, pattern.groups + 1)
+    others = range(2, pattern.groups + 1)
     position = 0
     while (match := pattern.search(data, position)) is not None:
-        start, end = next(span for span in map(match.span, groups) if span[0] >= 0)
+        start, end = match.span(1)
+        if start < 0:
+            start, end = next(span for span in map(match.span, others) if span[0] >= 0)
         value = data[start:end].decode("utf-8", "surrogatepass")
         before = data[max(0, start - _CONTEXT) : start].decode(errors="ignore")
         after = data[end : end + 4].decode(errors="ignore")[:1]

@@ -16,12 +16,13 @@ TOKEN = 20
 class RuleIndex:
     """Rules by the keywords of which a text must have one, as these are written."""
 
-    def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
+    def __init__(self, rules: Mapping[str, Sequence[Rule]], literals: Literals | None = None) -> None:
+        """`literals` look for these keywords and maybe others, in lower case; they are made where there are none."""
         self._rules = rules
         self._spellings: dict[str, list[str]] = {}
         for word in rules:
             self._spellings.setdefault(word.lower(), []).append(word)
-        self._literals = Literals(self._spellings)
+        self._literals = literals or Literals(self._spellings)
 
     @staticmethod
     def of(rules: Iterable[Rule]) -> RuleIndex:
@@ -40,7 +41,7 @@ class RuleIndex:
         """The index of those rules that go by the format of a secret."""
         formats = {id(rule) for rule in RULES[:WITH_FORMAT]}
         left = {word: [rule for rule in rules if id(rule) in formats] for word, rules in self._rules.items()}
-        return RuleIndex({word: rules for word, rules in left.items() if rules})
+        return RuleIndex({word: rules for word, rules in left.items() if rules}, self._literals)
 
     def suspects(self, text: str) -> list[Rule]:
         """The rules that could find something in `text`, each once."""
@@ -61,7 +62,7 @@ class RuleIndex:
         suspects = {}
         probed = {"": True}
         for found in sorted(self._literals.within(low)):
-            for word in self._spellings[found]:
+            for word in self._spellings.get(found, ()):
                 read = low if word == found else text
                 rules = self._rules[word] if word in read else ()
                 for probe in {rule.probe for rule in rules} - probed.keys():

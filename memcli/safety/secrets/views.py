@@ -70,10 +70,13 @@ class View:
 
 
 _VISIBLE = bytes([*range(0x20, 0x7F), *b"\t\n\f\r"])
+_UNSEEN = BytesPattern(r"[^ -~\t\n\f\r]")
 
 
 def plain(text: str, data: bytes) -> View | None:
     """The text as it is seen; None where it is seen as it stands."""
+    if _UNSEEN not in _tried(data):
+        return None
     rest = data.translate(None, _VISIBLE)  # what is left of UTF-8 is UTF-8
     if not rest or not _maybe_hidden().search(rest.decode("utf-8", "surrogatepass")):
         return None
@@ -170,7 +173,7 @@ _DUMP = BytesPattern(
     (b"00",),
 )
 _DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[\t ]{1,2}){1,16})"
-_TRACES = BytesPatterns([_ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
+_TRACES = BytesPatterns([_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
 
 
 @lru_cache(4)  # every kind of view asks for the same text
