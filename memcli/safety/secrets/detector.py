@@ -96,10 +96,10 @@ class Detector:
         found: list[Hit] = []
         for view in (views.plain(text, data), views.unescaped(data)):
             if view is not None:
-                found += _told(self._find_plain(view.text, view.text.encode()), view, known)
+                found += _added(self._find_plain(view.text, view.text.encode()), view, known)
         if (view := views.joined(data)) is not None:
             rules = self._index.formats.suspects(view.text)
-            found += _told(_by_rules(rules, view.text.encode()), view, known)
+            found += _added(_by_rules(rules, view.text.encode()), view, known)
         return found
 
     def _find_in_blobs(self, data: bytes, depth: int) -> Iterator[Hit]:
@@ -218,7 +218,7 @@ def _marks(data: bytes) -> list[tuple[int, int]]:
     return [mark.span() for mark in re.finditer(_MARK.encode(), data)]
 
 
-def _told(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Iterator[Hit]:
+def _added(hits: Iterable[Hit], view: views.View, known: Sequence[Hit]) -> Iterator[Hit]:
     """Those of the hits in a view that say more than the `known` ones of the text, where they stand in it."""
     for hit in hits:
         start, end = view.origin(hit.start, hit.end)

@@ -176,7 +176,7 @@ _DUMPED = rb"(?m)^[\t ]*[0-9A-Fa-f]{4,8}:?[\t ]{1,3}((?:(?:[0-9A-Fa-f]{2}){1,2}[
 _TRACES = BytesPatterns([_UNSEEN, _ESCAPES, _OPENED, _WORD_DIFF, _SPLIT, _WRAPPED, _BASE64, _HEX, _DUMP])
 
 
-@lru_cache(4)  # every kind of view asks for the same text
+@lru_cache(2)  # every kind of view asks for the same text
 def _tried(data: bytes) -> frozenset[BytesPattern]:
     """The patterns that are worth trying on a text."""
     return _TRACES.within(data)
