@@ -1,0 +1,88 @@
+"""The files of a released format stay readable for ever: `golden/codec/v1` was written once and is never rewritten.
+
+They hold a memory of every kind, one with no field at its default, a policy with every field, and fields that no version
+knows; each export format of them; and an audit log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from memcli.codec import chain
+from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.memory import memory_to_json
+from memcli.codec.space import decode_space, encode_space
+from memcli.errors import CorruptError
+from memcli.model.memory import Memory
+from memcli.model.shapes import KINDS, MEMORY_FIELDS, POLICY_FIELDS
+from memcli.model.space import Policy
+from memcli.record import as_dict, defaults
+from tests.conftest import ROOT
+
+V1 = ROOT / "golden" / "codec" / "v1"
+DIGESTS = {
+    "audit.jsonl": "9f60cdf3c8d4bb069f29024a51079c7e63408f267b517d558bd470542c1543c8",
+    "export.json": "0bc085f6f497b291c7aa29fd4edb4814a5e9ce070cafe41f2e8d6c791c074464",
+    "export.jsonl": "7d26e5181beb29f460f589f4e822773801c145fcc811cbb33424322eb9e68a7b",
+    "export.md": "7ec250efb1e8fa7516c21d80bfa4518081b1dd5e6cc351295cfb51a71401dfc5",
+    "part.json": "7a5e7705a6ac63c8ffe9d844cdfcda0b0dd18894d40c8d7e53d9de1da70de15b",
+    "space.json": "69ee550288a05f0bef0af880a320c74e6f671531963224edb4dba0c9dabda994",
+}
+
+
+def _bytes(name: str) -> bytes:
+    return (V1 / name).read_bytes()
+
+
+def test_the_files_are_those_that_were_written() -> None:
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in V1.iterdir()}
+    assert found == DIGESTS
+
+
+def test_a_space_is_read_and_written_as_it_was() -> None:
+    data = _bytes("space.json")
+    assert encode_space(decode_space(data, "space.json")) == data
+
+
+def test_every_field_is_read() -> None:
+    space = decode_space(_bytes("space.json"), "space.json")
+    by_id = {memory.id: memory for memory in space.objects}
+    assert {memory.kind for memory in space.objects} == {*KINDS, "runbook"}
+    full, plain = by_id["mem_full"], defaults(Memory)
+    assert [name for name, value in as_dict(full).items() if value == plain[name]] == []
+    assert memory_to_json(full).keys() == {*MEMORY_FIELDS, "x_future"} - {"hash"}
+    assert [name for name in POLICY_FIELDS if getattr(space.policy, name) == defaults(Policy)[name]] == ["compaction"]
+    assert (space.extra, space.policy.extra, full.extra) == (
+        {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},
+    )  # fmt: skip
+    assert full.raw.splitlines()[1] == "Second: «ünïcode» 😀 "
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_every_export_is_read_and_written_as_it_was(form: str) -> None:
+    data = _bytes(f"export.{form}")
+    export = read_export(data, form)
+    assert encode_space(export.space) == _bytes("space.json")
+    assert b"".join(FORMATS[form].encode(export)) == data
+
+
+def test_a_part_says_what_it_is_a_part_of() -> None:
+    assert read_export(_bytes("part.json"), "part.json").part == {"kind": ["decision"]}
+
+
+def test_an_audit_log_still_fits_together() -> None:
+    found = chain.verify(_bytes("audit.jsonl"))
+    assert (found.entries, found.broken, found.torn) == (6, 0, ())
+
+
+@pytest.mark.parametrize("name", ["export.json", "export.jsonl", "export.md", "part.json"])
+def test_what_was_changed_since_is_seen(name: str) -> None:
+    changed = _bytes(name).replace(b"A memory of the kind fact.", b"A memory of the kind face.")
+    with pytest.raises(CorruptError, match="hash"):
+        read_export(changed, name)
+
+
+def test_an_audit_log_that_was_changed_since_is_seen() -> None:
+    assert chain.verify(_bytes("audit.jsonl").replace(b"ada", b"bob", 1)).broken == 1
