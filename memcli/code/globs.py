@@ -1,48 +1,150 @@
-"""Globs: patterns of files as in a .gitignore, as RE2 expressions, which take linear time whatever the glob."""
+"""Globs in gitignore's syntax, as expressions that match in linear time.
+
+Not by a library: pathspec matches the content of a folder along with the folder, so that `!keep` lets in `keep/x.o`
+against an earlier `*.o`, and its expressions backtrack: `*a*a*a*a*a*b` can take for ever. An expression from here takes
+each part between stars where it first fits, which is all a glob needs, and never goes back on it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from memcli.errors import UsageError
 
-_TOKEN = re.compile(r"/?\*\*(?:/|\Z)|\*+|\?|\[[!^]?\]?[^\]]*\]|\\.|[^\[\\]", re.DOTALL)
+# The characters of git's named classes, without the slash, which no class matches.
+_CLASSES: Mapping[str, str] = {
+    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
+    "graph": "!-.0-~", "lower": "a-z", "print": " -.0-~", "punct": "!-.:-@\\[-`{-~", "space": "\\t-\\r ",
+    "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_TOKEN = re.compile(r"(?P<stars>\*+)|\[(?P<not>[!^]?)(?P<set>\]?(?:\\.|\[:\w+:\]|[^]\\])*)\]|\\(?P<as_is>.)|(?P<one>[^\\[])",
+                    re.DOTALL)  # fmt: skip
+_PREFIX = re.compile(r"([^*?\[\\]*[^*?\[\\/])(\*\*+(?:/.*)?)", re.DOTALL)
+_MEMBER = re.compile(r"\[:(\w+):\]|(\\?.)(?:-(?!\Z)(\\?.))?", re.DOTALL)
+
+_ATOMIC = "(?>"
+
+_Token = re.Match[str]
+
+
+def name_glob(text: str) -> str:
+    """The expression of `re` for a name that `text`, a glob without a slash, matches as a whole. Raises ValueError
+    for a glob that matches nothing."""
+    return _name(_segments(text)[0])
+
+
+def path_glob(text: str) -> str:
+    """The same for a path from the root, with `/`."""
+    # Git compares what stands before the first wildcard by itself, so stars right behind it stand at the beginning.
+    prefix, rest = found.groups() if (found := _PREFIX.fullmatch(text)) else ("", text)
+    return re.escape(prefix) + _path(_segments(rest))
 
 
 def glob_expression(glob: str, at: str) -> str:
-    """The expression that whole paths match which `glob` covers; a folder covers all that is below it.
+    """The expression of RE2 for whole paths that `glob` covers; a folder covers all that is below it.
 
-    One without a slash inside is looked for in every folder, others from the root. Raises UsageError naming the
-    field `at` for a bracket that stays open, and for what other globs have and these do not.
+    A glob without a slash inside is looked for in every folder, others from the root. Raises UsageError naming the
+    field `at` for one that matches nothing, as with an open bracket, and for syntax that gitignore does not have.
     """
     if glob.startswith("!") or re.search(r"(?<!\\)\{[^{}]*,[^{}]*\}", glob):
         raise UsageError(
             f"{at} is no path glob: {glob[:80]!a}", "there are no {a,b} and no !: give a trigger for each, or a `re:`"
         )
     text = glob.removeprefix("./").rstrip("/")
-    anywhere = "/" not in text
-    pieces, end = [], 0
-    for token in _TOKEN.finditer(text.removeprefix("/")):
-        if token.start() != end:
-            break
-        pieces.append(_piece(token[0]))
-        end = token.end()
-    if not pieces or end != len(text.removeprefix("/")):
-        raise UsageError(f"{at} is no path glob: {glob[:80]!a}", "close its brackets, or write `re:` for an expression")
-    return f"{'(?:.*/)?' if anywhere else ''}{''.join(pieces)}(?:/.*)?"
+    try:
+        if not text:
+            raise ValueError(text)
+        path = path_glob(text.removeprefix("/")) if "/" in text else f"(?:[^/]*/)*?{name_glob(text)}"
+    except ValueError:
+        raise UsageError(
+            f"{at} is no path glob: {glob[:80]!a}", "close its brackets, or write `re:` for an expression"
+        ) from None
+    # RE2 has no atomic groups and needs none to be linear. No glob gives these three characters otherwise.
+    return path.replace(_ATOMIC, "(?:") + "(?s:/.*)?"
 
 
-def _piece(part: str) -> str:
-    if part.strip("/") == "**":
-        # In the middle any number of folders, none too; at the end whatever is below.
-        return {"**/": "(?:.*/)?", "/**/": "/(?:.*/)?", "/**": "/.+", "**": ".*"}[part]
-    if part[0] == "*":
-        return "[^/]*"
-    if part == "?":
-        return "[^/]"
-    if part[0] == "[" and len(part) > 2:
-        body = part[1:-1]
-        negated = body[0] in "!^"
-        members = re.sub(r"([\\\[\]^&~|])", r"\\\1", body[1:] if negated else body)
-        return f"[^/{members}]" if negated else f"[{members}]"
-    return re.escape(part[1:] if part[0] == "\\" else part)
+def _segments(text: str) -> list[list[_Token]]:
+    """The tokens between slashes. Raises ValueError for an open bracket or a last backslash, which match nothing."""
+    segments: list[list[_Token]] = [[]]
+    at = 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if not token:
+            raise ValueError(text)
+        at = token.end()
+        if token["one"] == "/":
+            segments.append([])
+        else:
+            segments[-1].append(token)
+    return segments
+
+
+def _path(segments: list[list[_Token]]) -> str:
+    """The expression for a path: `**` is any number of folders, and anything at all at the end."""
+    runs: list[list[str]] = [[]]
+    for segment in segments:
+        if len(segment) == 1 and len(segment[0]["stars"] or "") > 1:
+            if runs[-1] or len(runs) == 1:
+                runs.append([])
+        else:
+            runs[-1].append(_name(segment))
+    first, *others = runs
+    if not others:
+        return "/".join(first)
+    *middle, last = others
+    parts = [f"{name}/" for name in first]
+    parts += [f"{_ATOMIC}(?:[^/]*/)*?{'/'.join(run)}/)" for run in middle]
+    parts.append("(?:[^/]*/)*?" + "/".join(last) if last else "(?s:.*)")
+    return "".join(parts)
+
+
+def _name(tokens: list[_Token]) -> str:
+    """The expression for one name."""
+    pieces = [""]
+    for token in tokens:
+        if token["stars"]:
+            pieces.append("")
+        else:
+            pieces[-1] += _single(token)
+    first, *others = pieces
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"{_ATOMIC}[^/]*?{piece})" for piece in middle if piece) + f"[^/]*{last}"
+
+
+def _single(token: _Token) -> str:
+    if token["as_is"]:
+        return re.escape(token["as_is"])
+    if token["one"]:
+        return "[^/]" if token["one"] == "?" else re.escape(token["one"])
+    members = "".join(_member(member) for member in _MEMBER.finditer(token["set"]))
+    if token["not"]:
+        return f"[^/{members}]"
+    if not members:
+        raise ValueError(token[0])
+    return f"[{members}]"
+
+
+def _member(match: re.Match[str]) -> str:
+    """A part of a class. Raises ValueError for the name of no class, with which git matches nothing."""
+    name, low, high = match.groups()
+    if name:
+        if name not in _CLASSES:
+            raise ValueError(name)
+        return _CLASSES[name]
+    first = low[-1]
+    # Git tries the first character by itself, so that a range the wrong way round still holds that one.
+    last = high[-1] if high and high[-1] >= first else first
+    return "".join(f"{_code(a)}-{_code(b)}" for a, b in _around_slash(first, last))
+
+
+def _around_slash(first: str, last: str) -> list[tuple[str, str]]:
+    parts = [(first, min(last, ".")), (max(first, "0"), last)] if first <= "/" <= last else [(first, last)]
+    return [(a, b) for a, b in parts if a <= b]
+
+
+def _code(char: str) -> str:
+    """A character in a class, in both dialects; beyond Latin-1 none is special."""
+    return f"\\x{ord(char):02x}" if ord(char) < 256 else char

@@ -1,1 +1,1 @@
-"""Git, seen from the store: the one room that runs it."""
+"""Git and the work tree: the one package that runs git, and what it ignores, lists and holds."""

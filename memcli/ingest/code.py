@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memcli.code.anchors import is_inside
 from memcli.errors import MemcliError, NotFoundError, UsageError
-from memcli.ingest.text import UnfitError, read_bytes, to_text
+from memcli.git.reading import UnfitError, read_bytes, to_text
 from memcli.model.names import show
 
 if TYPE_CHECKING:

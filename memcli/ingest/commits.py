@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
+from memcli.code.noise import is_generated, noise
 from memcli.errors import MemcliError
+from memcli.git.ignore import Secrets
 from memcli.git.repository import check_revisions, find_repository
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
-from memcli.ingest.ignore import Secrets
 from memcli.ingest.labels import readable
-from memcli.ingest.noise import is_generated, noise
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
+from memcli.git.reading import UnfitError, to_text
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.notes import created_at, file_target
 from memcli.ingest.outline import Part, parts
-from memcli.ingest.text import UnfitError, to_text
 
 _MAX_LINE = 400
 _MAX_STATUS = 2_000

@@ -10,13 +10,13 @@ from functools import cached_property
 
 from memcli.clock import normalize_time
 from memcli.code.anchors import Code, is_inside, make_each
+from memcli.code.noise import is_generated
 from memcli.errors import NotFoundError, UsageError
-from memcli.ingest.ignore import Ignore
+from memcli.git.ignore import Ignore
+from memcli.git.reading import UnfitError, read_bytes, read_text
+from memcli.git.tree import Tree
 from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
-from memcli.ingest.noise import is_generated
 from memcli.ingest.pieces import pieces
-from memcli.ingest.text import UnfitError, read_bytes, read_text
-from memcli.ingest.tree import Tree
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import show
 from memcli.model.shapes import OBSERVED

@@ -15,14 +15,14 @@ from typing import Any
 
 from memcli.codec.document import is_document
 from memcli.errors import CorruptError, UsageError
+from memcli.git.ignore import Ignore
+from memcli.git.reading import UnfitError, read_bytes
+from memcli.git.tree import Tree
 from memcli.ingest.decisions import is_decision, read_decision
 from memcli.ingest.entities import is_graph, read_graph
-from memcli.ingest.ignore import Ignore
 from memcli.ingest.instructions import is_instructions, read_instructions
 from memcli.ingest.labels import readable
 from memcli.ingest.notes import read_note
-from memcli.ingest.text import UnfitError, read_bytes
-from memcli.ingest.tree import Tree
 from memcli.model.failure import Failure, reason_of
 from memcli.model.ids import short_digest
 

@@ -6,10 +6,10 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from memcli.git.reading import UnfitError, to_text
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.outline import Part, fenced, parts
-from memcli.ingest.text import UnfitError, to_text
 from memcli.model.ids import short_digest
 from memcli.model.names import slug
 

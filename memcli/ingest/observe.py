@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.ingest.tree import Tree
+from memcli.git.tree import Tree
 from memcli.record import Record
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 
+from memcli.code.noise import folder_noise, noise
+from memcli.code.patterns import compile_patterns
 from memcli.errors import NotFoundError, UsageError
-from memcli.ingest.ignore import RULE_FILES, Ignore
-from memcli.ingest.noise import folder_noise, noise
-from memcli.ingest.patterns import compile_patterns
+from memcli.git.ignore import RULE_FILES, Ignore
+from memcli.git.reading import UnfitError, read_bytes
+from memcli.git.tree import Tree
 from memcli.ingest.state import Stamp
-from memcli.ingest.text import UnfitError, read_bytes
-from memcli.ingest.tree import Tree
 from memcli.model.names import show
 from memcli.record import Record
 

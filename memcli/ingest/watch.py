@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from memcli.git.head import Head, Mark
+from memcli.git.ignore import RULE_FILES
 from memcli.git.repository import find_repository
-from memcli.ingest.head import Head, Mark
-from memcli.ingest.ignore import RULE_FILES
 from memcli.ingest.moves import find_moves
 from memcli.ingest.network_fs import silent_kind
 from memcli.ingest.observe import Inbox, Observer

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
+from memcli.git.head import Head
+from memcli.git.ignore import Ignore
 from memcli.git.repository import Repository, find_repository
 from memcli.ingest.commits import CommitSource
-from memcli.ingest.head import Head
-from memcli.ingest.ignore import Ignore
 from tests.ingest.conftest import Repo, new_repo
 
 

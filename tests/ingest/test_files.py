@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import NotFoundError, UsageError
+from memcli.git.reading import MAX_BYTES
 from memcli.ingest.files import FileSource
-from memcli.ingest.text import MAX_BYTES
 from memcli.model.names import check_path
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from tests.ingest.conftest import Repo, memories

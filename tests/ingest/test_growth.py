@@ -7,8 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from memcli.ingest import decisions, definitions, frontmatter, instructions, noise, notes, outline, pieces
-from memcli.ingest.text import UnfitError
+from memcli.code import noise
+from memcli.git.reading import UnfitError
+from memcli.ingest import decisions, definitions, frontmatter, instructions, notes, outline, pieces
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"

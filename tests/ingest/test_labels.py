@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.code.noise import noise
 from memcli.ingest.labels import kind_of, memory_path, tags_of
-from memcli.ingest.noise import noise
 from memcli.model.names import check_path, check_tag
 
 # The bytes of a file's path as a POSIX system allows them, as Python gives them.

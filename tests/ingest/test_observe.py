@@ -4,9 +4,9 @@ import os
 
 from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
 
-from memcli.ingest.ignore import Ignore
+from memcli.git.ignore import Ignore
+from memcli.git.tree import Tree
 from memcli.ingest.observe import MAX_NEWS, Inbox, plan
-from memcli.ingest.tree import Tree
 from tests.ingest.conftest import Repo
 
 

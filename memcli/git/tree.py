@@ -7,8 +7,8 @@ import stat
 from collections import Counter
 from collections.abc import Iterator
 
-from memcli.ingest.ignore import OURS, Ignore
-from memcli.ingest.noise import folder_noise, noise
+from memcli.code.noise import folder_noise, noise
+from memcli.git.ignore import OURS, Ignore
 from memcli.record import Record, field
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from memcli.errors import MemcliError
+from memcli.git.reading import UnfitError, read_bytes
 from memcli.git.repository import Repository, common_dir
-from memcli.ingest.text import UnfitError, read_bytes
 
 Mark = tuple[object, ...]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 
+from memcli.code.patterns import Patterns, compile_patterns
 from memcli.errors import MemcliError
+from memcli.git.reading import UnfitError, read_bytes
 from memcli.git.repository import Repository, common_dir
-from memcli.ingest.patterns import Patterns, compile_patterns
-from memcli.ingest.text import UnfitError, read_bytes
 
 RULE_FILES = frozenset([".gitignore", ".secretsignore"])
 OURS = frozenset([".git", ".memory"])
