@@ -1,4 +1,4 @@
-"""Watch: carry what changes in a work tree over into memories, batch by batch."""
+"""Watch: store what changes in a work tree, batch by batch."""
 
 from __future__ import annotations
 
@@ -10,207 +10,243 @@ from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError
+from memcli.model.changes import Batch
 from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json
 from memcli.ports import Source
-from memcli.record import Record
 
 _T = TypeVar("_T")
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
-class Changes(Protocol):
-    """One batch: files to read again, files that are gone or elsewhere, a range of commits; or none of it, and time."""
+class WorkTree(Protocol):
+    """The work tree that is watched."""
 
-    @property
-    def files(self) -> tuple[str, ...]: ...
-    @property
-    def removed(self) -> tuple[str, ...]: ...
-    @property
-    def commits(self) -> str | None: ...
-    @property
-    def moved(self) -> tuple[tuple[str, str], ...]: ...
-    @property
-    def left(self) -> str: ...
-    @property
-    def is_idle(self) -> bool: ...
+    def batches(self) -> Iterator[Batch]:
+        """What changed, whenever something has, until asked to stop. Raises MemcliError."""
+
+    def recheck(self) -> None:
+        """Puts all files into a batch again."""
+
+    def files(self, names: Sequence[str]) -> Source:
+        """The text of files."""
+
+    def commits(self, revisions: str) -> Source:
+        """The commits of a range. Raises NotFoundError, ProviderError."""
+
+    def lost_commits(self, commit: str) -> Collection[str]:
+        """Those that led to a commit, and that no branch leads to any more."""
+
+    def place(self, file: str) -> Place:
+        """The name and the path that a memory knows a file by."""
 
 
 class Progress(Protocol):
-    """What has been told and dealt with, kept so that the next watch goes on from there."""
+    """What a watch leaves in `local/`, for the next one and for whoever asks."""
 
-    def doubt(self, changes: Changes) -> None:
-        """Notes that this batch may or may not have been dealt with, until the next `save`. Raises StoreError."""
+    def doubt(self, batch: Batch) -> None:
+        """Notes that this batch may or may not be stored, until the next `save`. Raises StoreError."""
 
     def save(self) -> None:
-        """Keeps that all that was told is dealt with. Raises StoreError."""
+        """Keeps that everything up to the last batch is stored. Raises StoreError."""
+
+    def is_there(self) -> bool:
+        """Whether there still is the store that the watch began with."""
+
+    def log(self, entry: Mapping[str, Json]) -> None:
+        """Writes down what happened."""
 
 
-class Watch(Record, frozen=False, kw_only=True):
+class Stop(Protocol):
+    """Whether to stop."""
+
+    def wait(self, timeout: float, /) -> bool:
+        """Waits so many seconds, less when asked to stop; whether it was."""
+
+
+class Watch:
     """A watch that is ready to run.
 
-    `name_of` and `path_of` give the name and the path that a memory knows a file by. `recheck` has all files told
-    again; `lost_commits` names those that led to a commit which was left, and that no branch leads to any more; `is_there` says whether there still is the same store; `wait` waits for some seconds, and says whether to stop. `log`
-    is told what happened. With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors
-    are made when there is time. It ends early, and `is_gone` is true, when the store is not there any more.
+    With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors are made when there is
+    time. It ends early, and `is_gone` is true, when the store is not there any more.
     """
 
-    workspace: Workspace
-    work_tree: str
-    batches: Iterator[Changes]
-    file_source: Callable[[Sequence[str]], Source]
-    commit_source: Callable[[str], Source]
-    lost_commits: Callable[[str], Collection[str]]
-    name_of: Callable[[str], str]
-    path_of: Callable[[str], str]
-    progress: Progress
-    recheck: Callable[[], None]
-    is_there: Callable[[], bool]
-    wait: Callable[[float], bool]
-    log: Callable[[Mapping[str, Json]], None]
-    once: bool = False
-    embed: bool = False
-    is_gone: bool = False
-    _is_saved: bool = False
-    _told: str = ""
-    _warm_for: str = ""  # the version of the space that the index is up to date with
-    _left: str = ""  # the version that was there when all was quiet
-    _seen: str = ""
+    def __init__(
+        self,
+        workspace: Workspace,
+        tree: WorkTree,
+        progress: Progress,
+        stop: Stop,
+        *,
+        once: bool = False,
+        embed: bool = False,
+    ) -> None:
+        self._tree = tree
+        self._progress = progress
+        self._stop = stop
+        self._once = once
+        self._workspace = workspace
+        self._spare_time = _SpareTime(workspace, progress, embed)
+        self._warned = ""
+        self.is_gone = False
 
     def run(self) -> Iterator[Ingested]:
         """What became of each batch, once it is stored; ends when stopped, and when the store is gone.
 
-        What is told is noted before it is stored and saved behind it: whenever this ends, nothing is lost.
+        A batch is noted before it is stored and saved afterwards: whenever this ends, nothing is lost.
         """
-        for changes in self.batches:
+        for batch in self._tree.batches():
             if self._is_lost():
                 return
-            if changes.is_idle:
-                self._patiently(self._rest)
+            if batch.is_idle:
+                self._patiently(self._spare_time.use)
                 continue
-            done = self._persist(changes)
+            done = self._persist(batch)
             if done is None:
                 return
-            self._is_saved = False
-            self._log_batch(changes, done)
+            self._spare_time.is_saved = False
+            self._log_batch(batch, done)
             yield done
         if not self._is_lost():
-            if not self._is_saved or self.once:
-                self.progress.save()
-            if self.embed and self.once:
-                embed_space(self.workspace)
-
-    def _rest(self) -> None:
-        """Does what there is time for when nothing happens. Raises MemcliError."""
-        if not self._is_saved:
-            self.progress.save()
-            self._is_saved = True
-        now = self._version()
-        if now not in ("", self._warm_for):
-            (embed_space if self.embed else index_status)(self.workspace)
-            self._warm_for = now
-        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
-        if now == self._seen:
-            self._left = now
-        self._seen = now
+            self._spare_time.end(once=self._once)
 
     def _is_lost(self) -> bool:
-        self.is_gone = self.is_gone or not self.is_there()
+        self.is_gone = self.is_gone or not self._progress.is_there()
         return self.is_gone
 
-    def _version(self) -> str:
-        snapshot = self.workspace.store.open(self.workspace.space)
-        snapshot.close()
-        return snapshot.fingerprint
-
-    def _persist(self, changes: Changes) -> Ingested | None:
+    def _persist(self, batch: Batch) -> Ingested | None:
         """Stores a batch, however long that takes; None when stopped before, or without a store to put it into."""
         pause = _FIRST_PAUSE
-        while not (done := self._patiently(lambda: self._attempt(changes))):
-            if self.wait(pause) or self._is_lost():
+        while not (done := self._patiently(lambda: self._attempt(batch))):
+            if self._stop.wait(pause) or self._is_lost():
                 return None
             pause = min(2 * pause, _LONGEST_PAUSE)
         return done
 
     def _patiently(self, work: Callable[[], _T]) -> _T | None:
-        """What `work` returns; None when it fails, which is told when it is news. Raises MemcliError only `once`."""
+        """What `work` returns; None when it fails, of which a new reason is reported. Raises MemcliError only `once`."""
         try:
             done = work()
         except MemcliError as error:
-            if self.once:
+            if self._once:
                 raise
-            if error.message != self._told:
-                self._told = error.message
-                self._tell("trouble", f"{error.message}; trying again until it works")
+            if error.message != self._warned:
+                self._warned = error.message
+                self._report(f"{error.message}; trying again until it works")
             return None
-        self._told = ""
+        self._warned = ""
         return done
 
-    def _attempt(self, changes: Changes) -> Ingested:
+    def _attempt(self, batch: Batch) -> Ingested:
         """Stores a batch; one that memcli itself fails at is left out, so that those behind it come in. Raises
         MemcliError."""
         try:
-            return self._store(changes)
+            return self._store(batch)
         except MemcliError:
             raise
         except Exception as error:
-            if self.once:
+            if self._once:
                 raise
-            names = [*changes.files, *changes.removed, *([changes.commits] if changes.commits else [])]
-            self._tell(
-                "trouble", f"left out {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}"
-            )
+            names = [*batch.files, *batch.removed, *([batch.commits] if batch.commits else [])]
+            self._report(f"left out {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}")
             return Ingested()
 
-    def _store(self, changes: Changes) -> Ingested:
-        self.progress.doubt(changes)
-        version = self._version() if changes.left else ""
+    def _store(self, batch: Batch) -> Ingested:
+        self._progress.doubt(batch)
+        was_replaced = bool(batch.left) and self._spare_time.was_replaced()
         done = Ingested()
-        if changes.moved:
-            moves = [(self._place(old), self._place(new)) for old, new in changes.moved]
-            done.updated += relocate(self.workspace, moves)
-        gone = {self.name_of(file) for file in changes.removed}
-        if changes.files:
-            source = _Noting(self.file_source(changes.files))
-            done.merge(ingest(self.workspace, source))
+        if batch.moved:
+            moves = [(self._tree.place(old), self._tree.place(new)) for old, new in batch.moved]
+            done.updated += relocate(self._workspace, moves)
+        self._store_files(batch, done)
+        if batch.commits:
+            done.merge(self._commits(batch.commits))
+        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
+        if was_replaced:
+            self._tree.recheck()
+        self._spare_time.note_version()
+        return done
+
+    def _store_files(self, batch: Batch, done: Ingested) -> None:
+        gone = {self._tree.place(file).name for file in batch.removed}
+        if batch.files:
+            source = _Noting(self._tree.files(batch.files))
+            done.merge(ingest(self._workspace, source))
             # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
             unread = {failure.file for failure in done.failed}
-            gone |= {self.name_of(file) for file in changes.files} - source.names - unread
+            gone |= {self._tree.place(file).name for file in batch.files} - source.names - unread
         if gone:
-            retired = retire(self.workspace, gone)
+            retired = retire(self._workspace, gone)
             done.retired += retired
             done.paths += [f"{name} (gone)" for name in sorted(gone)] if retired else []
-        if changes.commits:
-            done.merge(self._commits(changes.commits))
-        if changes.left:  # by an amend or a rebase, perhaps, which leave nothing of it
-            done.retired += retire_commits(self.workspace, self.lost_commits(changes.left))
-        if changes.left and self._left not in ("", version):
-            self.recheck()  # the space came along with the commit, and may know less than was told
-        self._left = self._seen = self._version()
-        return done
 
     def _commits(self, revisions: str) -> Ingested:
         try:
-            return ingest(self.workspace, self.commit_source(revisions))
+            return ingest(self._workspace, self._tree.commits(revisions))
         except (NotFoundError, ProviderError) as error:
-            if self.once:
+            if self._once:
                 raise
-            self._tell("trouble", f"{error.message}; `memcli ingest --git {revisions}` for these commits")
+            self._report(f"{error.message}; `memcli ingest --git {revisions}` for these commits")
             return Ingested()
 
-    def _place(self, file: str) -> Place:
-        return Place(self.name_of(file), self.path_of(file))
+    def _report(self, message: str) -> None:
+        self._workspace.warn(message)
+        self._progress.log({"event": "trouble", "message": message})
 
-    def _tell(self, event: str, message: str) -> None:
-        self.workspace.warn(message)
-        self.log({"event": event, "message": message})
-
-    def _log_batch(self, changes: Changes, done: Ingested) -> None:
+    def _log_batch(self, batch: Batch, done: Ingested) -> None:
         for failure in done.failed:
-            self._tell("trouble", f"{failure.place} was left out: {failure.reason}")
-        told = {name: value for name, value in done.to_json().items() if name != "paths"}
-        counts = {"files": len(changes.files), "removed": len(changes.removed), "moved": len(changes.moved)}
-        self.log({"event": "batch", **counts, "commits": changes.commits, **told})
+            self._report(f"{failure.place} was left out: {failure.reason}")
+        results = {name: value for name, value in done.to_json().items() if name != "paths"}
+        counts = {"files": len(batch.files), "removed": len(batch.removed), "moved": len(batch.moved)}
+        self._progress.log({"event": "batch", **counts, "commits": batch.commits, **results})
+
+
+class _SpareTime:
+    """The work that waits until nothing happens, and which version of the space it was done for."""
+
+    def __init__(self, workspace: Workspace, progress: Progress, embed: bool) -> None:
+        self._workspace = workspace
+        self._progress = progress
+        self._embed = embed
+        self.is_saved = False
+        self._indexed = ""
+        self._quiet = ""  # the version that was there in two quiet moments, or that was stored last
+        self._last = ""
+
+    def use(self) -> None:
+        """Saves what was stored, and brings the index up to date. Raises MemcliError."""
+        if not self.is_saved:
+            self._progress.save()
+            self.is_saved = True
+        now = self._version()
+        if now not in ("", self._indexed):
+            (embed_space if self._embed else index_status)(self._workspace)
+            self._indexed = now
+        # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
+        if now == self._last:
+            self._quiet = now
+        self._last = now
+
+    def end(self, *, once: bool) -> None:
+        """What is left to do when the watch ends. Raises MemcliError."""
+        if not self.is_saved or once:
+            self._progress.save()
+        if self._embed and once:
+            embed_space(self._workspace)
+
+    def was_replaced(self) -> bool:
+        """Whether the space is another than it was, so that it may lack what was stored: it came with a commit."""
+        return self._quiet not in ("", self._version())
+
+    def note_version(self) -> None:
+        """Notes the version that this watch itself has stored."""
+        self._quiet = self._last = self._version()
+
+    def _version(self) -> str:
+        snapshot = self._workspace.store.open(self._workspace.space)
+        snapshot.close()
+        return snapshot.fingerprint
 
 
 class _Noting:

@@ -8,8 +8,6 @@ from memcli.errors import MemcliError
 from memcli.git.reading import UnfitError, read_bytes
 from memcli.git.repository import Repository, common_dir
 
-Mark = tuple[object, ...]
-
 
 class Head:
     """The current commit, followed without a process for as long as nothing about it changes."""
@@ -18,23 +16,18 @@ class Head:
         self._repository = repository
         self._own = repository.git_dir()
         self._common = common_dir(self._own)
+        self._mark: tuple[object, ...] = ()
 
-    def mark(self) -> Mark:
-        """Differs from an earlier mark when the current commit may be another; costs a read and a few stats."""
-        try:
-            head = read_bytes(os.path.join(self._own, "HEAD"), follow=True)
-        except UnfitError as unfit:
-            return (unfit.reason,)
-        named = os.fsdecode(head.strip().removeprefix(b"ref: "))
-        places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
-                  (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
-        return head, *(_stat(os.path.join(*place)) for place in places)
+    def may_have_moved(self) -> bool:
+        """Whether the current commit may be another than `since` last returned; costs a read and a few stats."""
+        return self._mark != self._marks()
 
     def since(self, old: str | None) -> tuple[str | None, str | None, str]:
         """The commit now, the range from `old` to it (None when there is nothing new in it), and a warning or nothing.
 
         `old` is empty when there was no commit yet, and None when none was asked for: then there is no range.
         """
+        self._mark = self._marks()
         try:
             new = self._repository.head()
             if not new or old is None or new == old:
@@ -47,6 +40,17 @@ class Head:
             return new, span if self._repository.count(span) else None, ""
         except MemcliError as error:
             return old, None, error.message
+
+    def _marks(self) -> tuple[object, ...]:
+        """What differs when the current commit does, and sometimes when it does not."""
+        try:
+            head = read_bytes(os.path.join(self._own, "HEAD"), follow=True)
+        except UnfitError as unfit:
+            return (unfit.reason,)
+        named = os.fsdecode(head.strip().removeprefix(b"ref: "))
+        places = [(self._own, named), (self._common, named), (self._common, "packed-refs"),
+                  (self._own, "reftable/tables.list"), (self._common, "reftable/tables.list")]  # fmt: skip
+        return head, *(_stat(os.path.join(*place)) for place in places)
 
 
 def _stat(file: str) -> tuple[int, int, int] | None:

@@ -1,4 +1,4 @@
-"""Changes: what became of memories between two states of a store, as values."""
+"""Changes as values: of memories between two states of a store, and in a work tree."""
 
 from __future__ import annotations
 
@@ -51,3 +51,24 @@ class Blame(Record):
     memory: Memory
     added: Commit | None
     fields: tuple[tuple[str, Commit | None], ...]
+
+
+class Batch(Record):
+    """Changes in a work tree: files to read again, files that are gone, a range of commits to ingest. Paths are relative to
+    the work tree and sorted; names that are not UTF-8 contain surrogates.
+
+    `moved` are pairs of the old and the new path of a file; the old one is not in `removed`.
+    `left` is the commit that was checked out before; empty when it still is. `is_idle`: nothing changed, and there is
+    time for other work.
+    """
+
+    files: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    commits: str | None = None
+    moved: tuple[tuple[str, str], ...] = ()
+    left: str = ""
+    is_idle: bool = False
+
+    def paths(self) -> list[str]:
+        """All paths in the batch."""
+        return [*self.files, *self.removed, *(path for pair in self.moved for path in pair)]

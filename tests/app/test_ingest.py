@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import pytest
 from memcli.app import ingest as ingesting
 from memcli.app import upsert as desk
 from memcli.app.ingest import ingest
-from memcli.app.watch import Changes, Watch
+from memcli.app.relocate import Place
+from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.ingest import commits, files
 from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
+from memcli.model.changes import Batch
 from tests.app.sources import Given
 from tests.conftest import open_at
 from tests.ingest.conftest import Repo
@@ -101,34 +103,41 @@ def test_a_file_that_cannot_be_cut(repo: Repo, tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.ingest.watch import Changes as News
-
     told: list[dict[str, Any]] = []
 
-    def source(names: Any) -> Given:
-        if POISON in names:
-            raise KeyError(names)
-        return Given([{"path": f"n/{name}", "raw": name, "metadata": {"source": name}} for name in names])
+    class Edges:
+        def batches(self) -> Iterator[Batch]:
+            yield from (Batch(files=(name,)) for name in ("one", POISON, "three"))
 
-    class Progress:
-        def doubt(self, changes: Changes) -> None: ...
+        def files(self, names: Any) -> Given:
+            if POISON in names:
+                raise KeyError(names)
+            return Given([{"path": f"n/{name}", "raw": name, "metadata": {"source": name}} for name in names])
+
+        def commits(self, _: str) -> Given:
+            return Given([])
+
+        def lost_commits(self, _: str) -> Sequence[str]:
+            return ()
+
+        def place(self, file: str) -> Place:
+            return Place(file, file)
+
+        def recheck(self) -> None: ...
+        def doubt(self, batch: Batch) -> None: ...
         def save(self) -> None: ...
 
-    watch = Watch(
-        workspace=workspace,
-        work_tree="",
-        batches=iter([News(files=("one",)), News(files=(POISON,)), News(files=("three",))]),
-        file_source=source,
-        commit_source=lambda _: Given([]),
-        lost_commits=lambda _: (),
-        name_of=str,
-        path_of=str,
-        progress=Progress(),
-        recheck=lambda: None,
-        is_there=lambda: True,
-        wait=lambda _: True,
-        log=lambda entry: told.append(dict(entry)),
-    )
+        def is_there(self) -> bool:
+            return True
+
+        def log(self, entry: Any) -> None:
+            told.append(dict(entry))
+
+        def wait(self, _: float, /) -> bool:
+            return True
+
+    edges = Edges()
+    watch = Watch(workspace, edges, edges, edges)
     assert len(list(watch.run())) == 3
     assert texts(workspace) == ["one", "three"]
     assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"left out {POISON}"]

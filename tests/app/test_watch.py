@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from memcli.app.lookup import list_memories
+from memcli.app.relocate import Place
 from memcli.app.remember import prepare, remember
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
 from memcli.errors import LockedError, NotFoundError, StoreError
-from memcli.ingest.watch import Changes
+from memcli.model.changes import Batch
 from memcli.model.memory import Json
 from memcli.record import replace
 from tests.app.sources import Given
 
-IDLE = Changes(is_idle=True)
+IDLE = Batch(is_idle=True)
 
 
 @dataclass
@@ -30,17 +31,17 @@ class Upserter:
     told: list[str] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     entries: list[Mapping[str, Json]] = field(default_factory=list)
-    is_there: bool = True
+    is_gone: bool = False
     stops_after: int = 100
-    lost: Sequence[str] = ()
+    given: Iterable[Batch] = ()
 
-    def doubt(self, changes: Changes) -> None:
-        self.told.append(f"doubt {' '.join(changes.files + changes.removed)}")
+    def doubt(self, batch: Batch) -> None:
+        self.told.append(f"doubt {' '.join(batch.files + batch.removed)}")
 
     def save(self) -> None:
         self.told.append("save")
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float, /) -> bool:
         self.waits.append(seconds)
         return len(self.waits) >= self.stops_after
 
@@ -53,17 +54,31 @@ class Upserter:
             ],
         )
 
-    def no_commits(self, revisions: str) -> Given:
+    def commits(self, revisions: str) -> Given:
         raise NotFoundError(f"no such range: {revisions}", "")
 
-    def watch(self, batches: Iterable[Changes], **options: Any) -> Watch:
-        edges: dict[str, Any] = {
-            "work_tree": "/tree", "batches": iter(batches), "file_source": self.files,
-            "commit_source": self.no_commits, "lost_commits": lambda commit: self.lost, "name_of": str, "path_of": str, "progress": self,
-            "recheck": lambda: self.told.append("recheck"), "is_there": lambda: self.is_there, "wait": self.wait, "log": self.entries.append,
-        }  # fmt: skip
+    def lost_commits(self, commit: str) -> Sequence[str]:
+        return ()
+
+    def place(self, file: str) -> Place:
+        return Place(file, file)
+
+    def batches(self) -> Iterator[Batch]:
+        yield from self.given
+
+    def recheck(self) -> None:
+        self.told.append("recheck")
+
+    def is_there(self) -> bool:
+        return not self.is_gone
+
+    def log(self, entry: Mapping[str, Json]) -> None:
+        self.entries.append(entry)
+
+    def watch(self, batches: Iterable[Batch], **options: Any) -> Watch:
+        self.given = batches
         warned = replace(self.workspace, warn=lambda text: self.told.append(f"warn {text}"))
-        return Watch(**{"workspace": warned, **edges, **options})
+        return Watch(warned, self, self, self, **options)
 
     def paths(self) -> list[str]:
         return [m.path for m in list_memories(self.workspace)]
@@ -91,7 +106,7 @@ def desk(workspace: Workspace) -> Upserter:
 
 
 def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(desk: Upserter):
-    done = list(desk.watch([Changes(("a.md",)), Changes(("b.md",), ("a.md",)), IDLE, IDLE]).run())
+    done = list(desk.watch([Batch(("a.md",)), Batch(("b.md",), ("a.md",)), IDLE, IDLE]).run())
     assert [(one.created, one.retired) for one in done] == [(1, 0), (1, 1)]
     assert [told for told in desk.told if not told.startswith("warn")] == ["doubt a.md", "doubt b.md a.md", "save"]
     assert desk.paths() == ["b.md"]
@@ -101,16 +116,16 @@ def test_what_is_told_is_noted_before_it_is_stored_and_saved_when_there_is_time(
 
 
 def test_a_file_that_gives_nothing_any_more_is_marked(desk: Upserter):
-    list(desk.watch([Changes(("a.md", "b.md"))]).run())
+    list(desk.watch([Batch(("a.md", "b.md"))]).run())
     del desk.texts["a.md"]
-    list(desk.watch([Changes(("a.md", "b.md"))]).run())
+    list(desk.watch([Batch(("a.md", "b.md"))]).run())
     assert desk.paths() == ["b.md"]
 
 
 def test_a_move_updates_what_was_there(desk: Upserter):
-    list(desk.watch([Changes(("a.md",))]).run())
+    list(desk.watch([Batch(("a.md",))]).run())
     desk.texts["new.md"] = "The text of a."
-    (done,) = desk.watch([Changes(("new.md",), moved=(("a.md", "new.md"),))]).run()
+    (done,) = desk.watch([Batch(("new.md",), moved=(("a.md", "new.md"),))]).run()
     assert (done.created, done.updated > 0) == (0, True)
     assert desk.paths() == ["new.md"]
 
@@ -123,7 +138,7 @@ def test_trouble_is_told_once_and_lived_through(desk: Upserter):
         LockedError("locked", ""),
     ]
     desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, errors))
-    (done,) = desk.watch([Changes(("a.md",))]).run()
+    (done,) = desk.watch([Batch(("a.md",))]).run()
     assert done.created == 1
     assert desk.waits == [1, 2, 4, 8]
     warnings = [told for told in desk.told if told.startswith("warn")]
@@ -134,26 +149,26 @@ def test_trouble_is_told_once_and_lived_through(desk: Upserter):
 def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Upserter):
     desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [StoreError("full", "")] * 9))
     desk.stops_after = 3
-    assert list(desk.watch([Changes(("a.md",)), Changes(("b.md",))]).run()) == []
+    assert list(desk.watch([Batch(("a.md",)), Batch(("b.md",))]).run()) == []
     assert "save" not in desk.told
 
 
 def test_once_trouble_is_an_error(desk: Upserter):
     desk.workspace = replace(desk.workspace, store=Failing(desk.workspace.store, [LockedError("locked", "")]))
     with pytest.raises(LockedError):
-        list(desk.watch([Changes(("a.md",))], once=True).run())
+        list(desk.watch([Batch(("a.md",))], once=True).run())
     assert "save" not in desk.told
 
 
 def test_without_a_store_it_ends_and_makes_none(desk: Upserter):
-    desk.is_there = False
-    assert list(desk.watch([Changes(("a.md",)), IDLE]).run()) == []
+    desk.is_gone = True
+    assert list(desk.watch([Batch(("a.md",)), IDLE]).run()) == []
     assert desk.told == []
     assert desk.paths() == []
 
 
 def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
-    done = list(desk.watch([Changes(("a.md",), commits="x..y"), Changes(("b.md",))]).run())
+    done = list(desk.watch([Batch(("a.md",), commits="x..y"), Batch(("b.md",))]).run())
     assert [one.created for one in done] == [1, 1]
     assert "warn no such range: x..y; `memcli ingest --git x..y` for these commits" in desk.told
 
@@ -162,17 +177,17 @@ def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monk
     warmed: list[str] = []
     monkeypatch.setattr("memcli.app.watch.index_status", lambda _: warmed.append("index"))
     monkeypatch.setattr("memcli.app.watch.embed_space", lambda _: warmed.append("vectors"))
-    list(desk.watch([IDLE, Changes(("a.md",)), IDLE, IDLE, Changes(("a.md",)), IDLE]).run())
+    list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())
     assert warmed == ["index", "vectors"]
 
 
 def test_a_space_that_came_with_another_commit_is_checked(desk: Upserter, workspace: Workspace):
-    other = Changes(commits=None, left="1" * 40)
+    other = Batch(commits=None, left="1" * 40)
 
-    def batches() -> Iterator[Changes]:
-        yield from (Changes(("a.md",)), IDLE, IDLE, other)
+    def batches() -> Iterator[Batch]:
+        yield from (Batch(("a.md",)), IDLE, IDLE, other)
         remember(workspace, [prepare(workspace, {"path": "z", "raw": "Written by a checkout."})])
         yield other
         yield other

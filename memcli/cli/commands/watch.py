@@ -15,7 +15,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from threading import Event
 
-    from memcli.wiring.watching import WatchOptions
+    from memcli.wiring.watch import WatchOptions
 
 
 class WatchVerbOptions(Options):
@@ -38,7 +38,7 @@ def command(session: Session, options: WatchVerbOptions) -> None:
 
     Example: memcli watch docs --glob '*.md'
     """
-    from memcli.wiring.watching import WatchOptions
+    from memcli.wiring.watch import WatchOptions
 
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
@@ -71,37 +71,33 @@ def _watch(session: Session, options: WatchOptions) -> None:
 
 def _run(session: Session, workspace: Workspace, options: WatchOptions, stop: Event) -> bool:
     """Watches until asked to stop, or there is no store any more: then true."""
-    from memcli.wiring.watching import only_watch, open_watch
+    from memcli.wiring.watch import open_watch
 
-    with only_watch(workspace):
-        watch = open_watch(workspace, options, stop)
-        watch.log({"event": "start", "work_tree": watch.work_tree})
+    with open_watch(workspace, options, stop) as (watch, work_tree):
         if not options.once:
-            session.output.note(f"watching {watch.work_tree} into space {workspace.space}; Ctrl-C ends it")
+            session.output.note(f"watching {work_tree} into space {workspace.space}; Ctrl-C ends it")
         for done in watch.run():
-            _tell(session, workspace, done)
-        if not watch.is_gone:
-            watch.log({"event": "end"})
+            _show(session, workspace, done)
         return watch.is_gone and not stop.is_set() and not options.once
 
 
 def _show_status(session: Session) -> None:
-    from memcli.wiring.watching import watch_status
+    from memcli.wiring.watch import watch_status
 
-    told = watch_status(session.open())
-    lines = [f"running, process {told['pid']}, since {told['since']}" if told["running"] else "not running"]
-    lines.append(f"{told['files']} files followed into space {told['space']}")
-    if told["last_commit"]:
-        lines.append(f"commits known up to {told['last_commit'][:10]}")
-    if batch := told["last_batch"]:
+    status = watch_status(session.open())
+    lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
+    lines.append(f"{status['files']} files followed into space {status['space']}")
+    if status["last_commit"]:
+        lines.append(f"commits known up to {status['last_commit'][:10]}")
+    if batch := status["last_batch"]:
         counts = ", ".join(f"{batch[n]} {n}" for n in ("created", "updated", "retired", "proposed") if batch.get(n))
         lines.append(f"last batch {batch['at']}: {counts or 'nothing new'}")
-    if trouble := told["last_trouble"]:
+    if trouble := status["last_trouble"]:
         lines.append(f"last trouble {trouble['at']}: {trouble['message']}")
-    session.output.answer(told, "\n".join(lines))
+    session.output.answer(status, "\n".join(lines))
 
 
-def _tell(session: Session, workspace: Workspace, done: Ingested) -> None:
+def _show(session: Session, workspace: Workspace, done: Ingested) -> None:
     if session.output.json:
         session.output.lines([{"at": workspace.clock(), **done.to_json()}])
         return
@@ -113,6 +109,6 @@ def _tell(session: Session, workspace: Workspace, done: Ingested) -> None:
         (done.retired, "retired"),
         (done.proposed, "proposed"),
     )
-    told = ", ".join(f"{n} {name}" for n, name in counts if n)
+    results = ", ".join(f"{n} {name}" for n, name in counts if n)
     shown = ", ".join(done.paths[:3]) + (f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else "")
-    session.output.confirm(None, f"{workspace.clock()}  {told}  {shown}".rstrip() + redacted_told(done.redactions))
+    session.output.confirm(None, f"{workspace.clock()}  {results}  {shown}".rstrip() + redacted_told(done.redactions))

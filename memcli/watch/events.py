@@ -1,4 +1,4 @@
-"""Observe: the system's news of changed files, gathered in a thread of its own until the watcher asks for it."""
+"""Events: what the operating system reports of a work tree, collected in threads until the watcher asks for it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from memcli.git.ignore import RULE_FILES
 from memcli.git.tree import Tree
-from memcli.record import Record
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -25,8 +25,8 @@ _MAX_WATCHES = 128
 _LIMITS = frozenset([errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
 
 
-class News(Record):
-    """What was heard since the last time: paths to look at, and whether only a scan can tell."""
+class News(NamedTuple):
+    """What was reported since the last time: paths to look at, and whether only a scan can find what changed."""
 
     paths: frozenset[str]
     needs_scan: bool
@@ -34,7 +34,10 @@ class News(Record):
 
 class Inbox:
     """The paths that events named, without ignored ones. Beyond MAX_NEWS events it asks for a scan instead: the library
-    loses events in bursts, and the system's own queue overflows in larger ones."""
+    loses events in bursts, and the system's own queue overflows in larger ones.
+
+    `events` were there since the last time, the last one at `last`, on the monotonic clock.
+    """
 
     def __init__(self, root: str, is_wanted: Callable[[str, bool], bool]) -> None:
         self._prefix = root.rstrip(os.sep) + os.sep
@@ -42,32 +45,35 @@ class Inbox:
         self._lock = threading.Lock()
         self._bell = threading.Event()
         self._paths: set[str] = set()
-        self._events = 0
         self._needs_scan = False
-        self._last = 0.0
+        self.events = 0
+        self.last = 0.0
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Takes an event; the library calls it, from a thread of its own."""
         for name in (event.src_path, event.dest_path):
-            path = os.fsdecode(name)
-            if path.startswith(self._prefix):
-                self._put(path.removeprefix(self._prefix).replace(os.sep, "/"), is_folder=event.is_directory)
+            self.put(os.fsdecode(name), is_folder=event.is_directory)
+
+    def put(self, place: str, *, is_folder: bool) -> None:
+        """Takes the full path of what changed, from any thread."""
+        path = place.removeprefix(self._prefix).replace(os.sep, "/")
+        if not place.startswith(self._prefix) or not self._is_wanted(path, is_folder):
+            return
+        with self._lock:
+            self.events += 1
+            self.last = time.monotonic()
+            # What a folder held when it came or went is not reported one by one, and a rule counts for many files.
+            self._needs_scan |= is_folder or path.rpartition("/")[2] in RULE_FILES
+            if self.events <= MAX_NEWS:
+                self._paths.add(path)
+            self._bell.set()
 
     def wait(self, seconds: float) -> bool:
         """Whether there is news, waiting for it at most so long."""
         return self._bell.wait(seconds)
 
-    @property
-    def events(self) -> int:
-        """How many events since the last time."""
-        return self._events
-
-    def quiet(self) -> float:
-        """Seconds since the last event."""
-        return time.monotonic() - self._last
-
     def ask_for_scan(self) -> None:
-        """Makes the next news want a scan."""
+        """Makes the next news ask for a scan."""
         with self._lock:
             self._needs_scan = True
             self._bell.set()
@@ -75,22 +81,10 @@ class Inbox:
     def take(self) -> News:
         """All news since the last time."""
         with self._lock:
-            news = News(frozenset(self._paths), self._needs_scan or self._events > MAX_NEWS)
-            self._paths, self._events, self._needs_scan = set(), 0, False
+            news = News(frozenset(self._paths), self._needs_scan or self.events > MAX_NEWS)
+            self._paths, self.events, self._needs_scan = set(), 0, False
             self._bell.clear()
         return news
-
-    def _put(self, path: str, *, is_folder: bool) -> None:
-        if not self._is_wanted(path, is_folder):
-            return
-        with self._lock:
-            self._events += 1
-            self._last = time.monotonic()
-            # What a folder held when it came or went is not told one by one.
-            self._needs_scan |= is_folder
-            if self._events <= MAX_NEWS:
-                self._paths.add(path)
-            self._bell.set()
 
 
 class Observer:
@@ -102,7 +96,7 @@ class Observer:
         self._watches: dict[tuple[str, bool], ObservedWatch] = {}
         self._observer: BaseObserver | None = None
         self.is_polling = False
-        # What the library has to say of lost events and races would go to standard error; scans are the remedy.
+        # The library reports lost events and races on standard error; scans make up for both.
         logging.getLogger("watchdog").addHandler(logging.NullHandler())
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
 
@@ -118,11 +112,11 @@ class Observer:
             return True
 
     def poll(self) -> None:
-        """Gives up on being told: from now on `is_polling` is true."""
-        self.stop()
+        """Gives up on events: from now on `is_polling` is true."""
+        self.close()
         self.is_polling = True
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """Ends all watches and their threads."""
         if self._observer is not None:
             self._observer.stop()
@@ -157,7 +151,7 @@ class Observer:
         except OSError as error:
             if error.errno in _LIMITS:
                 raise
-            return  # gone, no folder any more, or not ours to read: scans tell what they can of it
+            return  # gone, no folder any more, or not ours to read: scans find what can be found
         self._watches[folder, recursive] = watch
 
     def _probe(self) -> None:
@@ -208,7 +202,7 @@ def _has_folders(folder: str) -> bool:
 
 
 def _event_types() -> list[type[FileSystemEvent]]:
-    """Without those of opening and reading: our own reading would be news."""
+    """Without those of opening and reading, which our own reading causes."""
     from watchdog import events
 
     return [events.FileCreatedEvent, events.FileModifiedEvent, events.FileClosedEvent, events.FileDeletedEvent,

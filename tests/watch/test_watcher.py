@@ -15,9 +15,11 @@ import pytest
 from watchdog.observers.api import BaseObserver
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.ingest.scan import Survey
-from memcli.ingest.state import WatchState
-from memcli.ingest.watch import Changes, Watcher
+from memcli.model.changes import Batch
+from memcli.watch.scan import Scanner
+from memcli.watch.scope import Scope
+from memcli.watch.state import WatchState
+from memcli.watch.watcher import Watcher
 from tests.ingest.conftest import Repo
 
 PATIENCE = 60.0
@@ -30,7 +32,7 @@ class Watched:
     root: Path
     watcher: Watcher
     stop: threading.Event
-    batches: list[Changes] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
     errors: list[BaseException] = field(default_factory=list)
 
     def run(self) -> None:
@@ -93,7 +95,7 @@ def start() -> Iterator[Start]:
         assert not watched.errors, watched.errors
 
 
-def once(root: Path, state: WatchState | None, **options: object) -> tuple[Changes | None, WatchState]:
+def once(root: Path, state: WatchState | None, **options: object) -> tuple[Batch | None, WatchState]:
     watcher = Watcher(str(root), state=state, once=True, **options)
     batches = list(watcher.batches())
     assert len(batches) <= 1
@@ -102,11 +104,12 @@ def once(root: Path, state: WatchState | None, **options: object) -> tuple[Chang
 
 def assert_in_step(watched: Watched) -> None:
     """What has been told is, or soon is, exactly what a full scan sees."""
-    survey = Survey(os.path.realpath(watched.root), (), ())
+    root = os.path.realpath(watched.root)
+    scanner = Scanner(root, Scope(root, (), ()))
 
     def is_in_step() -> bool:
-        finding = survey.scan(watched.watcher.state.files, frozenset(), threading.Event())
-        return finding is not None and not finding.changed and not finding.removed
+        found = scanner.scan(watched.watcher.state.files, frozenset(), threading.Event())
+        return found is not None and not found.changed and not found.removed
 
     watched.until(is_in_step)
 
@@ -123,13 +126,13 @@ def test_once_catches_up_from_a_state(repo: Repo):
     os.utime(repo.root / "d" / "c.txt", (1, 1))
     saved = WatchState.from_json(state.to_json())
     told, state = once(repo.root, saved)
-    assert told == Changes(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}", left=first)
+    assert told == Batch(("a.txt", "new.txt"), ("b.txt",), f"{first}..{second}", left=first)
     assert once(repo.root, state)[0] is None
 
 
 def test_an_empty_state_makes_all_files_news_but_no_commits(repo: Repo):
     repo.commit("one", {"b.txt": "b", "a.txt": "a", ".gitignore": "*.log\n", "x.log": "x"})
-    assert once(repo.root, WatchState())[0] == Changes((".gitignore", "a.txt", "b.txt"))
+    assert once(repo.root, WatchState())[0] == Batch((".gitignore", "a.txt", "b.txt"))
 
 
 def test_the_first_commit_of_all(repo: Repo):
@@ -137,7 +140,7 @@ def test_the_first_commit_of_all(repo: Repo):
     assert state.head == ""
     first = repo.commit("one")
     told, _ = once(repo.root, state)
-    assert told == Changes(commits=first)
+    assert told == Batch(commits=first)
 
 
 def test_a_checkout_of_an_older_commit_brings_no_commits(repo: Repo):
@@ -146,17 +149,17 @@ def test_a_checkout_of_an_older_commit_brings_no_commits(repo: Repo):
     _, state = once(repo.root, None)
     repo.git("checkout", "-q", first)
     told, state = once(repo.root, state)
-    assert told == Changes(("a.txt",), left=second)
+    assert told == Batch(("a.txt",), left=second)
     repo.git("checkout", "-q", "main")
     told, _ = once(repo.root, state)
-    assert told == Changes(("a.txt",), commits=f"{first}..{second}", left=first)
+    assert told == Batch(("a.txt",), commits=f"{first}..{second}", left=first)
 
 
 def test_a_commit_that_is_gone(repo: Repo):
     repo.commit("one", {"a.txt": "1"})
     warnings: list[str] = []
     told, state = once(repo.root, WatchState("1" * 40), warn=warnings.append)
-    assert told == Changes(("a.txt",), left="1" * 40)
+    assert told == Batch(("a.txt",), left="1" * 40)
     assert state.head == repo.git("rev-parse", "HEAD")
     assert "1111111111 is gone" in warnings[0]
 
@@ -396,7 +399,7 @@ def test_moves(repo: Repo):
     (repo.root / "c.txt").replace(repo.root / "d.txt")
     (repo.root / "e.txt").replace(repo.root / "f.txt")
     told, _ = once(repo.root, state)
-    assert told == Changes(
+    assert told == Batch(
         files=("0.txt", "d.txt", "f.txt", "moved/x.txt", "moved/y.txt"),
         removed=("c.txt", "e.txt"),
         moved=(("a/y.txt", "0.txt"), ("a/x.txt", "moved/x.txt"), ("b/z.txt", "moved/y.txt")),
@@ -456,11 +459,11 @@ def test_files_in_doubt_are_told_again_or_gone(repo: Repo):
     _, state = once(repo.root, None)
     (repo.root / "b.txt").unlink()
     told, _ = once(repo.root, state.doubting(["a.txt", "b.txt", "never.txt"]))
-    assert told == Changes(("a.txt",), ("b.txt", "never.txt"))
+    assert told == Batch(("a.txt",), ("b.txt", "never.txt"))
 
 
 def test_on_a_file_system_that_does_not_tell(repo: Repo, start: Start, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("memcli.ingest.watch.silent_kind", lambda _: "nfs4")
+    monkeypatch.setattr("memcli.watch.watcher.silent_kind", lambda _: "nfs4")
     warnings: list[str] = []
     watched = start(repo.root, warn=warnings.append)
     repo.write("a.txt", "a")
@@ -471,7 +474,7 @@ def test_on_a_file_system_that_does_not_tell(repo: Repo, start: Start, monkeypat
 def test_a_queue_that_overflowed(repo: Repo, start: Start, monkeypatch: pytest.MonkeyPatch):
     repo.commit("one", {"a.txt": "a"})
     watched = start(repo.root)
-    monkeypatch.setattr("memcli.ingest.observe.Inbox.dispatch", lambda *_: None)
+    monkeypatch.setattr("memcli.watch.events.Inbox.dispatch", lambda *_: None)
     (repo.root / "unheard.txt").write_text("x")
     monkeypatch.undo()
     (repo.root / "heard.txt").write_text("x")

@@ -6,7 +6,7 @@ from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
 
 from memcli.git.ignore import Ignore
 from memcli.git.tree import Tree
-from memcli.ingest.observe import MAX_NEWS, Inbox, plan
+from memcli.watch.events import MAX_NEWS, Inbox, plan
 from tests.ingest.conftest import Repo
 
 

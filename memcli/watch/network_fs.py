@@ -1,4 +1,4 @@
-"""Mounts: whether the file system that a folder is on tells of every change."""
+"""Network file systems: whether the one that a folder is on reports every change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _TABLE = "/proc/self/mountinfo"
 
 
 def silent_kind(folder: str, table: str = _TABLE) -> str | None:
-    """The kind of the file system when others may change its files unheard, as on a network's; else None.
+    """The kind of the file system when files may change on it without an event, as on a network; else None.
 
     `table` is a mount table in the form of Linux; without one every file system is trusted.
     """

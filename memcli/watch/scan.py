@@ -1,0 +1,144 @@
+"""Scan: how a work tree differs from what was seen of it before."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from types import MappingProxyType
+
+from memcli.code.noise import folder_noise
+from memcli.errors import NotFoundError
+from memcli.git.ignore import RULE_FILES, Ignore
+from memcli.git.reading import UnfitError, read_bytes
+from memcli.git.tree import Tree
+from memcli.model.names import show
+from memcli.record import Record, field
+from memcli.watch.scope import Scope, is_below
+from memcli.watch.state import Stamp
+
+Known = Mapping[str, Stamp]
+
+
+class Difference(Record):
+    """Files that are new or have other content, files that are gone, and all stamps that differ."""
+
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    stamps: Known = field(default_factory=lambda: MappingProxyType({}))
+
+    def applied_to(self, known: Known) -> Known:
+        """`known`, brought up to date."""
+        if not self.stamps and not self.removed:
+            return known
+        gone = frozenset(self.removed)
+        return {path: stamp for path, stamp in {**known, **self.stamps}.items() if path not in gone}
+
+    def parts(self, size: int) -> list[Difference]:
+        """The same in parts of at most `size` changed files; the first has all that is gone or only has another stamp."""
+        if len(self.changed) <= size:
+            return [self]
+        later = frozenset(self.changed[size:])
+        first = {path: stamp for path, stamp in self.stamps.items() if path not in later}
+        slices = [self.changed[at : at + size] for at in range(size, len(self.changed), size)]
+        rest = [Difference(files, (), {path: self.stamps[path] for path in files}) for files in slices]
+        return [Difference(self.changed[:size], self.removed, first), *rest]
+
+
+class Scanner:
+    """Reads the files of the work tree `root` that are in scope and not ignored. Content decides, not time: a file
+    that was only touched has not changed.
+
+    `tree` is the walk of the last scan.
+    """
+
+    def __init__(self, root: str, scope: Scope) -> None:
+        self.root = root
+        self._scope = scope
+        self._ignore = Ignore(root)
+        self._folders: frozenset[str] = frozenset()
+        self.tree = Tree(root, self._ignore)
+
+    def may_matter(self, path: str, is_folder: bool) -> bool:
+        """Whether an event on the file or folder is worth a look. Called from other threads."""
+        if self._ignore.covers(path, is_folder=is_folder):
+            return False
+        if is_folder:
+            return not folder_noise(path.rpartition("/")[2])
+        return path.rpartition("/")[2] in RULE_FILES or self._scope.contains(path)
+
+    def scan(self, known: Known, suspects: frozenset[str], stop: threading.Event) -> Difference | None:
+        """All that differs from `known`; None when stopped on the way. Raises NotFoundError when the tree is gone.
+
+        The content of `suspects` is read even when their size and time are as known.
+        """
+        if not os.path.isdir(self.root):
+            raise NotFoundError(f"the work tree is gone: {show(self.root)}", "start again where it is now")
+        # Rules may have changed without an event: git's own files are not watched, and bursts lose events.
+        self._ignore = Ignore(self.root)
+        tree = Tree(self.root, self._ignore)
+        seen = set()
+        stamps = {}
+        for start in self._scope.starts:
+            folder = start if os.path.isdir(os.path.join(self.root, start)) else start.rpartition("/")[0]
+            for path, facts in tree.files(folder):
+                if stop.is_set():
+                    return None
+                if not self._scope.contains(path):
+                    continue
+                old = known.get(path)
+                if old and path not in suspects and (old.size, old.mtime_ns) == (facts.st_size, facts.st_mtime_ns):
+                    seen.add(path)
+                elif stamp := self._stamp(path, old):
+                    seen.add(path)
+                    stamps[path] = stamp
+        self.tree, self._folders = tree, frozenset(tree.folders)
+        missing = (path for path in known if path not in seen and not is_below(path, tree.unread))
+        return _difference(known, stamps, filter(self._scope.contains, missing))
+
+    def look(self, known: Known, paths: Iterable[str]) -> Difference:
+        """What differs among these files, in folders that the last scan walked."""
+        stamps = {}
+        gone = []
+        for path in paths:
+            if path.rpartition("/")[0] not in self._folders or not self._scope.contains(path):
+                continue
+            if stamp := self._stamp(path, known.get(path)):
+                stamps[path] = stamp
+            elif path in known:
+                gone.append(path)
+        return _difference(known, stamps, gone)
+
+    def _stamp(self, path: str, old: Stamp | None) -> Stamp | None:
+        """The file as it is; None when it is gone or no file any more. One that cannot be read stays as it was."""
+        place = os.path.join(self.root, path)
+        try:
+            facts = os.lstat(place)
+            if not stat.S_ISREG(facts.st_mode):
+                return None
+            digest = sha256(read_bytes(place)).hexdigest()
+        except FileNotFoundError:
+            return None
+        except UnfitError as unfit:
+            if unfit.reason == "unreadable":
+                return old
+            if unfit.reason != "huge":
+                return None
+            digest = ""
+        except OSError:
+            return old
+        return Stamp(facts.st_size, facts.st_mtime_ns, digest)
+
+
+def _difference(known: Known, stamps: Known, gone: Iterable[str]) -> Difference:
+    changed = [path for path, stamp in stamps.items() if _is_other_content(known.get(path), stamp)]
+    differing = {path: stamp for path, stamp in stamps.items() if known.get(path) != stamp}
+    return Difference(tuple(sorted(changed)), tuple(sorted(gone)), differing)
+
+
+def _is_other_content(old: Stamp | None, new: Stamp) -> bool:
+    if old is None or old.digest != new.digest:
+        return True
+    return not new.digest and old != new

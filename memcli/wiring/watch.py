@@ -1,0 +1,234 @@
+"""A watch with all that it needs: the work tree, the store, and what was seen so far."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memcli.app.workspace import Workspace
+from memcli.errors import StoreError
+from memcli.model.changes import Batch
+from memcli.model.memory import Json
+from memcli.ports import Source
+from memcli.record import Record
+from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
+from memcli.store.holder import held, holder_of
+from memcli.store.layout import Layout, find_work_tree
+from memcli.store.log import Log
+from memcli.store.reading import read_regular
+from memcli.watch.state import SavedState, WatchState
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from memcli.app.relocate import Place
+    from memcli.app.watch import Watch
+    from memcli.watch.watcher import Watcher
+
+_THE_WATCH = "the watch of this store"
+_LOCK, _LOG = "watch.lock", "watch.log"
+_MAX_BYTES = 1 << 30
+
+
+class WatchOptions(Record):
+    """What a watch is to follow, and how. `all_is_new`: when nothing was seen so far, all files have changed."""
+
+    paths: Sequence[str] = ()
+    globs: Sequence[str] = ()
+    with_git: bool = True
+    once: bool = False
+    embed: bool = False
+    all_is_new: bool = False
+
+
+@contextmanager
+def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Iterator[tuple[Watch, str]]:
+    """The watch, and the work tree that it follows: the one that the working directory is in, from where the last
+    watch ended. Raises LockedError while there is another watch of the store.
+    """
+    from memcli.app.watch import Watch
+
+    layout = Layout(workspace.root)
+    make_folder(layout.local(""))
+    with held(layout.local(_LOCK), _THE_WATCH, workspace.clock()):
+        repository = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+        root = repository or layout.work_tree
+        log = _WatchLog(workspace, layout)
+        state = SavedState(_Local(workspace, layout))
+        watcher = _watcher(root, options, state, stop, log, has_git=repository is not None)
+        progress = _Progress(state, watcher, log)
+        watch = Watch(workspace, _Tree(root, watcher), progress, stop, once=options.once, embed=options.embed)
+        log.add({"event": "start", "work_tree": root})
+        yield watch, root
+        if not watch.is_gone:
+            log.add({"event": "end"})
+
+
+def watch_status(workspace: Workspace) -> dict[str, Json]:
+    """Whether a watch of this store is running, which, and what the last one did."""
+    layout = Layout(workspace.root)
+    holder = holder_of(layout.local(_LOCK), _THE_WATCH)
+    state = SavedState(_Local(workspace, layout)).load() or WatchState()
+    log = Log(layout.local(_LOG))
+    return {
+        "running": holder is not None,
+        "pid": holder.pid if holder else None,
+        "since": holder.since if holder else None,
+        "space": workspace.space,
+        "files": len(state.files),
+        "last_commit": state.head or None,
+        "last_batch": log.last("batch"),
+        "last_trouble": log.last("trouble"),
+    }
+
+
+def _watcher(
+    root: str, options: WatchOptions, state: SavedState, stop: Event, log: _WatchLog, *, has_git: bool
+) -> Watcher:
+    from memcli.watch.watcher import Watcher
+
+    return Watcher(
+        root,
+        paths=options.paths,
+        globs=options.globs,
+        with_git=has_git and options.with_git and _can_run_git(log),
+        state=state.load() or (WatchState() if options.all_is_new else None),
+        stop=stop,
+        warn=log.report,
+        once=options.once,
+    )
+
+
+def _can_run_git(log: _WatchLog) -> bool:
+    import shutil
+
+    if shutil.which("git") is None:
+        log.report("git is not on PATH: files are followed, commits are not")
+        return False
+    return True
+
+
+class _WatchLog:
+    """The log of all watches of a store, by this process for one space."""
+
+    def __init__(self, workspace: Workspace, layout: Layout) -> None:
+        self._workspace = workspace
+        self._log = Log(layout.local(_LOG))
+        self._lock = layout.local(_LOCK)
+        self._identity = _identity(self._lock)
+
+    def add(self, entry: Mapping[str, Json]) -> None:
+        workspace = self._workspace
+        self._log.add({"at": workspace.clock(), "pid": os.getpid(), "space": workspace.space, **entry})
+
+    def report(self, message: str) -> None:
+        self._workspace.warn(message)
+        self.add({"event": "trouble", "message": message})
+
+    def is_there(self) -> bool:
+        """Whether the store is still the one that the log was opened in."""
+        return _identity(self._lock) == self._identity
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What differs between two files that have had this path; None when there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+class _Progress:
+    """How far a watch is: its state and its log."""
+
+    def __init__(self, state: SavedState, watcher: Watcher, log: _WatchLog) -> None:
+        self._state = state
+        self._watcher = watcher
+        self._log = log
+
+    def doubt(self, batch: Batch) -> None:
+        self._state.doubt(batch)
+
+    def save(self) -> None:
+        self._state.save(self._watcher.state)
+
+    def is_there(self) -> bool:
+        return self._log.is_there()
+
+    def log(self, entry: Mapping[str, Json]) -> None:
+        self._log.add(entry)
+
+
+class _Tree:
+    """A work tree as it is watched, and as `ingest` reads it."""
+
+    def __init__(self, root: str, watcher: Watcher) -> None:
+        self._root = root
+        self._watcher = watcher
+
+    def batches(self) -> Iterator[Batch]:
+        return self._watcher.batches()
+
+    def recheck(self) -> None:
+        self._watcher.recheck()
+
+    def files(self, names: Sequence[str]) -> Source:
+        from memcli.ingest.files import FileSource
+
+        return FileSource([os.path.join(self._root, name) for name in names], self._root, may_be_gone=True)
+
+    def commits(self, revisions: str) -> Source:
+        from memcli.ingest.commits import CommitSource
+
+        return CommitSource(self._root, revisions)
+
+    def lost_commits(self, commit: str) -> Collection[str]:
+        from memcli.git.repository import Repository
+        from memcli.git.rewritten import lost
+
+        return lost(Repository(self._root), commit)
+
+    def place(self, file: str) -> Place:
+        from memcli.app.relocate import Place
+        from memcli.ingest.labels import memory_path, readable
+
+        return Place(readable(file), memory_path(file))
+
+
+class _Local:
+    """The files of a space's watch in `local/`."""
+
+    def __init__(self, workspace: Workspace, layout: Layout) -> None:
+        self._workspace = workspace
+        self._layout = layout
+
+    def read(self, name: str) -> bytes:
+        try:
+            return read_regular(self._path(name), _MAX_BYTES) or b""
+        except OSError:
+            return b""
+
+    def write(self, name: str, data: bytes) -> None:
+        write_file(self._path(name), data, 0o600)
+
+    def append(self, name: str, line: bytes) -> None:
+        path = self._path(name)
+        try:
+            append_line(path, b"\n" + line, sync=True)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}", "check space and permissions") from None
+
+    def remove(self, name: str) -> None:
+        remove_quietly(self._path(name))
+
+    def without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
+        detector = self._workspace.redactor.detector(self._workspace.space)
+        if not detector.find("\n".join(paths)):
+            return paths
+        return [path for path in paths if not detector.find(path)]
+
+    def _path(self, name: str) -> str:
+        return self._layout.local(f"{self._workspace.space}.{name}")
