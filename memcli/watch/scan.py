@@ -99,7 +99,7 @@ class Scanner:
         return _difference(known, stamps, filter(self._scope.contains, missing))
 
     def look(self, known: Known, paths: Iterable[str]) -> Difference:
-        """What differs among these files, in folders that the last scan walked."""
+        """What differs among these files, in folders that the last scan walked, and where those that moved were before."""
         stamps = {}
         gone = []
         for path in paths:
@@ -109,7 +109,24 @@ class Scanner:
                 stamps[path] = stamp
             elif path in known:
                 gone.append(path)
+        gone += self._moved_away(known, stamps, frozenset(gone))
         return _difference(known, stamps, gone)
+
+    def _moved_away(self, known: Known, stamps: Known, gone: frozenset[str]) -> list[str]:
+        """The files that new ones have the content of, and that are gone: their own events may come half a second later,
+        and a move would be taken for a new file."""
+        new = {stamp.digest for path, stamp in stamps.items() if path not in known and stamp.digest and stamp.size}
+        olds = (path for path, stamp in known.items() if stamp.digest in new) if new else ()
+        return [path for path in olds if path not in gone and self._scope.contains(path) and not self._is_there(path)]
+
+    def _is_there(self, path: str) -> bool:
+        try:
+            os.lstat(os.path.join(self.root, path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        return True
 
     def _stamp(self, path: str, old: Stamp | None) -> Stamp | None:
         """The file as it is; None when it is gone or no file any more. One that cannot be read stays as it was."""

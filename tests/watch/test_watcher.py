@@ -304,6 +304,21 @@ def test_folders_that_come_move_and_go(repo: Repo, start: Start):
     assert_in_step(watched)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("a.txt", "docs/b.txt"), ("docs/a.txt", "b.txt"), ("src/a.txt", "docs/b.txt")]
+)
+def test_a_file_that_moves_between_folders(repo: Repo, start: Start, old: str, new: str):
+    """The folders are watched apart from each other, since `.git` is left out."""
+    repo.commit("one", {old: "moved", "docs/x.txt": "x", "src/x.txt": "x"})
+    watched = start(repo.root)
+    (repo.root / old).rename(repo.root / new)
+    watched.until(lambda: new in watched.files)
+    assert [batch.moved for batch in watched.batches if batch.moved] == [((old, new),)]
+    watched.settled()
+    assert old not in watched.removed
+    assert_in_step(watched)
+
+
 def test_commits_as_they_happen(repo: Repo, start: Start):
     first = repo.commit("one", {"a.txt": "1"})
     watched = start(repo.root)
