@@ -49,8 +49,9 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
             continue
         named_here = [memory for memory in run.space.objects if memory.id in refs or memory.path in refs]
         if named_here:
-            workspace.trash.drop(run, {memory.id for memory in named_here})
-            workspace.erase_traces(workspace.space, named_here)
+            ids = {memory.id for memory in named_here}
+            workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
+            workspace.trash.drop(run, ids)
             touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in named_here]
             workspace.audit.record(workspace.space, "erase", touched)
             erased += named_here

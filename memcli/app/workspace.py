@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from memcli.app.redact import Redactor
@@ -39,7 +39,7 @@ class Workspace(Record, kw_only=True):
     backend: str | None = None
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     load_code: Callable[[], CodeReader | None] = lambda: None
-    erase_traces: Callable[[str, Sequence[Memory]], None] = lambda *_: None
+    erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None

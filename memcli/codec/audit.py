@@ -1,7 +1,7 @@
 """The audit log: one JSON line an act, each bound to the one before it by a SHA-256 over both.
 
-What a crash left of a line that it tore is kept: the next line names its length and digest under `torn`, and the chain
-goes on from the last whole line. The chain shows that a line was changed, moved or taken out; that the last lines are
+What a crash left of a line that it tore is kept, unless it speaks of a memory that is erased: the next line names its
+length and digest under `torn`, and the chain goes on from the last whole line. The chain shows that a line was changed, moved or taken out; that the last lines are
 missing shows only to who has noted the head.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import orjson
@@ -102,13 +103,32 @@ def entry_hash(body: Mapping[str, Json]) -> str:
     return hashlib.sha256(_DOMAIN + encode_line({**body, "changes": bound})).hexdigest()
 
 
-def without_paths(line: bytes, ids: Collection[str]) -> bytes:
-    """The line without the paths of the memories of `ids`, which are gone for good; as it is when it has none."""
+def without_paths(data: bytes, ids: Collection[str]) -> bytes:
+    """The log without the paths that the memories of `ids`, which are gone for good, ever had, whoever had them since;
+    and without torn lines that speak of them."""
+    told = [change for entry in entries(data) for change in entry["changes"] if change.get("id") in ids]
+    paths = {change["path"] for change in told if isinstance(change.get("path"), str)}
+    words = [encode_line(word) for word in sorted({*ids, *paths})]
+    kept: list[bytes] = []
+    for is_whole, lines in groupby(data.split(b"\n"), lambda line: not line or parse_entry(line) is not None):
+        group = list(lines)
+        if is_whole:
+            kept += [_without(line, ids, paths) for line in group]
+        elif not any(word in line for line in group for word in words):
+            kept += group
+    return b"\n".join(kept)
+
+
+def _without(line: bytes, ids: Collection[str], paths: Collection[str]) -> bytes:
     entry = parse_entry(line)
-    if entry is None or not any(change.get("id") in ids and "path" in change for change in entry["changes"]):
+    if entry is None or not any(_is_of(change, ids, paths) for change in entry["changes"]):
         return line
-    changes = [_without_path(change) if change.get("id") in ids else change for change in entry["changes"]]
+    changes = [_without_path(change) if _is_of(change, ids, paths) else change for change in entry["changes"]]
     return encode_line({**entry, "changes": changes})
+
+
+def _is_of(change: Mapping[str, Json], ids: Collection[str], paths: Collection[str]) -> bool:
+    return "path" in change and (change.get("id") in ids or change["path"] in paths)
 
 
 def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:

@@ -52,7 +52,7 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
     told = entry.get("torn")
     if debris and told is None:
         return "it cannot be read"
-    if told is not None and not _is_told(told, debris):
+    if debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
         return "the torn line before it is not as it was left"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
         return "a line before it was taken out, added or moved"

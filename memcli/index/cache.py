@@ -15,7 +15,7 @@ from memcli.codec.canonical import decode, encode_line
 from memcli.codec.memory import memory_from_json
 from memcli.codec.space import policy_to_json
 from memcli.errors import CorruptError
-from memcli.index.database import IN_MEMORY, connect, copy
+from memcli.index.database import IN_MEMORY, connect, copy, remove
 from memcli.index.documents import anchors, chunk_texts, columns, field_texts, links
 from memcli.index.erasing import is_outdated
 from memcli.index.vectors import VectorFile, text_key
@@ -63,8 +63,7 @@ class CachedIndex:
         return IndexedSpace(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
 
     def rebuild(self, space: str) -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(self._path(space))
+        remove(self._path(space))
 
     def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
         """The index of the snapshot, brought up to date, and where it is kept."""
@@ -98,7 +97,7 @@ class CachedIndex:
         except (sqlite3.DatabaseError, AttributeError, LookupError, TypeError, ValueError):
             connection.close()
             self._warn(f"{os.path.basename(path)} in the cache was damaged; it is made anew")
-            os.unlink(path)
+            remove(path)
             connection = connect(path)
             synchronize(connection, snapshot, path)
         return connection

@@ -15,6 +15,7 @@ VERSION = f"7/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
+_SIDE_FILES = ("-journal", "-wal", "-shm")
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE memory (
@@ -83,11 +84,17 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
     except (sqlite3.DatabaseError, _OtherVersionError) as error:
         if not isinstance(error, _OldVersionError):
             warn(f"{os.path.basename(path)} in the cache was damaged or not ours; it is made anew")
-        with suppress(FileNotFoundError):
-            os.unlink(path)
+        remove(path)
         if path != IN_MEMORY:
             own(path)
         return _open(path)
+
+
+def remove(path: str) -> None:
+    """Removes the database at `path`, where there is one, with the pages that SQLite keeps beside it. Raises OSError."""
+    for name in (path, *(path + side for side in _SIDE_FILES)):
+        with suppress(FileNotFoundError):
+            os.unlink(name)
 
 
 def own(path: str) -> None:

@@ -6,14 +6,14 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Collection, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 
 from memcli.errors import LockedError, StoreError
+from memcli.index.database import remove
 from memcli.index.vectors import erase_vectors
 from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
-_SIDE_FILES = ("-journal", "-wal", "-shm")
 _PER_STATEMENT = 500
 
 
@@ -74,9 +74,7 @@ def _remove_index(path: str, ids: Collection[str], written_at: int) -> set[bytes
         except sqlite3.DatabaseError:
             pass  # damaged: it goes all the same
         _leave_stamp(path, written_at)
-        for name in (path, *(path + side for side in _SIDE_FILES)):
-            with suppress(FileNotFoundError):
-                os.unlink(name)
+        remove(path)
     return keys
 
 

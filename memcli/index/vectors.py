@@ -10,11 +10,11 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import Lock
 from typing import Any
 
-from memcli.index.database import IN_MEMORY, own
+from memcli.index.database import IN_MEMORY, own, remove
 
 KEY_BYTES = 16
 _HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
@@ -170,8 +170,30 @@ class VectorFile:
 def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     """Overwrites the vectors of these keys in the file that belongs to the table at `places`, and forgets the keys.
 
-    `wait`: seconds to wait for another process. Raises sqlite3.Error, OSError.
+    `wait`: seconds to wait for another process. A damaged table is removed, with its file: vectors can be made again.
+    Raises sqlite3.OperationalError, OSError.
     """
+    try:
+        _erase_vectors(places, keys, wait)
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        _remove_both(places)
+    except (sqlite3.DatabaseError, FileNotFoundError):
+        _remove_both(places)
+
+
+def _remove_both(places: str) -> None:
+    remove(places)
+    with suppress(FileNotFoundError):
+        os.unlink(_vectors_of(places))
+
+
+def _vectors_of(places: str) -> str:
+    return f"{places.removesuffix('.places')}.vectors"
+
+
+def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
     with closing(sqlite3.connect(places, timeout=wait, isolation_level=None)) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN EXCLUSIVE")
@@ -182,7 +204,7 @@ def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
             connection.execute(f"DELETE FROM vector WHERE key IN ({marks})", part)
         if slots:
             record = connection.execute("PRAGMA user_version").fetchone()[0]
-            _overwrite(f"{places.removesuffix('.places')}.vectors", slots, record)
+            _overwrite(_vectors_of(places), slots, record)
             connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
         connection.execute("COMMIT")
 
@@ -216,7 +238,7 @@ def _connect(path: str) -> sqlite3.Connection:
             connection.close()
             if attempt == 2:
                 raise
-            os.unlink(path)
+            remove(path)
     raise AssertionError("unreachable")
 
 

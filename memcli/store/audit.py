@@ -104,7 +104,7 @@ class AuditLog:
             raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file") from None
 
     def erase(self, space: str, ids: Collection[str]) -> None:
-        """Takes the paths of these memories out of the log: they are gone for good, and a path may quote a text.
+        """Takes the paths that these memories had out of the log: they are gone for good, and a path may quote a text.
 
         Raises StoreError, LockedError.
         """
@@ -113,7 +113,7 @@ class AuditLog:
             return
         with self._locked(space):
             before = self.read(space)
-            after = b"\n".join(without_paths(line, ids) for line in before.split(b"\n"))
+            after = without_paths(before, ids)
             if after != before:
                 write_file(path, after, 0o600)
 

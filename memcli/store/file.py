@@ -22,6 +22,7 @@ from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.store.acts import Act, Acts, act_of
 from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.erasures import Erasures
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
@@ -42,16 +43,19 @@ class FileStore:
         *,
         is_local: bool = False,
         acts: Acts | None = None,
+        erasures: Erasures | None = None,
     ) -> None:
         """`guard` stands around every write: see `store/removal_guard.py`. `wait`: how many seconds to wait for a lock.
 
-        `is_local`: nobody but this user may read the files. `acts` records every write.
+        `is_local`: nobody but this user may read the files. `acts` records every write, `erasures`
+        finishes what an earlier one left.
         """
         self._layout = layout
         self._fold = fold
         self._guard = guard
         self._wait = wait
         self._acts = acts
+        self._erasures = erasures
         self._mode, self._folder_mode = (0o600, 0o700) if is_local else (0o644, 0o755)
 
     def spaces(self) -> list[str]:
@@ -121,6 +125,8 @@ class FileStore:
             if self._acts:
                 self._acts.settle(space, snapshot.fingerprint, None)
                 self._acts.check(space)
+            if self._erasures:
+                self._erasures.settle(space, before.contains)
             touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
             act = act_of(Receipt(touched), before.policy, None)
             with self._guard(Going(before), None) as going:
@@ -137,6 +143,8 @@ class FileStore:
         draft = Draft(shelf)
         if self._acts:
             self._acts.settle(space, fingerprint, shelf)
+        if self._erasures:
+            self._erasures.settle(space, lambda name: shelf.get(name) is not None)
         acts: list[Act | None] = []
         answers = {waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)}
         policy = draft.header.policy

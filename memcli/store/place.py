@@ -3,7 +3,8 @@
 git ignores them, but a file can be committed although it is ignored, and an archive can hold anything. So the folders
 are sealed when they are made: `local/place.json` names the inode of its folder, has a time of change that is an even
 second to the nanosecond, which a checkout practically never leaves, and bears a digest by the key of this user.
-Folders without a valid seal are put aside, into `local/quarantine`, before anything in them is read. A copy by the
+Folders without a valid seal are put aside, into `local/quarantine`, before anything in them is read; a cache, which
+can be rebuilt, is deleted. A copy by the
 same user has the digest and gets a new seal. A file that git wrote there later, because a commit tracks it, is
 recognised by what the index of git says of it, and put aside as well.
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from memcli.codec.canonical import encode
@@ -21,12 +23,13 @@ from memcli.errors import StoreError
 from memcli.git.index_file import Entry, IndexFile, find_index
 from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, replace_file, write_file
-from memcli.store.layout import Layout, find_work_tree
+from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.machine import is_sealed, seal
 from memcli.store.reading import read_regular
 from memcli.store.trust import EVEN, FileTrust
 
 FOLDERS = ("local", "cache", "audit")
+_REBUILDABLE = "cache"
 _FORMAT = "memcli/place"
 _SEAL, _SEEN, _QUARANTINE = "place.json", "index.seen", "quarantine"
 _MAX_BYTES = 1 << 12
@@ -119,6 +122,9 @@ class Place:
         quarantine = self._layout.local(_QUARANTINE)
         for name in found:
             path = os.path.join(self._layout.root, name)
+            if name == _REBUILDABLE:
+                shutil.rmtree(path)
+                continue
             if name == "local":  # the quarantine is to be in the new one
                 path = os.path.join(self._layout.root, f".local{TEMP_MARK}{os.urandom(4).hex()}")
                 os.rename(os.path.join(self._layout.root, name), path)
@@ -142,8 +148,12 @@ class Place:
             path = os.path.join(index.work_tree, entry.path)
             with suppress(FileNotFoundError):
                 if anew or entry.is_file(os.lstat(path)):
-                    move_file(path, self._layout.local(_QUARANTINE))
-                    aside.append(os.path.relpath(path, os.path.realpath(self._layout.root)))
+                    name = os.path.relpath(path, os.path.realpath(self._layout.root))
+                    if _is_rebuildable(name):
+                        os.unlink(path)
+                    else:
+                        move_file(path, self._layout.local(_QUARANTINE))
+                    aside.append(name)
         self._note(fingerprint)
         return aside
 
@@ -167,6 +177,20 @@ class Place:
     def _note(self, fingerprint: str) -> None:
         with suppress(OSError):  # a store that cannot be written is looked through each time
             replace_file(self._layout.local(_SEEN), fingerprint.encode())
+
+
+def describe(aside: Sequence[str]) -> str:
+    """What became of what `claim` put aside."""
+    parts = (
+        ("deleted", [name for name in aside if _is_rebuildable(name)]),
+        (f"moved to {FOLDER}/local/{_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
+    )
+    told = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
+    return f"files in {FOLDER} came from elsewhere and are not used: {told}"
+
+
+def _is_rebuildable(name: str) -> bool:
+    return name.split(os.sep, maxsplit=1)[0].rstrip("/") == _REBUILDABLE
 
 
 def _facts(store: str) -> dict[str, Json]:

@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from memcli.model.memory import Memory
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
+from memcli.store.erasures import Erasures
 from memcli.store.ignored import set_ignored
 from memcli.store.layout import Layout
 
 
 class Guard:
-    """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erase` takes
-    what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds here."""
+    """The guard of the store at `layout`. `keep` puts what goes into the trash and says under which name, `erasures`
+    takes what goes for good out of everything else that memcli keeps of a space. `in_force`: what of a policy holds
+    here."""
 
     def __init__(
         self,
         layout: Layout,
         keep: Callable[[Space, Sequence[Severed]], str],
-        erase: Callable[[str, Sequence[Memory]], None],
+        erasures: Erasures,
         in_force: Callable[[Policy], Policy],
         warn: Callable[[str], None],
     ) -> None:
         self._layout = layout
         self._keep = keep
-        self._erase = erase
+        self._erasures = erasures
         self._in_force = in_force
         self._warn = warn
 
@@ -47,11 +48,13 @@ class Guard:
         is_private = after is not None and after.policy.is_private
         if is_private and not was_private:  # before the write: git must not see the file for a moment
             set_ignored(self._layout, before.name, ignored=True)
+        if erased:
+            self._erasures.begin(before.name, erased)
         yield replace(going, kept=before, erased=erased, run=run)
         if was_private and not is_private:
             set_ignored(self._layout, before.name, ignored=False)
         if erased:
-            self._erase(before.name, erased)
+            self._erasures.finish(before.name)
         if run:
             many = "1 memory is" if len(before.objects) == 1 else f"{len(before.objects)} memories are"
             self._warn(f"{many} in the trash for {grace:g} days: `memcli restore --run {run}`")

@@ -20,7 +20,9 @@ from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.acts import pending_acts
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
+from memcli.store.erasures import pending_erasures
 from memcli.store.layout import Layout
+from memcli.store.leftovers import JOURNAL, leftovers
 from memcli.store.lock import Held, locked
 from memcli.store.place import Place
 from memcli.store.reading import read_regular
@@ -28,7 +30,6 @@ from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32
-_JOURNAL = os.path.join("local", "journal")  # whose writers begin anew where a file of theirs is gone
 
 
 def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> Iterator[tuple[Finding, bool]]:
@@ -43,8 +44,8 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         yield Finding(entry.path, "strange", told), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names}
-    pending = pending_acts(layout)
-    for name in sorted({*names, *pending}):
+    pending, erasing = pending_acts(layout), pending_erasures(layout)
+    for name in sorted({*names, *pending, *erasing}):
         found = check_space_file(layout, name, known, repair)
         yield from found
         left = []
@@ -54,6 +55,9 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         if name in pending:
             told = "a command was killed before the audit log had what it did"
             left.append(Finding(f"local/{name}.acts", "leftover", told, repair="add it to the log"))
+        if name in erasing:
+            told = "a command was ended before it had erased all that it deleted"
+            left.append(Finding(f"local/{name}.erasing", "leftover", told, repair="finish the erasure"))
         mends = repair and all(mended or not finding.is_damage for finding, mended in found)
         if left and mends:
             fold(name)
@@ -143,43 +147,25 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
 
 def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Temporary files of writers that died."""
-    for folder, file in _temporary(layout):
-        base, mark, owner = file.rpartition(TEMP_MARK)
+    for folder, file, owner in leftovers(layout):
         path = os.path.join(layout.root, folder, file)
-        if mark and base.startswith(".") and not _is_alive(owner):
-            finding = Finding(
-                os.path.join(folder, file), "leftover", "a write that was broken off", repair="put it aside"
-            )
-            if owner or not repair or folder.startswith(_JOURNAL):
-                if repair:
-                    move_file(path, layout.local("quarantine"))
-                yield finding, repair
-                continue
-            with _held(layout, base[1:].removesuffix(".json")):  # nobody is writing it now
-                if os.path.lexists(path):
-                    move_file(path, layout.local("quarantine"))
-                    yield finding, True
+        finding = Finding(os.path.join(folder, file), "leftover", "a write that was broken off", repair="put it aside")
+        if owner or not repair or folder.startswith(JOURNAL):
+            if repair:
+                _put_aside(layout, folder, path)
+            yield finding, repair
+            continue
+        with _held(layout, file.rpartition(TEMP_MARK)[0][1:].removesuffix(".json")):  # nobody is writing it now
+            if os.path.lexists(path):
+                move_file(path, layout.local("quarantine"))
+                yield finding, True
 
 
-def _temporary(layout: Layout) -> Iterator[tuple[str, str]]:
-    """The folder and the name of every file that bears the mark of a temporary one."""
-    for base, folders, files in os.walk(layout.root):
-        folder = os.path.relpath(base, layout.root)
-        folder = "" if folder == "." else folder
-        folders[:] = sorted(name for name in folders if os.path.join(folder, name) != "local/quarantine")
-        yield from ((folder, name) for name in sorted([*files, *folders]) if TEMP_MARK in name)
-
-
-def _is_alive(owner: str) -> bool:
-    if os.name == "nt":  # pragma: no cover - there the signal 0 is no question
-        return bool(owner)
-    try:
-        os.kill(int(owner), 0)
-    except PermissionError:
-        return True
-    except (ValueError, OverflowError, OSError):
-        return False
-    return True
+def _put_aside(layout: Layout, folder: str, path: str) -> None:
+    if folder.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
+        remove_file(path)
+    else:
+        move_file(path, layout.local("quarantine"))
 
 
 def _waiting(layout: Layout, name: str) -> int:

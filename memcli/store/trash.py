@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -115,20 +115,22 @@ class FileTrash:
                 f"{self._folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
             )
 
-    def erase(self, space: str, memories: Sequence[Memory]) -> list[Memory]:
-        """Takes what has the id or the text of one of `memories` out of every run of the space, for good; what that was.
+    def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
+        """Takes what `find` gives out of every run of the space, for good; what that was. Raises StoreError."""
+        found = self._find(space, hashes)
+        for run, memories in found:
+            self.drop(run, {memory.id for memory in memories})
+        return [memory for _, memories in found for memory in memories]
 
-        Raises StoreError.
-        """
-        ids = {memory.id for memory in memories}
-        hashes = {memory.hash for memory in memories} - {""}
-        erased: list[Memory] = []
-        for run in self.runs():
-            found = [m for m in run.space.objects if m.id in ids or m.hash in hashes]
-            if run.space.name == space and found:
-                self.drop(run, {memory.id for memory in found})
-                erased += found
-        return erased
+    def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
+        """What the runs of the space have of one of these ids, or with a text of one of these hashes. Raises StoreError."""
+        return [memory for _, memories in self._find(space, hashes) for memory in memories]
+
+    def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
+        texts = set(hashes.values()) - {""}
+        runs = (run for run in self.runs() if run.space.name == space)
+        found = ((run, [m for m in run.space.objects if m.id in hashes or m.hash in texts]) for run in runs)
+        return [(run, memories) for run, memories in found if memories]
 
     def _load(self, name: str) -> Run | None:
         where = os.path.join("local", "trash", f"{name}.json")

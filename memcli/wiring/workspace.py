@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
@@ -21,11 +21,12 @@ from memcli.ranking import RANKERS
 from memcli.safety.untrusted import in_force
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
 from memcli.store.acts import Acts
+from memcli.store.erasures import Erasures
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
-from memcli.store.place import Place
+from memcli.store.place import Place, describe
 from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
@@ -64,7 +65,7 @@ def open_workspace(
         raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
     layout = Layout(root)
     if aside := Place(layout).claim():
-        warn(f"{', '.join(aside)} in {FOLDER} came from elsewhere: not used, and moved to {FOLDER}/local/quarantine")
+        warn(describe(aside))
     trust = FileTrust(layout)
     settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
@@ -73,17 +74,19 @@ def open_workspace(
     trash = cache(lambda: _trash(layout, clock, command, warn))
     erase_traces = partial(_erase_traces, layout, log)
 
-    def erase(space: str, memories: Sequence[Memory]) -> None:
-        erase_traces(space, [*memories, *trash().erase(space, memories)])
+    def erase(space: str, hashes: Mapping[str, str]) -> None:
+        erase_traces(space, {*hashes, *(memory.id for memory in trash().find(space, hashes))})
+        trash().erase(space, hashes)  # last: it alone says which other memories have the same text
 
+    erasures = Erasures(layout, erase, warn)
     guard = Guard(
-        layout, lambda *removed: trash().keep(*removed), erase, lambda p: in_force(p, trust.is_accepted), warn
+        layout, lambda *removed: trash().keep(*removed), erasures, lambda p: in_force(p, trust.is_accepted), warn
     )
     past = _past(layout, options.get("rev"), warn)
     fold = partial(_fold, trust, trash)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     acts = Acts(layout, log, warn)
-    store = past or FileStore(layout, fold, guard, wait, acts=acts)
+    store = past or FileStore(layout, fold, guard, wait, acts=acts, erasures=erasures)
     return Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
@@ -116,13 +119,16 @@ def open_workspace(
     )
 
 
-def _erase_traces(layout: Layout, log: Callable[[], AuditLog], space: str, memories: Sequence[Memory]) -> None:
-    """Takes memories that are gone for good out of the indexes and the audit log of their space."""
+def _erase_traces(layout: Layout, log: Callable[[], AuditLog], space: str, ids: Collection[str]) -> None:
+    """Takes memories that are gone for good out of the indexes and the audit log of their space, and out of what
+    writers that died left."""
     from memcli.index.erasing import erase
+    from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
 
-    ids = {memory.id for memory in memories}
     log().erase(space, ids)
     erase(layout.cache(""), space, ids, layout.written_at(space))
+    remove_leftovers(layout)
+    remove_quarantined_caches(layout)
 
 
 def _find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:

@@ -68,7 +68,6 @@ def supersede(day: Day) -> object:
         model = world.main
         if "path" in given and (there := model.at(given["path"])) is not None and there["id"] != old["id"]:
             world.end([there])
-        world.logged |= world.words(old["path"])
         model.supersede(ref, given, day.now)
 
     return day.act(["remember", *arguments, "--supersedes", ref, "--", given["raw"]], change)

@@ -103,9 +103,9 @@ class Day:
             ended = self.bench.run(self.now, arguments, stdin)
         if ended.code == KILLED:
             self.report.killed += 1
-            self.world, problems = self.judge.after_kill(self.now, self.world, after)
+            self.world, problems = self.judge.after_kill(self.world, after)
         else:
-            self.world, problems = self.judge.after(self.now, after, ended, code, " ".join(arguments[:2]))
+            self.world, problems = self.judge.after(self.world, after, ended, code, " ".join(arguments[:2]))
         problems = problems or self.judge.always(self.now, self.world, self.options.erasure)
         self.report.problems += problems
         return ended

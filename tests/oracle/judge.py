@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.faults.scene import TEMP
 from tests.oracle.bench import Bench, Ended
 from tests.oracle.compare import settle
 from tests.oracle.fields import Fields, is_read, value
@@ -25,8 +24,8 @@ class Judge:
         self._bench = bench
         self.checks = 0
 
-    def after(self, now: str, world: World, ended: Ended, code: int, what: str) -> tuple[World, list[str]]:
-        """After a command that was to end with `code`."""
+    def after(self, before: World, world: World, ended: Ended, code: int, what: str) -> tuple[World, list[str]]:
+        """After a command that was to end with `code`, and to make `world` of what was there `before`."""
         problems = []
         if ended.code != code:
             problems.append(f"{what} exits with {ended.code}, not {code}: {(ended.err or ended.out).strip()[-300:]}")
@@ -35,9 +34,11 @@ class Judge:
             problems += [f"{name}: {problem}" for problem in settle(model, self.stored(name))]
             self.checks += len(model.objects)
         self._note_told(world)
+        if ended.code == 0 and _is_changed(before.main, world.main):  # the next writer finishes what a killed one began
+            world.erased, world.erasing = world.erased | world.erasing, set()
         return world, problems
 
-    def after_kill(self, now: str, before: World, after: World) -> tuple[World, list[str]]:
+    def after_kill(self, before: World, after: World) -> tuple[World, list[str]]:
         """After a kill in the middle: each file as before or as after, and nothing out of the inbox too early."""
         self._learn_read(after)
         result, problems, is_after = before.copy(), [], {}
@@ -54,12 +55,10 @@ class Judge:
         is_early = is_after.get("inbox") and not is_after["main"] and before.inbox.objects != after.inbox.objects
         if is_early and after.main.objects != before.main.objects:
             problems.append("the inbox has let go of what is not in the space yet")
-        touched = [m for m in after.main.objects.values() if before.main.objects.get(m["id"]) != m]
-        touched += [m for name, m in before.main.objects.items() if name not in after.main.objects]
-        result.logged = after.logged | result.words(touched)
         for name in ("ended", "rejected"):
             setattr(result, name, getattr(after if is_after["main"] else before, name))
-        result.erased -= result.words([before.main.objects, before.inbox.objects])  # the erasure may not have ended
+        begun = after.erased & result.words([before.main.objects, before.inbox.objects])
+        result.erased, result.erasing = after.erased - begun, after.erasing | (begun if is_after["main"] else set())
         self._note_told(result)
         self._trash_after_kill(result)
         return result, problems
@@ -84,16 +83,10 @@ class Judge:
                 f"{word!r} was erased, and is in {name}"
                 for word in sorted(world.erased - quoted)
                 for name, data in files.items()
-                if part(word) in data and not self._is_excused(word, name, world)
+                if part(word) in data
             ]
             self.checks += len(world.erased)
         return problems
-
-    def _is_excused(self, word: str, name: str, world: World) -> bool:
-        """What an erasure does not reach yet: a temporary file of a killed command; in the audit log a path that another
-        memory once took over, and what killed commands wrote there.
-        """
-        return TEMP in name or (name.startswith("audit/") and word in world.logged)
 
     def stored(self, name: str) -> list[Fields]:
         """The memories in the file of one of the models."""
@@ -131,6 +124,10 @@ class Judge:
             run = [Trashed(at, memory, _severed(severed, memory["id"])) for memory in data["objects"]]
             found.append((at, path.stat().st_mtime_ns, run))
         world.main.trash = [one for _, _, run in sorted(found, key=lambda run: run[:2]) for one in run]
+
+
+def _is_changed(before: Model, after: Model) -> bool:
+    return before.objects != after.objects
 
 
 def _severed(noted: list[Fields], name: str) -> dict[str, tuple[list[Fields], bool, str | None]]:

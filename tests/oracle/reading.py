@@ -102,7 +102,6 @@ def accept(day: Day) -> object:
             if "path" in given and (there := world.main.at(given["path"])) is not None and there["raw"] != given["raw"]:
                 world.end([there])
             if (ref := _supersedes(memory)) in world.main.objects:
-                world.logged |= world.words(world.main.get(str(ref))["path"])
                 world.main.supersede(str(ref), given, day.now)
             else:
                 world.main.remember(given, day.now)

@@ -15,8 +15,8 @@ class World:
     """`main` is the space, `inbox` what waits for it, `other` a clone that went its own way since `base`.
 
     `used` are all words of texts so far, `told` those that went in; those in `ended` may be gone, because somebody asked
-    for that by name, or a policy did; those in `erased` must be. `apart` are those that were ended in the clone, and
-    `logged` those that the audit log may keep. While `is_reading`, what was read from files may be anything.
+    for that by name, or a policy did; those in `erased` must be, those in `erasing` after
+    the next write. `apart` are those that were ended in the clone. While `is_reading`, what was read from files may be anything.
     """
 
     main: Model = field(default_factory=Model)
@@ -29,7 +29,7 @@ class World:
     erased: set[str] = field(default_factory=set)
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     apart: set[str] = field(default_factory=set)
-    logged: set[str] = field(default_factory=set)
+    erasing: set[str] = field(default_factory=set)
     rejected: list[tuple[tuple[str, Any], str]] = field(default_factory=list)
     is_reading: bool = False
     exports: dict[str, list[Fields]] = field(default_factory=dict)

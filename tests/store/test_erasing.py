@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 import subprocess
 import threading
@@ -124,3 +126,130 @@ def test_what_else_quotes_it_is_named(filled: Run, tmp_path: Path) -> None:
 
 def test_now_is_for_purges_alone(filled: Run) -> None:
     assert filled("forget", "other", "--now").code == 2
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+def die(*_: object, **__: object) -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize("where", ["the log", "the index", "the trash", "the end"])
+@pytest.mark.parametrize("next_command", [("remember", "Something else."), ("fsck", "--repair")])
+def test_the_next_writer_finishes_what_a_killed_one_began(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, next_command: tuple[str, ...]
+) -> None:
+    filled("forget", path_of(filled), "--purge", "--yes")
+    filled("remember", TEXT)
+    filled("recall", f"which {SECRET} valve opens?")
+    places = {
+        "the log": "memcli.store.audit.AuditLog.erase", "the index": "memcli.index.erasing.erase",
+        "the trash": "memcli.store.trash.FileTrash.erase", "the end": "memcli.store.erasures.remove_file",
+    }  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(places[where], die)
+        with pytest.raises(Killed):
+            filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    marker = tmp_path / ".memory/local/main.erasing"
+    assert SECRET not in marker.read_text()
+    assert (holding(tmp_path) != []) == (where != "the end")
+    found = filled("fsck")
+    assert (found.code, "main.erasing" in found.out) == (0, True)
+    done = filled(*next_command)
+    assert done.code == 0, done.err
+    assert holding(tmp_path) == []
+    assert not marker.exists()
+    assert filled("audit", "--verify").code == 0
+    assert "sound" in filled("fsck").err
+
+
+def test_a_purge_that_was_killed_before_its_write_erases_nothing(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.store.file.write_file", die)
+        with pytest.raises(Killed):
+            filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    before = (tmp_path / ".memory/audit/main.jsonl").read_bytes()
+    assert filled("fsck", "--repair").code == 0
+    assert (tmp_path / ".memory/audit/main.jsonl").read_bytes() == before
+    assert not (tmp_path / ".memory/local/main.erasing").exists()
+    assert TEXT in filled("get", path_of(filled)).out
+
+
+def test_an_erasure_that_was_held_up_is_finished_later(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = path_of(filled)
+    monkeypatch.setattr("memcli.index.erasing._WAIT_SECONDS", 0.1)
+    with sqlite3.connect(tmp_path / ".memory/cache/main.index", isolation_level=None) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memory").fetchone()
+        assert filled("forget", name, "--purge", "--yes", "--now").code == 4
+        again = filled("remember", "Something else.")
+        assert (again.code, "earlier erasure" in again.err) == (0, True)
+        assert filled("forget", "other", "--purge", "--yes", "--now").code == 4
+        reader.rollback()
+    reader.close()
+    assert filled("remember", "One more thing.").code == 0
+    assert holding(tmp_path) == []
+    assert holding(tmp_path, "another memory") == []
+
+
+def test_what_dead_writers_left_goes_too(filled: Run, tmp_path: Path) -> None:
+    store = tmp_path / ".memory"
+    dead = [
+        "local/trash/.20260101T000000Z-00000000.json.tmp-999999999", "audit/.main.jsonl.tmp-999999999",
+        "exports/.main.json.tmp-999999999", "spaces/.other.json.tmp-", "local/inbox/spaces/.main.json.tmp-",
+        "local/quarantine/main.index", "local/quarantine/cache.1/main.index",
+    ]  # fmt: skip
+    alive = f"local/.x.json.tmp-{os.getpid()}"
+    for name in (*dead, alive):
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        (store / name).write_text(TEXT)
+    filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    assert holding(tmp_path) == [f".memory/{alive}"]
+
+
+def test_a_path_that_another_memory_took_over_leaves_the_log(filled: Run, tmp_path: Path) -> None:
+    old = json.loads(filled("get", path_of(filled), "--json").out)["id"]
+    filled("remember", "The valve opens at nine.", "--supersedes", old, "--tag", "valve")
+    filled("edit", path_of(filled), "--set", "path=valves/opening")
+    assert ".memory/audit/main.jsonl" in holding(tmp_path)
+    filled("forget", old, "--purge", "--yes", "--now")
+    assert holding(tmp_path) == []
+    assert filled("audit", "--verify").code == 0
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_torn_line_of_the_log_goes_too(filled: Run, tmp_path: Path, *, told: bool) -> None:
+    filled("tag", path_of(filled), "--add", "torn")
+    log = tmp_path / ".memory/audit/main.jsonl"
+    log.write_bytes(log.read_bytes()[:-90])
+    if told:
+        filled("remember", "Something else.")
+    assert SECRET in log.read_text().splitlines()[2]
+    filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    assert holding(tmp_path) == []
+    assert filled("audit", "--verify").code == 0
+
+
+def test_damaged_vectors_are_removed(filled: Run, tmp_path: Path) -> None:
+    places = next((tmp_path / ".memory/cache").glob("*.places"))
+    places.write_bytes(b"no database" * 100)
+    done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    assert done.code == 0, done.err
+    assert not places.exists()
+    assert not list((tmp_path / ".memory/cache").glob("*.vectors"))
+    assert filled("recall", "another memory that stays").code == 0
+
+
+def test_a_damaged_index_leaves_no_pages_beside_it(filled: Run, tmp_path: Path) -> None:
+    index = tmp_path / ".memory/cache/main.index"
+    index.write_bytes(b"no database" * 100)
+    side = tmp_path / ".memory/cache/main.index-journal"
+    side.write_text(TEXT)
+    filled("recall", "another")
+    assert not side.exists() or SECRET not in side.read_text(errors="replace")

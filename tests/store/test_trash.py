@@ -66,7 +66,7 @@ def test_what_is_erased_is_in_no_run_of_its_space(open_trash: Open, tmp_path: Pa
     kept = Space("main", (memory("a"), memory("b")))
     trash.keep(kept)
     trash.keep(replace(kept, name="other"))
-    assert [m.id for m in trash.erase("main", [memory("a")])] == ["mem_a"]
+    assert [m.id for m in trash.erase("main", {"mem_a": ""})] == ["mem_a"]
     assert sorted((run.space.name, [m.id for m in run.space.objects]) for run in trash.runs()) == [
         ("main", ["mem_b"]),
         ("other", ["mem_a", "mem_b"]),

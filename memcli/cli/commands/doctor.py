@@ -17,7 +17,7 @@ from memcli.record import Record
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
-from memcli.store.place import FOLDERS, Place
+from memcli.store.place import FOLDERS, Place, describe
 from memcli.store.trust import FileTrust
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import open_workspace
@@ -149,7 +149,7 @@ def _place(root: str) -> Check:
         tracked = Place(Layout(root)).tracked()
     except MemcliError as error:
         return Check("machine", False, error.message, error.hint)
-    told = [f"moved {', '.join(aside)} to {FOLDER}/local/quarantine"] if aside else []
+    told = [describe(aside)] if aside else []
     if tracked:
         told.append(f"git tracks {len(tracked)} files that are never used, such as {tracked[0].path}")
     fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
