@@ -1,7 +1,7 @@
 """The inbox: what is proposed waits here, out of recall, until somebody accepts or rejects it.
 
-It is a store like the other, in `local/inbox`. A candidate remembers in its field `proposal` which fields were given,
-so that accepting it is the same as remembering it. What was rejected leaves its hash, and is not proposed again.
+It is a store like the other, in `local/inbox`. Each candidate says how it was proposed (see `app/proposal.py`).
+What was rejected leaves its hash, and is not proposed again.
 """
 
 from __future__ import annotations
@@ -9,19 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.app.edit import edit as edit_memory
+from memcli.app.proposal import as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.remember import DROP, KEEP, Outcome, remember
 from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
-from memcli.errors import ConflictError, NotFoundError
+from memcli.errors import ConflictError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space
 from memcli.policy.replaced import Place
 from memcli.ports import Shelf
 from memcli.record import replace
-from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
-
-_PROPOSAL = "proposal"
 
 
 def offer(
@@ -54,27 +51,21 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
     known = _known(space, _load(_over_inbox(workspace)))
     found = [known(candidate) for candidate in candidates]
     new = [
-        replace(
-            candidate, given={**candidate.given, _PROPOSAL: _proposal(candidate, supersedes, candidates[-1], space)}
-        )
+        as_proposal(candidate, supersedes if candidate is candidates[-1] else None, _target(candidate, space))
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
-    proposed = iter(remember(_over_inbox(workspace), new, links=KEEP))
+    proposed = iter(remember(_over_inbox(workspace), new, links=KEEP, apart=True))
     return [
-        replace(next(proposed), status="proposed")
+        _proposed(candidate, next(proposed))
         if same is None
         else Outcome("deduplicated", same.id, same.path, workspace.space, same.version)
-        for same in found
+        for candidate, same in zip(candidates, found, strict=True)
     ]
 
 
-def _proposal(candidate: Candidate, supersedes: str | None, last: Candidate, space: Space) -> dict[str, Json]:
-    return {
-        "given": sorted(candidate.given),
-        "supersedes": supersedes if candidate is last else None,
-        "target": _target(candidate, space),
-    }
+def _proposed(candidate: Candidate, outcome: Outcome) -> Outcome:
+    return replace(outcome, status="proposed", path=candidate.given.get("path", outcome.path))
 
 
 def _target(candidate: Candidate, space: Space) -> Json:
@@ -84,14 +75,21 @@ def _target(candidate: Candidate, space: Space) -> Json:
 
 
 def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Raises ConflictError where the memory at the path of a candidate is not the one that was there when it was made."""
-    space = _load(workspace)
+    """Raises ConflictError where the memory at the path of a candidate is another than when it was made, or two of the
+    candidates have one path. What has gone meanwhile is in nobody's way."""
+    space, seen = _load(workspace), dict[str, Memory]()
     for memory in memories:
-        proposal = memory.extra.get(_PROPOSAL)
-        candidate, _ = _candidate(memory)
-        if not isinstance(proposal, dict) or "target" not in proposal or "path" not in candidate.given:
+        candidate, _ = candidate_of(memory)
+        if "path" not in candidate.given:
             continue
-        if _target(candidate, space) not in (proposal["target"], [memory.id, memory.hash]):
+        first = seen.setdefault(memory.path, memory)
+        if first is not memory:
+            raise ConflictError(
+                f"{first.id} and {memory.id} both wait for {memory.path!r}; nothing was accepted",
+                "accept one; then `memcli inbox edit` the path of the other, or reject it",
+            )
+        there, noted = _target(candidate, space), note_of(memory)
+        if there is not None and "target" in noted and there != noted["target"] and there[1] != memory.hash:
             raise ConflictError(
                 f"the memory at {memory.path!r} has changed since {memory.id} was proposed; nothing was accepted",
                 f"`memcli get {memory.path}` shows it; `memcli inbox edit {memory.id} --set path=...`, or reject it",
@@ -100,12 +98,18 @@ def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
 
 def waiting(workspace: Workspace) -> list[Memory]:
     """The candidates that wait, in order of path."""
-    return sorted((m for m in _load(_over_inbox(workspace)).objects if m.active), key=lambda m: (m.path, m.id))
+    found = (as_proposed(m) for m in _load(_over_inbox(workspace)).objects if m.active)
+    return sorted(found, key=lambda m: (m.path, m.id))
 
 
 def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The candidates that `refs` name. Raises NotFoundError for the first that does not wait."""
+    """The candidates that `refs` name. Raises NotFoundError for the first that does not wait, UsageError for a path that
+    several wait for."""
     space = replace(_load(_over_inbox(workspace)), objects=tuple(waiting(workspace)))
+    for ref in refs:
+        ids = [memory.id for memory in space.objects if memory.path == ref]
+        if len(ids) > 1:
+            raise UsageError(f"{len(ids)} proposals wait for {ref!r}: {', '.join(ids)}", "name one by its id")
     try:
         return list({m.id: m for m in (space.find(ref) for ref in refs)}.values())
     except NotFoundError as error:
@@ -120,7 +124,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
     """
     _check_targets(workspace, memories)
     there = {memory.id for memory in _load(workspace).objects}
-    found = [_candidate(memory) for memory in memories]
+    found = [candidate_of(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
     outcomes = remember(workspace, plain, links=DROP)
@@ -134,26 +138,29 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Takes the candidates out of the inbox for good: their hashes stay, their texts do not."""
-    stubs = tuple(
-        Memory(
-            id=m.id, path=m.path, kind=m.kind, metadata={"hash": m.hash}, created_at=m.created_at,
-            updated_at=m.updated_at, active=False,
-        )
-        for m in memories
+    ids = [memory.id for memory in memories]
+    _change(workspace, memories, lambda shelf: Change(tuple(_stub(m) for name in ids if (m := shelf.get(name)))))
+
+
+def _stub(memory: Memory) -> Memory:
+    stub = Memory(
+        id=memory.id, path=memory.path, kind=memory.kind, metadata={"hash": memory.hash},
+        created_at=memory.created_at, updated_at=memory.updated_at, active=False,
     )  # fmt: skip
-    _change(workspace, memories, lambda _: Change(stubs))
+    proposed = as_proposed(memory).path
+    return stub if proposed == memory.path else with_note(stub, {"path": proposed})
 
 
 def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
     """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
     (memory,) = show(workspace, [ref])
     edited, _ = edit_memory(_over_inbox(workspace), memory.id, fields)
-    proposal = edited.extra.get(_PROPOSAL)
-    known = proposal if isinstance(proposal, dict) else {}
+    known = note_of(edited)
     given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
-    edited = replace(edited, extra={**edited.extra, _PROPOSAL: {**known, "given": given}})
+    place = {"path": edited.path} if "path" in fields else {}
+    edited = with_note(edited, {**known, **place, "given": given})
     _change(workspace, [edited], lambda _: Change((edited,)))
-    return edited
+    return as_proposed(edited)
 
 
 def _over_inbox(workspace: Workspace) -> Workspace:
@@ -179,7 +186,7 @@ def _known(*spaces: Space) -> Callable[[Candidate], Memory | None]:
     """Finds the memory that a candidate would only repeat: by its text, and its path where one is given."""
     by_hash: dict[str, list[Memory]] = {}
     for space in spaces:
-        for memory in space.objects:
+        for memory in map(as_proposed, space.objects):
             by_hash.setdefault(memory.hash, []).append(memory)
 
     def find_known(candidate: Candidate) -> Memory | None:
@@ -188,22 +195,3 @@ def _known(*spaces: Space) -> Callable[[Candidate], Memory | None]:
         return next(same, None)
 
     return find_known
-
-
-def _candidate(memory: Memory) -> tuple[Candidate, str | None]:
-    """What was proposed, as it would have been remembered, and what it takes the place of."""
-    proposal = memory.extra.get(_PROPOSAL)
-    known = proposal if isinstance(proposal, dict) else {}
-    given = {*known.get("given", []), "raw", "metadata"}
-    fields = {name: getattr(memory, name) for name in MEMORY_FIELDS if name not in ("id", "version")}
-    fields["metadata"] = {k: v for k, v in memory.metadata.items() if k not in (UNTRUSTED, ACCEPTED)}
-    if "id" in given:
-        fields["id"] = memory.id
-    for name in ("created_at", "updated_at"):
-        if name not in given:
-            del fields[name]
-    rest = {name: value for name, value in memory.extra.items() if name != _PROPOSAL}
-    first = {name: value for name, value in fields.items() if name in given}
-    second = {name: value for name, value in fields.items() if name not in given}
-    supersedes = known.get("supersedes")
-    return Candidate({**first, **rest}, second, memory.hash), supersedes if isinstance(supersedes, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memcli.app.proposal import set_apart
 from memcli.app.upsert import Candidate, Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
@@ -62,18 +63,19 @@ def remember(
     may_wait: bool = False,
     places: Sequence[Place] = (),
     links: str = CHECK,
+    apart: bool = False,
 ) -> list[Outcome]:
     """Stores the candidates in one write; one outcome each, in order, and then one for each that was retired.
 
     `supersedes` names a memory that the last candidate takes the place of. What stands at `places` and is none of the
-    candidates is deactivated. `links` is CHECK, DROP or KEEP. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
+    candidates is deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of one that is there. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
     space wants a review (see `app/inbox.py`).
     Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
     if not candidates and not places:
         return []
     asked = request_of(workspace, candidates, supersedes)
-    request = {**asked, "may_wait": may_wait, "places": list(places), "links": links}
+    request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
     answer, receipt = workspace.store.submit(workspace.space, request)
     if not answer:
         return []
@@ -104,7 +106,8 @@ def fold(
     upserter = Upserter(shelf, request["now"], is_in_trash)
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
-    outcomes = [upserter.take(candidate) for candidate in candidates]
+    place = set_apart if request.get("apart") else lambda candidate, _: candidate
+    outcomes = [upserter.take(place(candidate, upserter.draft)) for candidate in candidates]
     outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
     links = request.get("links", CHECK)
     if links != KEEP:

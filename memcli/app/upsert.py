@@ -54,7 +54,7 @@ class Upserter:
     """Where candidates are put among the memories of a space, found by id, path and hash."""
 
     def __init__(self, shelf: Shelf, now: str, is_in_trash: Callable[[str], bool] = lambda _: False) -> None:
-        self._draft = Draft(shelf)
+        self.draft = Draft(shelf)
         self._space = shelf.header.name
         self._now = now
         self._is_in_trash = is_in_trash
@@ -82,7 +82,7 @@ class Upserter:
 
         It takes over path, kind, tags and pin unless it has its own. Raises NotFoundError, UsageError.
         """
-        old = find(self._draft, ref)
+        old = find(self.draft, ref)
         candidate = replace(candidate, given=self._resolved(candidate.given))  # before a path changes hands
         if candidate.hash == old.hash or candidate.given.get("id") == old.id:
             raise UsageError(
@@ -98,7 +98,7 @@ class Upserter:
             old = replace(old, path=self._free_path(f"{old.path[:_ROOM]}-superseded", old.hash, old.id))
         self._keep(old)
         outcome = self.take(candidate)
-        new = find(self._draft, str(outcome["id"]))
+        new = find(self.draft, str(outcome["id"]))
         link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
         self._keep(replace(new, links=_union(new.links, [link], _link_key)))
         self._keep(replace(old, superseded_by=new.id))
@@ -110,25 +110,25 @@ class Upserter:
         Raises NotFoundError, unless links to what is not there are to be dropped; UsageError for a link to itself.
         """
         for name in self._linked:
-            memory = find(self._draft, name)
+            memory = find(self.draft, name)
             given = _fields(memory)
             resolved = _memory({**given, **self._resolved(given)})
             if drop:
                 named = {*(link["to"] for link in resolved.links), resolved.superseded_by} - {None, name}
-                resolved = without_dangling(resolved, {to for to in named if self._draft.get(to)}.__contains__)
-            check_references(self._draft, resolved)
+                resolved = without_dangling(resolved, {to for to in named if self.draft.get(to)}.__contains__)
+            check_references(self.draft, resolved)
             if resolved != memory:
                 self._keep(resolved)
 
     def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
         """Deactivates what stands at `places` and was not `told` again."""
-        return [self._put(memory, "retired") for memory in outdated(self._draft, places, told, self._now)]
+        return [self._put(memory, "retired") for memory in outdated(self.draft, places, told, self._now)]
 
     def make_room(self) -> frozenset[str]:
         """Finds what must go, because the space would hold more than it may. Raises RefusedError."""
-        gone = room_for(self._draft, self._draft.grown, self._now, self.changed)
+        gone = room_for(self.draft, self.draft.grown, self._now, self.changed)
         if gone:
-            for memory in removal(self._draft.load().objects, gone, self._now).put:
+            for memory in removal(self.draft.load().objects, gone, self._now).put:
                 self._keep(memory)
         return gone
 
@@ -143,26 +143,26 @@ class Upserter:
         return resolved
 
     def _target(self, ref: str) -> str:
-        found = self._draft.get(ref) or self._draft.at(ref)
+        found = self.draft.get(ref) or self.draft.at(ref)
         return found.id if found is not None else ref
 
     def _placed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """`given`, below its path where that belongs to another than it was read from: to what was told, or another file."""
-        if "id" in given or "path" not in given or not _is_read(given):
+        if "id" in given or "path" not in given or not is_read(given):
             return given
         path = given["path"]
         marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
         places = chain([path], (f"{path[:_ROOM]}/{mark}" for mark in marks))
-        free = (p for p in places if (other := self._draft.at(p)) is None or is_of_source(other, given))
+        free = (p for p in places if (other := self.draft.at(p)) is None or is_of_source(other, given))
         return {**given, "path": next(free)}
 
     def _existing(self, candidate: Candidate) -> Memory | None:
         given = candidate.given
         if "id" in given:
-            return self._draft.get(given["id"])
+            return self.draft.get(given["id"])
         if "path" in given:
-            return self._draft.at(given["path"])
-        holding = [memory for memory in self._draft.find_by_hash(candidate.hash) if holds(memory, self._now)]
+            return self.draft.at(given["path"])
+        holding = [memory for memory in self.draft.find_by_hash(candidate.hash) if holds(memory, self._now)]
         return min(holding, key=lambda memory: not memory.active, default=None)
 
     def _create(self, candidate: Candidate) -> Memory:
@@ -174,13 +174,13 @@ class Upserter:
         memory = _memory({**fields, "id": name, "path": path})
         if "pinned" in candidate.given:
             return memory
-        return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self._draft.header.policy))
+        return replace(memory, pinned=memory.pinned or is_auto_pinned(memory, self.draft.header.policy))
 
     def _free_path(self, path: str, seed: str, own: str) -> str:
         """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
         marks = (short_digest(f"{own or seed}{n or ''}", 8) for n in count())
         candidates = chain([path], (f"{path[:_ROOM]}-{mark}" for mark in marks))
-        return next(free for free in candidates if (other := self._draft.at(free)) is None or other.id == own)
+        return next(free for free in candidates if (other := self.draft.at(free)) is None or other.id == own)
 
     def _free_id(self, path: str) -> str:
         """The id of a new memory at `path`: its digest, numbered where a memory has it that was there before.
@@ -188,7 +188,7 @@ class Upserter:
         One in the trash has it too, until its grace is over.
         """
         names = (memory_id(self._space, path, number) for number in count(1))
-        return next(name for name in names if self._draft.get(name) is None and not self._is_in_trash(name))
+        return next(name for name in names if self.draft.get(name) is None and not self._is_in_trash(name))
 
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
@@ -212,7 +212,7 @@ class Upserter:
             known = {_link_key(link): link for link in existing.links}
             kept = [link for link in existing.links if link["relation"] == SUPERSEDES]
             given["links"] = _union(kept, (known.get(_link_key(k), k) for k in given["links"]), _link_key)
-        is_told_again = not _is_read(given) and not holds(existing, self._now)
+        is_told_again = not is_read(given) and not holds(existing, self._now)
         revived = {"active": True, **(_HELD if is_told_again else {})}
         return _memory({**_fields(existing), **revived, **given})
 
@@ -222,7 +222,7 @@ class Upserter:
 
     def _keep(self, memory: Memory) -> None:
         self.changed[memory.id] = memory
-        self._draft.take(Change((memory,)))
+        self.draft.take(Change((memory,)))
 
 
 def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
@@ -256,7 +256,8 @@ def _has_place(candidate: Candidate) -> bool:
     return "path" in candidate.given or "id" in candidate.given
 
 
-def _is_read(fields: Mapping[str, Any]) -> bool:
+def is_read(fields: Mapping[str, Any]) -> bool:
+    """Whether the fields are those of a memory that was read from a file or another store."""
     return fields.get("provenance", {}).get("source") in READ_SOURCES
 
 

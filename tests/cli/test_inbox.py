@@ -154,3 +154,63 @@ def test_a_proposal_updates_the_memory_that_it_was_made_for(run: Run) -> None:
     run("edit", "ops/ferry", "--set", "path=ops/old")
     run("remember", "The timetable.", "--path", "ops/ferry")
     assert run("inbox", "accept", "--all").code == 4
+
+
+def test_two_proposals_at_one_path_are_both_kept(run: Run) -> None:
+    for text in ("The first text.", "The second text.", "The second text."):
+        run("remember", text, "--path", "z/z", "--propose")
+    found = json.loads(run("inbox", "--json").out)
+    assert sorted((item["path"], item["summary_micro"]) for item in found) == [
+        ("z/z", "The first text."),
+        ("z/z", "The second text."),
+    ]
+    ids = {item["summary_micro"]: item["id"] for item in found}
+    several = run("inbox", "accept", "z/z")
+    assert (several.code, all(name in several.err for name in ids.values())) == (2, True)
+    both = run("inbox", "accept", "--all")
+    assert (both.code, "both wait for 'z/z'; nothing was accepted" in both.err) == (4, True)
+    assert run("inbox", "accept", ids["The first text."]).code == 0
+    late = run("inbox", "accept", ids["The second text."])
+    assert (late.code, "the memory at 'z/z' has changed since" in late.err) == (4, True)
+    assert run("inbox", "edit", ids["The second text."], "--set", "path=z/y").code == 0
+    assert run("inbox", "accept", "--all").code == 0
+    assert [run("get", path, "--field", "raw").out for path in ("z/z", "z/y")] == [
+        "The first text.\n",
+        "The second text.\n",
+    ]
+
+
+def test_what_is_rejected_at_a_path_that_others_wait_for_does_not_come_again(run: Run) -> None:
+    for text in ("The first text.", "The second text."):
+        run("remember", text, "--path", "z/z", "--propose")
+    second = next(i["id"] for i in json.loads(run("inbox", "--json").out) if "second" in i["summary_micro"])
+    assert run("inbox", "reject", second).code == 0
+    assert status(run, "The second text.", "--path", "z/z", "--propose") == "deduplicated"
+    assert waiting(run) == ["z/z"]
+    assert run("inbox", "reject", "z/z").code == 0
+    assert status(run, "The third text.", "--path", "z/z", "--propose") == "proposed"
+    assert status(run, "The first text.", "--path", "z/z", "--propose") == "deduplicated"
+
+
+def test_a_proposal_with_the_id_of_another_is_kept_too(run: Run) -> None:
+    for text in ("The first text.", "The second text."):
+        run("remember", text, "--path", "z/z", "--id", "mem_own", "--propose")
+    found = {item["summary_micro"]: item["id"] for item in json.loads(run("inbox", "--json").out)}
+    assert len(found) == 2
+    assert run("inbox", "accept", found["The second text."]).code == 0
+    assert json.loads(run("get", "z/z", "--json").out)["id"] == "mem_own"
+
+
+def test_a_file_that_is_read_again_takes_the_place_of_what_waits(reviewed: Run, tmp_path: Path) -> None:
+    for text in ("The cache is Redis.", "The cache is Valkey."):
+        (tmp_path / "notes.md").write_text(f"# Notes\n\n{text}\n")
+        reviewed("ingest", "notes.md")
+    assert len(waiting(reviewed)) == 1
+
+
+def test_a_proposal_whose_target_has_gone_is_accepted(run: Run) -> None:
+    run("remember", "What was there.", "--path", "z/z")
+    run("remember", "Proposed text.", "--path", "z/z", "--propose")
+    run("forget", "z/z", "--purge", "--yes")
+    assert run("inbox", "accept", "--all").code == 0
+    assert run("get", "z/z", "--field", "raw").out == "Proposed text.\n"
