@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
 from memcli.app.lookup import load
-from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode

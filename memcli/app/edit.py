@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from memcli.app.derived import follows
 from memcli.app.lookup import telling_where
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
@@ -87,15 +88,13 @@ def edit(
     check_triggers(checked_fields(fields).get("triggers", ()))
     redacted = workspace.redactor.take_in(workspace.space, fields)
     clean = {name: redacted.fields[name] for name in fields}
-    remade = _derived(workspace, clean)
     now = workspace.clock()
 
     def change(memory: Memory, shelf: Shelf) -> Memory:
         if expected is not None:
             _check_unchanged(memory, expected, fields)
         references = _resolved(shelf, memory, clean, now)
-        tags = _derived_tags(workspace, memory, clean) if remade else {}
-        edited = _edited(memory, {**remade, **tags, **clean, **references}, redacted.flags)
+        edited = _edited(memory, {**_derived(workspace, memory, clean), **clean, **references}, redacted.flags)
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")
@@ -149,21 +148,10 @@ def named(shelf: Shelf, refs: Sequence[str], recursive: bool) -> list[Memory]:
     return list(found.values())
 
 
-def _derived(workspace: Workspace, fields: Mapping[str, Json]) -> dict[str, Json]:
-    """The summaries and chunks of a new text: those of the old one would go on telling what no longer holds."""
-    if not isinstance(fields.get("raw"), str) or not fields["raw"].strip():
-        return {}
-    made = workspace.summarizer.describe({"raw": fields["raw"]})
-    follow = ("summary_micro", "summary_short", "summary_long")
-    return {**{name: made.get(name) for name in follow}, "chunks": made.get("chunks")}
-
-
-def _derived_tags(workspace: Workspace, memory: Memory, fields: Mapping[str, Json]) -> dict[str, Json]:
-    """The tags of a new text, where those of the memory were made from the old one and not given."""
-    made: Any = workspace.summarizer.describe({"raw": memory.raw}).get("tags") or ()
-    if not made or tuple(made) != tuple(memory.tags):
-        return {}
-    return {"tags": workspace.summarizer.describe({"raw": fields["raw"]}).get("tags")}
+def _derived(workspace: Workspace, memory: Memory, fields: Mapping[str, Json]) -> dict[str, Json]:
+    """What follows a new text: what was made from the old one would go on saying what no longer holds."""
+    raw = fields.get("raw")
+    return follows(workspace.summarizer.describe, memory, raw) if isinstance(raw, str) and raw.strip() else {}
 
 
 def _resolved(shelf: Shelf, memory: Memory, fields: Mapping[str, Json], now: str) -> dict[str, Json]:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memcli.app.candidate import Candidate
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
 from memcli.app.succession import with_stored
-from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
 from memcli.codec.intake import MAX_OBJECTS
 from memcli.codec.space import encode_space

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from memcli.app.candidate import Candidate
 from memcli.app.inbox import offer
 from memcli.app.remember import Outcome, prepare
-from memcli.app.upsert import Candidate
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError, LockedError, MemcliError, RefusedError, StoreError, UsageError
 from memcli.model.failure import Failure, reason_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from memcli.app.upsert import Candidate, is_read
+from memcli.app.candidate import Candidate, is_read
 from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import MEMORY_FIELDS

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memcli.app.candidate import Candidate
+from memcli.app.derived import Describe
 from memcli.app.proposal import set_apart
-from memcli.app.upsert import Candidate, Upserter
+from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
@@ -95,15 +97,20 @@ def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes
 
 
 def fold(
-    shelf: Shelf, request: Json, may_compact: bool = True, is_in_trash: Callable[[str], bool] = lambda _: False
+    shelf: Shelf,
+    request: Json,
+    may_compact: bool = True,
+    is_in_trash: Callable[[str], bool] = lambda _: False,
+    describe: Describe = lambda _: {},
 ) -> tuple[Change, Json]:
     """What a request of `remember` makes of a space, and its outcomes.
 
-    `may_compact`: what is least valuable may go; `is_in_trash` says whether an id waits there. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
+    `may_compact`: what is least valuable may go; `is_in_trash` says whether an id waits there; `describe` is the
+    semantic layer. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
     """
     if request.get("may_wait") and shelf.header.policy.review:
         return Change(), []
-    upserter = Upserter(shelf, request["now"], is_in_trash)
+    upserter = Upserter(shelf, request["now"], is_in_trash, describe)
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
     place = set_apart if request.get("apart") else lambda candidate, _: candidate

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.app.upsert import Candidate
+from memcli.app.candidate import Candidate
 from memcli.model.memory import Memory
 from memcli.ports import Shelf
 from memcli.record import replace

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from itertools import chain, count
 from typing import Any
 
+from memcli.app.candidate import Candidate, has_place, is_observed, is_read
+from memcli.app.derived import Describe, has_made_tags
 from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
@@ -13,7 +15,7 @@ from memcli.errors import UsageError
 from memcli.model.ids import memory_id, short_digest, text_hash
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.references import SUPERSEDES, removal, without_dangling
-from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
+from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.compaction import room_for
 from memcli.policy.consistency import consistent
@@ -21,7 +23,7 @@ from memcli.policy.draft import Draft, check_references, find
 from memcli.policy.pinning import is_auto_pinned
 from memcli.policy.replaced import Place, is_of_source, outdated
 from memcli.ports import Shelf
-from memcli.record import Record, field, replace
+from memcli.record import replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
@@ -34,27 +36,18 @@ _OF_THE_PIECE = ("headings", "symbol")
 """What is told of a part of a file, and holds no longer where the file is cut otherwise."""
 
 
-class Candidate(Record):
-    """A memory on its way in: the fields that were given, and those that the semantic layer added.
-
-    `redactions` counts what was taken out of it, by kind.
-    """
-
-    given: Mapping[str, Any]
-    derived: Mapping[str, Any]
-    hash: str
-    redactions: Mapping[str, int] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Json]:
-        """As it stands in a request."""
-        return {"given": self.given, "derived": self.derived, "hash": self.hash}
-
-
 class Upserter:
     """Where candidates are put among the memories of a space, found by id, path and hash."""
 
-    def __init__(self, shelf: Shelf, now: str, is_in_trash: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        shelf: Shelf,
+        now: str,
+        is_in_trash: Callable[[str], bool] = lambda _: False,
+        describe: Describe = lambda _: {},
+    ) -> None:
         self.draft = Draft(shelf)
+        self._describe = describe
         self._space = shelf.header.name
         self._now = now
         self._is_in_trash = is_in_trash
@@ -67,7 +60,7 @@ class Upserter:
         existing = self._existing(candidate)
         if existing is None:
             outcome = self._put(self._create(candidate), "created")
-        elif not _has_place(candidate):
+        elif not has_place(candidate):
             outcome = self._put(_confirmed(existing, candidate, self._now), "deduplicated")
         elif (updated := self._merged(existing, candidate)) == existing:
             outcome = _outcome("deduplicated", existing)
@@ -88,7 +81,7 @@ class Upserter:
             raise UsageError(
                 f"memory {old.id} cannot supersede itself", "give a new text, without the id of the old one"
             )
-        if not _has_place(candidate) and (same := self._existing(candidate)) is not None:
+        if not has_place(candidate) and (same := self._existing(candidate)) is not None:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})
@@ -193,11 +186,11 @@ class Upserter:
     def _merged(self, existing: Memory, candidate: Candidate) -> Memory:
         """`existing` with the fields given; what the text alone decides follows the text, the rest stays."""
         given = {k: v for k, v in candidate.given.items() if k not in _KEPT}
-        if _is_observed(given) and "created_at" in candidate.given and candidate.hash != existing.hash:
+        if is_observed(given) and "created_at" in candidate.given and candidate.hash != existing.hash:
             given["created_at"] = candidate.given["created_at"]  # the date of what it now says
         if "path" in given and given["path"] != existing.path:
             given["path"] = self._free_path(given["path"], candidate.hash, existing.id)
-        outdated_keys = _OF_THE_PIECE if _is_observed(given) else ()
+        outdated_keys = _OF_THE_PIECE if is_observed(given) else ()
         before = {k: v for k, v in existing.metadata.items() if k not in outdated_keys}
         content = given.get("content", existing.content)
         digest = text_hash(given.get("raw", existing.raw), encode(content) if content is not None else b"")
@@ -208,6 +201,8 @@ class Upserter:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
+            if "tags" not in given and "tags" in candidate.derived and has_made_tags(self._describe, existing):
+                given["tags"] = candidate.derived["tags"]
         if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
             known = {_link_key(link): link for link in existing.links}
             kept = [link for link in existing.links if link["relation"] == SUPERSEDES]
@@ -247,22 +242,9 @@ def _is_only_elsewhere(existing: Memory, given: Mapping[str, Any]) -> bool:
     Recall sees where; a line more at the top of a file is no reason to write all that is below it anew.
     """
     anchors = given.get("anchors", ())
-    if not _is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
+    if not is_observed(given) or not anchors or len(anchors) != len(existing.anchors):
         return False
     return all(is_same_block(old, new) for old, new in zip(existing.anchors, anchors, strict=True))
-
-
-def _has_place(candidate: Candidate) -> bool:
-    return "path" in candidate.given or "id" in candidate.given
-
-
-def is_read(fields: Mapping[str, Any]) -> bool:
-    """Whether the fields are those of a memory that was read from a file or another store."""
-    return fields.get("provenance", {}).get("source") in READ_SOURCES
-
-
-def _is_observed(given: Mapping[str, Any]) -> bool:
-    return bool(given.get("provenance", {}).get("source") == OBSERVED)
 
 
 def _joined(old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, Json]:

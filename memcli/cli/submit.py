@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from memcli.app.remember import Outcome, remember
-from memcli.app.upsert import Candidate
+from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace
 from memcli.cli.output import is_terminal
 

@@ -16,7 +16,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
-from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store
+from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.safety.untrusted import in_force
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
@@ -83,7 +83,8 @@ def open_workspace(
         layout, lambda *removed: trash().keep(*removed), erasures, lambda p: in_force(p, trust.is_accepted), warn
     )
     past = _past(layout, options.get("rev"), warn)
-    fold = partial(_fold, trust, trash)
+    summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
+    fold = partial(_fold, trust, trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     acts = Acts(layout, log, warn)
     store = past or FileStore(layout, fold, guard, wait, acts=acts, erasures=erasures)
@@ -94,7 +95,7 @@ def open_workspace(
         load_trash=trash,
         load_audit=log,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
-        load_summarizer=cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer")),
+        load_summarizer=summarizer,
         load_redactor=cache(
             lambda: Redactor(
                 store,
@@ -146,13 +147,25 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
     return open_revision(layout, revision, warn)
 
 
-def _fold(trust: FileTrust, load_trash: Callable[[], FileTrash], shelf: Shelf, request: Json) -> tuple[Change, Json]:
+def _fold(
+    trust: FileTrust,
+    load_trash: Callable[[], FileTrash],
+    load_summarizer: Callable[[], Summarizer],
+    shelf: Shelf,
+    request: Json,
+) -> tuple[Change, Json]:
     from memcli.app.remember import fold
 
     name = shelf.header.name
     # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
     may_compact = shelf.header.policy.max_objects is None or trust.is_accepted
-    return fold(shelf, request, may_compact, lambda memory: load_trash().holds(name, memory))
+    return fold(
+        shelf,
+        request,
+        may_compact,
+        lambda memory: load_trash().holds(name, memory),
+        lambda fields: load_summarizer().describe(fields),
+    )
 
 
 def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memcli.app.candidate import Candidate
 from memcli.app.remember import DROP, fold
-from memcli.app.upsert import Candidate
 from memcli.codec.canonical import encode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf

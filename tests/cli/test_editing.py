@@ -215,10 +215,20 @@ def test_links_that_are_edited_lead_to_ids_and_keep_their_dates(run: Run) -> Non
     ]
 
 
-def test_tags_made_from_a_text_go_with_it(run: Run) -> None:
+@pytest.mark.parametrize("how", ["edit", "remember", "inbox"])
+def test_tags_made_from_a_text_go_with_it(run: Run, how: str) -> None:
     run("remember", "Nightingale budget is five million.", "--path", "made")
+    made = run("remember", "The nightingale budget of the year is nine million.", "--kind", "decision", "--json").out
+    placed = json.loads(made)["path"]
     run("remember", "Nightingale budget is six million.", "--path", "given", "--tag", "nightingale")
-    for path in ("made", "given"):
-        assert run("edit", path, "--text", "The budget of owls is four million.").code == 0
-    assert "nightingale" not in run("get", "made", "--json").out.lower()
+    for path, text in (("made", "four"), (placed, "three"), ("given", "two")):
+        new = f"The budget of owls is {text} million."
+        if how == "edit":
+            assert run("edit", path, "--text", new).code == 0
+        else:
+            assert run("remember", new, "--path", path, *(["--propose"] if how == "inbox" else [])).code == 0
+    assert run("inbox", "accept", "--all").code == 0
+    assert "owls" in json.loads(run("get", "made", "--json").out)["tags"]
+    for path in ("made", placed):
+        assert "nightingale" not in json.loads(run("get", path, "--json").out)["tags"]
     assert json.loads(run("get", "given", "--json").out)["tags"] == ["nightingale"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.app.remember import Outcome, prepare
-from memcli.app.upsert import Candidate
+from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace
 from memcli.cli import filters
 from memcli.cli.assignments import assignments, split_pairs
