@@ -150,6 +150,8 @@ def import_bundle(
         is_new = not space.objects and not space.updated_at
         plan = plan_intake(space, incoming, mode, is_new)
         change = change_between(space, plan.after)
+        if mode == "replace":
+            change = replace(change, displaced=frozenset(memory.id for memory in change.put))
         change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
         return _with_room(shelf, change, plan.created, workspace.clock())
 

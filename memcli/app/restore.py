@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
-from memcli.model.references import SUPERSEDES, without_dangling
+from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
 from memcli.model.removal import Run, rejoined, severed_between
 from memcli.model.space import Change
 from memcli.policy.retention import is_due
@@ -30,7 +30,8 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
     """Brings back the memories of the workspace's space that `refs` name, each from the last run that removed it.
 
     All of them or none. Raises NotFoundError, UsageError for the beginning of several ids, ConflictError when an id or
-    a path is taken again, RefusedError when they are more than the space may hold.
+    a path is taken again, RefusedError when they are more than the space may hold. Another version of the same memory
+    that is there goes to the trash.
     """
     runs = [run for run in workspace.trash.runs() if run.space.name == workspace.space]
     found = dict(_find(runs, ref, workspace.space) for ref in refs)
@@ -83,7 +84,8 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
             sound = tuple(without_dangling(memory, back.__contains__) for memory in put)
             return Change(sound, header=replace(next(iter(found.values()))[1].space, objects=()))
         policy = shelf.header.policy
-        return Change(_rejoined(shelf, put, [run for _, run in found.values()]), now=now) if put else Change()
+        rejoined_all = _rejoined(shelf, put, [run for _, run in found.values()])
+        return Change(rejoined_all, now=now, displaced=frozenset(m.id for m in put)) if put else Change()
 
     workspace.store.update(space, change)
     with workspace.behind_the_write():
@@ -134,22 +136,24 @@ def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: M
 def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
     paths: dict[str, str] = {}
     for memory in put:
-        if shelf.get(memory.id) is not None:
+        there = shelf.get(memory.id)
+        if there is not None and not is_same_memory(there, memory):
             raise ConflictError(
                 f"the id {memory.id} is taken again", f"`memcli get {memory.id}` shows by what; nothing was changed"
             )
         other = shelf.at(memory.path)
         holder = other.id if other is not None else paths.get(memory.path)
-        if holder is not None:
+        if holder not in (None, memory.id):
             raise ConflictError(
                 f"the path {memory.path!r} belongs to {holder} now",
                 f"`memcli edit {holder} --set path=...` makes room; nothing was changed",
             )
         paths[memory.path] = memory.id
     most = shelf.header.policy.max_objects
-    if most is not None and put and shelf.size + len(put) > most:
+    coming = sum(shelf.get(memory.id) is None for memory in put)
+    if most is not None and coming and shelf.size + coming > most:
         name = shelf.header.name
         raise RefusedError(
             f"space {name!r} holds {shelf.size} memories and may hold {most} (policy.max_objects)",
-            f"`memcli space policy {name} --set max_objects={shelf.size + len(put)}`",
+            f"`memcli space policy {name} --set max_objects={shelf.size + coming}`",
         )

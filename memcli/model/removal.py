@@ -34,7 +34,7 @@ class Run(Record):
 
 class Going(Record):
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
-    `erased`, the memories that go for good. `severed` are the references that went too, `run` is where the trash keeps
+    `erased`, the memories that go for good. Of `displaced` ids another version stays. `severed` are the references that went too, `run` is where the trash keeps
     it all.
     """
 
@@ -42,6 +42,7 @@ class Going(Record):
     erased: tuple[Memory, ...] = ()
     severed: tuple[Severed, ...] = ()
     run: str = ""
+    displaced: frozenset[str] = frozenset()
 
 
 def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Severed | None:

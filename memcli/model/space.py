@@ -88,7 +88,7 @@ class Change(Record):
 
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
     space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
-    the trash, whatever grace the policy grants.
+    the trash, whatever grace the policy grants. Of `displaced` ids the trash keeps what `put` takes the place of.
     """
 
     put: tuple[Memory, ...] = ()
@@ -96,6 +96,7 @@ class Change(Record):
     now: str = ""
     header: Space | None = None
     erase: bool = False
+    displaced: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.put or self.drop or self.header is not None)

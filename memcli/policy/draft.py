@@ -78,6 +78,7 @@ class Draft:
         self._drop: set[str] = set()
         self._erase: set[str] = set()
         self._gone: dict[str, Memory] = {}
+        self._displaced: dict[str, Memory] = {}
         self._paths: dict[str, str] = {}
         self._hashes: dict[str, dict[str, None]] = {}
         self._header: Space | None = None
@@ -121,6 +122,9 @@ class Draft:
     def take(self, change: Change) -> list[tuple[Memory | None, Memory | None]]:
         """Lays `change` over what is there; returns what each memory that it touches was before, and is now."""
         self._erase |= change.drop if change.erase else set()
+        for name in change.displaced:
+            if (before := self.get(name)) is not None:
+                self._displaced.setdefault(name, before)
         touched: list[tuple[Memory | None, Memory | None]] = [self._take_out(name) for name in sorted(change.drop)]
         touched += [self._take_in(memory) for memory in change.put]
         if change.header is not None:
@@ -131,11 +135,12 @@ class Draft:
 
     def going(self) -> Going:
         """What was taken out, as it was last, in its order: also what was only just laid over."""
-        gone = sorted(self._gone.values(), key=lambda memory: memory.order)
+        gone = sorted({**self._displaced, **self._gone}.values(), key=lambda memory: memory.order)
         return Going(
             replace(self._base.header, objects=tuple(m for m in gone if m.id not in self._erase)),
             tuple(m for m in gone if m.id in self._erase),
             self._severed(),
+            displaced=frozenset(self._displaced.keys() - self._gone.keys()),
         )
 
     def _severed(self) -> tuple[Severed, ...]:

@@ -41,7 +41,8 @@ class Guard:
         before, erased = going.kept, going.erased
         grace = self._in_force(before.policy).grace_days
         if grace == 0:
-            before, erased = replace(before, objects=()), (*before.objects, *erased)
+            gone = (memory for memory in before.objects if memory.id not in going.displaced)
+            before, erased = replace(before, objects=()), (*gone, *erased)
         is_kept = before.objects or (after is None and not erased)
         run = self._keep(before, going.severed) if is_kept else ""
         was_private = before.policy.is_private

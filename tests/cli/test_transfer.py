@@ -293,3 +293,26 @@ def test_an_import_makes_room_as_the_policy_says(run: Run, tmp_path: Path) -> No
     assert run("import", "three.json", "--root", "other").code == 0  # setting max_objects is consent
     assert "The oldest." not in run("list", "--root", "other").out
     assert run("restore", "--list", "--root", "other").out
+
+
+@pytest.mark.parametrize("grace", ["14", "0"])
+def test_what_an_import_replaces_can_be_restored(run: Run, grace: str) -> None:
+    run("remember", "What the bundle says.", "--path", "a/b")
+    run("remember", "What stays the same.", "--path", "a/c")
+    run("export", "--out", "x.json")
+    run("edit", "a/b", "--set", "raw=What was here.")
+    before = run("get", "a/b", "--json").out
+    run("space", "policy", "main", "--set", f"grace_days={grace}")
+    done = run("import", "x.json", "--mode", "replace")
+    assert (done.code, "1 memory is in the trash" in done.err) == (0, grace == "14")
+    assert run("get", "a/b", "--field", "raw").out == "What the bundle says.\n"
+    assert run("fsck").code == 0
+    if grace == "0":
+        assert json.loads(run("restore", "--list", "--json").out) == []
+        return
+    for text in ("What was here.", "What the bundle says.", "What was here."):  # one takes the place of the other
+        assert run("restore", "a/b").code == 0
+        assert run("get", "a/b", "--field", "raw").out == f"{text}\n"
+        assert run("fsck").code == 0
+    assert run("get", "a/b", "--json").out == before
+    assert len(json.loads(run("restore", "--list", "--json").out)) == 1

@@ -140,7 +140,7 @@ def restore(day: Day) -> object:
     if not day.main.trash:
         return False
     name = day.rng.choice(day.main.trash).memory["id"]
-    return day.act(["restore", name], lambda world: world.main.restore(name))
+    return day.act(["restore", name], lambda world: world.main.restore(name, day.now))
 
 
 def collect(day: Day) -> object:

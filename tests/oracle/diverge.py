@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from copy import deepcopy
 
-from tests.oracle.fields import DEFAULTS, Fields, says, value
+from tests.oracle.fields import DEFAULTS, Fields, is_same_memory, says, value
 from tests.oracle.model import Model
 from tests.oracle.world import World
 
@@ -27,7 +27,7 @@ def merge(world: World, theirs: Objects) -> None:
                 continue
             model.objects[name] = deepcopy(kept)
             model.free[name] = {"metadata"} if before is not None else set()
-        elif before is None and not _is_same(left, right):
+        elif before is None and not is_same_memory(left, right):
             _both(model, left, right)
             is_renamed = True
         elif _equal(left, right) or (before is not None and _equal(right, before)):
@@ -62,7 +62,10 @@ def replace(world: World, incoming: Objects, now: str) -> None:
     gone = model.purge(model.objects.keys() - taken.keys(), now)
     if not model.grace:
         world.end(gone, erased=True)
-    world.end([m for n, m in model.objects.items() if m["raw"] != taken[n]["raw"]])
+    displaced = [m for n, m in model.objects.items() if not _equal(m, taken[n])]
+    model.displace(displaced, now)
+    if not model.grace:
+        world.end([m for m in displaced if m["raw"] != taken[m["id"]]["raw"]])
     model.objects = taken
     model.drop_dangling()
     _free_paths(model)
@@ -73,7 +76,7 @@ def _told_apart(model: Model, incoming: Objects) -> Objects:
     known = model.objects.values()
     told: Objects = {}
     for name, memory in deepcopy(incoming).items():
-        if name not in model.objects or _is_same(model.objects[name], memory):
+        if name not in model.objects or is_same_memory(model.objects[name], memory):
             told[name] = memory
             continue
         same = [m["id"] for m in known if _is_twin(m, memory)]
@@ -138,10 +141,6 @@ def _free_paths(model: Model) -> None:
     for name, memory in model.objects.items():
         if paths.count(memory["path"]) > 1:
             model.free.setdefault(name, set()).add("path")
-
-
-def _is_same(first: Fields, second: Fields) -> bool:
-    return says(first) == says(second) or any(first[name] == second[name] for name in ("path", "created_at"))
 
 
 def _is_twin(first: Fields, second: Fields) -> bool:

@@ -31,6 +31,11 @@ def is_read(memory: Fields) -> bool:
     return bool(value(memory, "provenance").get("source") == "observed")
 
 
+def is_same_memory(first: Fields, second: Fields) -> bool:
+    """Whether two of one id are versions of one memory."""
+    return says(first) == says(second) or any(first[name] == second[name] for name in ("path", "created_at"))
+
+
 def same(name: str, first: Any, second: Any) -> bool:
     if name == "links":
         return places(first) == places(second)

@@ -131,11 +131,12 @@ def _is_changed(before: Model, after: Model) -> bool:
 
 
 def _severed(noted: list[Fields], name: str) -> dict[str, tuple[list[Fields], bool, str | None]]:
-    return {
-        one["id"]: (
-            [link for link in one["links"] if link["to"] == name],
-            one.get("superseded_by") == name,
-            one.get("valid_until"),
+    severed: dict[str, tuple[list[Fields], bool, str | None]] = {}
+    for one in noted:
+        links, was_superseded, until = severed.get(one["id"], ([], False, None))
+        severed[one["id"]] = (
+            [*links, *(link for link in one["links"] if link["to"] == name)],
+            was_superseded or one.get("superseded_by") == name,
+            one.get("valid_until") or until,
         )
-        for one in noted
-    }
+    return severed

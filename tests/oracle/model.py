@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from tests.oracle.fields import DEFAULTS, Fields, dated, days, places, same, says, value
+from tests.oracle.fields import DEFAULTS, Fields, dated, days, is_same_memory, places, same, says, value
 
 _MADE_OF_TEXT = {"summary_micro", "summary_short", "summary_long", "chunks"}
 _MADE = _MADE_OF_TEXT | {"path", "kind", "tags", "metadata"}
@@ -72,7 +72,7 @@ class Model:
         given = self._linked(given, now)
         memory, is_told = self._told(given, now)
         if memory is None:
-            return self._create(given, now)
+            return self.create(given, now)
         if not is_told:
             self._confirm(memory, given, now)
         else:
@@ -83,6 +83,8 @@ class Model:
                 known = [link for link in value(memory, "links") if link["relation"] == "supersedes"]
                 new = [link for link in given["links"] if places([link])[0] not in places(known)]
                 given = {**given, "links": [*known, *new]}
+            if given["raw"] != memory["raw"] and "tags" not in given:
+                self._free(memory, {"tags"})  # those that were made from the old text are made anew
             self._change(memory, {**revived, **{k: v for k, v in given.items() if k != "id"}}, now)
         return memory
 
@@ -157,18 +159,21 @@ class Model:
             self.trash = [one for one in self.trash if one.memory["id"] not in gone]
         return list(gone.values())
 
-    def restore(self, name: str) -> Fields:
+    def restore(self, name: str, now: str) -> Fields:
         """Brings back the memory of this id from the last run that removed it."""
         found = next((one for one in reversed(self.trash) if one.memory["id"] == name), None)
         if found is None:
             raise Refused(MISSING)
         memory = deepcopy(found.memory)
-        if (there := self.objects.get(name)) is not None and there != memory:
+        there = self.objects.get(name)
+        if there is not None and there != memory and not is_same_memory(there, memory):
             raise Refused(CONFLICT)
         if (other := self.at(memory["path"])) is not None and other["id"] != name:
             raise Refused(CONFLICT)
         self.trash.remove(found)
-        if there is None:
+        if there != memory:
+            if there is not None:
+                self.displace([there], now)
             self.objects[name] = memory
             self.drop_dangling()
             for other, lost in found.severed.items():
@@ -179,7 +184,29 @@ class Model:
                 if link["relation"] == "supersedes" and old is not None and value(old, "superseded_by") is None:
                     old["superseded_by"] = name
                     old["valid_until"] = value(old, "valid_until") or link.get("created_at")
+        self._rejoin_trash(found)
         return memory
+
+    def displace(self, memories: Iterable[Fields], now: str) -> None:
+        """Puts versions of memories that others take the place of into the trash."""
+        if self.grace:
+            self.trash += [Trashed(now, deepcopy(memory)) for memory in memories]
+
+    def _rejoin_trash(self, found: Trashed) -> None:
+        """What is in the trash gets back its references to what left it, and notes those that led from there to it."""
+        name = found.memory["id"]
+        for one in self.trash:
+            other = one.memory["id"]
+            if other == name:
+                continue
+            if other in found.severed:
+                self._rejoin(one.memory, found.memory, *found.severed[other])
+            links = [deepcopy(link) for link in value(found.memory, "links") if link["to"] == other]
+            was_superseded = value(found.memory, "superseded_by") == other
+            if links or was_superseded:
+                known = one.severed.get(name, ([], False, None))
+                until = value(found.memory, "valid_until") if was_superseded else known[2]
+                one.severed[name] = ([*known[0], *links], known[1] or was_superseded, until)
 
     def collect(self, ttl: float, now: str) -> tuple[list[Fields], list[Fields]]:
         """What a `gc` deletes, and what it takes out of the trash for good."""
@@ -213,7 +240,8 @@ class Model:
         twins.sort(key=lambda m: (not value(m, "active"), m["updated_at"], m["id"]))
         return (twins[0] if twins else None), False
 
-    def _create(self, given: Fields, now: str) -> Fields:
+    def create(self, given: Fields, now: str) -> Fields:
+        """A new memory, whatever there is."""
         self.made += 1
         name = given.get("id", f"?{self.made}")
         memory = {**_FRESH, "pinned": False, "created_at": now, "updated_at": now, **given, "id": name}

@@ -6,6 +6,7 @@ from copy import deepcopy
 
 from tests.oracle.day import Day
 from tests.oracle.fields import Fields, is_read, says, value
+from tests.oracle.model import CONFLICT, Refused
 from tests.oracle.words import KINDS, TAGS, path
 from tests.oracle.world import World
 
@@ -79,12 +80,13 @@ def propose(day: Day) -> object:
         arguments += ["--supersedes", other["id"]]
 
     def change(world: World) -> None:
-        known = [(says(m), m["path"]) for m in (*world.main.objects.values(), *world.inbox.objects.values())]
+        known = [(says(m), _place(m)) for m in (*world.main.objects.values(), *world.inbox.objects.values())]
         if any(said == says(given) and given.get("path", at) == at for said, at in [*known, *world.rejected]):
             return
-        if "path" in given and (there := world.inbox.at(given["path"])) is not None:
-            world.end([there])
-        memory = world.inbox.remember(given, day.now)
+        if "path" in given and world.inbox.at(given["path"]) is not None:
+            memory = world.inbox.create(given, day.now)  # both are kept
+        else:
+            memory = world.inbox.remember(given, day.now)
         world.inbox.free.setdefault(memory["id"], set()).add("proposal")
 
     return day.act([*arguments, "--", given["raw"]], change)
@@ -94,11 +96,15 @@ def accept(day: Day) -> object:
     chosen = _waiting(day)
     if not chosen:
         return False
-    chosen.sort(key=lambda m: (_supersedes(m) in day.main.objects, m["path"], m["id"]))
+    chosen.sort(key=lambda m: (_supersedes(m) in day.main.objects, _place(m), m["id"]))
 
     def change(world: World) -> None:
         for memory in chosen:
+            _check_target(world, memory, chosen)
+        for memory in chosen:
             given = {"raw": memory["raw"], **{n: memory[n] for n in _INBOX_FIELDS if n in memory["proposal"]["given"]}}
+            if "path" in given:
+                given["path"] = _place(memory)
             if "path" in given and (there := world.main.at(given["path"])) is not None and there["raw"] != given["raw"]:
                 world.end([there])
             if (ref := _supersedes(memory)) in world.main.objects:
@@ -118,10 +124,10 @@ def reject(day: Day) -> object:
     def change(world: World) -> None:
         for memory in chosen:
             world.end([memory])
-            world.rejected.append((says(memory), memory["path"]))
+            world.rejected.append((says(memory), _place(memory)))
             stub = {n: memory[n] for n in ("id", "path", "kind", "created_at", "updated_at", "metadata")}
             world.inbox.objects[memory["id"]] = {**stub, "active": False, "relevance": "medium"}
-            world.inbox.free[memory["id"]] = {"metadata"}
+            world.inbox.free[memory["id"]] = {"metadata", "proposal"}
 
     return day.act(["inbox", "reject", *(m["id"] for m in chosen)], change) if chosen else False
 
@@ -149,6 +155,23 @@ def _waiting(day: Day) -> list[Fields]:
     """Some of what waits."""
     waiting = [m for m in day.world.inbox.objects.values() if value(m, "active")]
     return day.rng.sample(waiting, min(len(waiting), day.rng.choice([1, 1, 2, 9])))
+
+
+def _place(memory: Fields) -> str:
+    """The path that it was proposed for, which it may share with others."""
+    return str(memory.get("proposal", {}).get("path") or memory["path"])
+
+
+def _check_target(world: World, memory: Fields, chosen: list[Fields]) -> None:
+    """What is at its path must be what was there when it was proposed, and no other may be accepted with it there."""
+    if "path" not in memory["proposal"]["given"]:
+        return
+    rivals = [m for m in chosen if "path" in m["proposal"]["given"] and _place(m) == _place(memory)]
+    there = world.main.at(_place(memory))
+    known = memory["proposal"]["target"], [there["id"], there["metadata"]["hash"]] if there is not None else None
+    is_changed = there is not None and known[0] != known[1] and says(there) != says(memory)
+    if len(rivals) > 1 or is_changed:
+        raise Refused(CONFLICT)
 
 
 def _supersedes(memory: Fields) -> str | None:
