@@ -109,7 +109,10 @@ def retire_missing(workspace: Workspace, is_missing: Callable[[str], bool]) -> i
         name = memory.metadata.get("source")
         # Of a name that was redacted nobody knows whether it is there.
         return (
-            isinstance(name, str) and "REDACTED" not in name and _is_of(memory, frozenset([name])) and is_missing(name)
+            isinstance(name, str)
+            and "redacted" not in name.casefold()
+            and _is_of(memory, frozenset([name]))
+            and is_missing(name)
         )
 
     return _deactivate(workspace, is_meant)

@@ -31,7 +31,8 @@ MAX_TEXT_BYTES = 1 << 20
 CHECK, DROP, KEEP = "check", "drop", "keep"
 """What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""
 
-_HINTS = ("path_hint", "project")
+HINTS = ("path_hint", "project")
+"""Fields of a memory on its way in that it does not keep: they say where it belongs."""
 _WHEN_THERE = ("untrusted", "compacted")
 
 
@@ -130,7 +131,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         from memcli.app.anchors import anchored
 
         fields = anchored(workspace, fields)
-    given = checked_fields({k: v for k, v in fields.items() if k not in _HINTS})
+    given = checked_fields({k: v for k, v in fields.items() if k not in HINTS})
     if "raw" in given:
         given["raw"] = own_words(given["raw"])
     _check_text(given)
@@ -139,13 +140,13 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
     project = {"project": workspace.project} if workspace.project else {}
     redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:
-        given = checked_fields({k: v for k, v in redacted.fields.items() if k not in _HINTS})
+        given = checked_fields({k: v for k, v in redacted.fields.items() if k not in HINTS})
     for name, check in (("path", check_path), ("id", check_id)):
         if name in given:
             given[name] = check(given[name])
     if "tags" in given:
         given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
-    hints = {name: redacted.fields[name] for name in _HINTS if redacted.fields.get(name)}
+    hints = {name: redacted.fields[name] for name in HINTS if redacted.fields.get(name)}
     content = encode(given["content"]) if "content" in given else b""
     derived = workspace.summarizer.describe({**hints, **given})
     digest = text_hash(given.get("raw", ""), content)

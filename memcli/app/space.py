@@ -93,10 +93,10 @@ def set_policy(
 ) -> tuple[Policy, Policy]:
     """Sets fields of the policy (null takes the default again), or with `whole` all of it; the policies before and after.
 
-    A field may be a part of one, such as `retention.log`. Raises UsageError naming the wrong field, NotFoundError.
+    A field may be a part of one, such as `retention.log`. A space that is missing is made. Raises UsageError naming the
+    wrong field, NotFoundError where nothing is set.
     """
-    check_exists(workspace, name)
-    now = workspace.clock()
+    now, is_new = workspace.clock(), name not in workspace.store.spaces()
     before = after = Policy()
 
     def apply(shelf: Shelf) -> Change:
@@ -107,11 +107,13 @@ def set_policy(
         check_redaction(wanted.get("pii_redaction", {}))
         _check_has_no_secret(workspace, fields)
         after = policy_from_json(wanted, "policy")
-        return Change(header=None if after == before else replace(shelf.header, policy=after, updated_at=now))
+        is_same = after == before and not is_new
+        return Change(header=None if is_same else replace(shelf.header, policy=after, updated_at=now))
 
     if fields or whole:
         workspace.store.update(name, apply)
     else:
+        check_exists(workspace, name)
         before = after = load_policy(workspace, name)
     return before, after
 

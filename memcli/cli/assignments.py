@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.shapes import MEMORY_FIELDS, Shape
 
+_OTHER_NAMES = {
+    "text": "raw",
+    "body": "raw",
+    "type": "kind",
+    "title": "path",
+    "summary": "summary_short",
+    "expires": "valid_until",
+}
 _PLAIN = ("number", "integer", "boolean")
 
 
@@ -22,8 +30,17 @@ def assignments(pairs: list[str] | None, fields: Mapping[str, Shape] | None = No
     given = split_pairs(pairs, "--set")
     for name in given:
         if name not in shapes and (fields is None or name.partition(".")[0] not in shapes):
-            raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(shapes))}")
+            raise no_field(name, shapes)
     return {name: _value(name, value, _shape(name, shapes)) for name, value in given.items()}
+
+
+def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
+    """What to raise for a field that is none of those that are `known`."""
+    from difflib import get_close_matches
+
+    meant = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, sorted(known), 1)), "")
+    hint = f"did you mean {meant!r}?" if meant in known else f"fields: {', '.join(sorted(known))}"
+    return UsageError(f"{where}no field {name!r}", hint)
 
 
 def _shape(name: str, shapes: Mapping[str, Shape]) -> Shape:

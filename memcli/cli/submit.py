@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from memcli.app.remember import Outcome, remember
 from memcli.app.candidate import Candidate
+from memcli.app.remember import Outcome, remember
 from memcli.app.workspace import Workspace
 from memcli.cli.output import is_terminal
 

@@ -68,6 +68,10 @@ class CachedIndex:
     def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
         """The index of the snapshot, brought up to date, and where it is kept."""
         path = self._path(snapshot.space)
+        if not snapshot.fingerprint:  # there is no such space
+            with suppress(OSError):
+                remove(path)
+            return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
         try:
             self._make(self._folder)
             if self._live != self._folder and not os.path.exists(path):

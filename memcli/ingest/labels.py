@@ -93,7 +93,8 @@ def tags_of(file: str) -> list[str]:
     *folders, name = readable(file).split("/")
     stem, suffix = os.path.splitext(name)
     words = [*folders[-3:], stem, _LANGUAGES.get(suffix.lower(), "")]
-    tags = dict.fromkeys(tag for tag in map(slug, words) if len(tag) > 1 and tag not in _DULL)
+    plain = (word for word in words if "@" not in word)  # of somebody's address not even the parts
+    tags = dict.fromkeys(tag for tag in map(slug, plain) if len(tag) > 1 and tag not in _DULL)
     return list(tags)[:_MAX_TAGS]
 
 

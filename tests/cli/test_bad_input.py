@@ -311,3 +311,16 @@ def test_a_field_that_only_an_option_can_be(run: Run, unchanged: None) -> None:
     refused = run("remember", "--object", '{"raw": "New.", "supersedes": "db/choice"}')
     assert (refused.code, "--supersedes" in refused.err) == (2, True)
     assert run("remember", "--batch", "-", stdin='{"raw": "New.", "supersedes": "db/choice"}').code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("tagz", "'tags'"), ("text", "'raw'"), ("importence", "'importance'"), ("qqq", "fields: ")]
+)
+def test_unknown_fields_of_an_object_are_refused(run: Run, tmp_path: Path, name: str, hint: str) -> None:
+    line = json.dumps({"raw": "A text.", name: 1})
+    refused = run("remember", "--object", line)
+    assert (refused.code, f"no field '{name}'" in refused.err, hint in refused.err) == (2, True, True)
+    refused = run("remember", "--batch", "-", stdin=f'{{"raw": "x"}}\n{line}\n')
+    assert (refused.code, "line 2: " in refused.err) == (2, True)
+    assert not (tmp_path / ".memory/spaces/main.json").exists()
+    assert run("remember", "--object", json.dumps({"raw": "A text.", "path_hint": "a/b", "project": "p"})).code == 0

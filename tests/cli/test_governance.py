@@ -490,3 +490,22 @@ def test_what_is_in_the_trash_can_be_erased_at_once(run: Run, tmp_path: Path) ->
     assert not [f for f in (tmp_path / ".memory").rglob("*") if f.is_file() and b"sablefish" in f.read_bytes()]
     assert run("forget", "a/a", "--purge", "--now", "--yes").code == 3
     assert run("audit", "--verify").code == 0
+
+
+def test_a_policy_makes_the_space_that_is_missing(run: Run, tmp_path: Path) -> None:
+    run("init")
+    assert run("space", "policy").code == 3
+    assert run("space", "policy", "main", "--set", "grace_days=0").code == 0
+    assert json.loads((tmp_path / ".memory/spaces/main.json").read_text())["policy"]["grace_days"] == 0
+    assert run("space", "policy", "notes", "--set", "ttl_days=often").code == 2
+    assert not (tmp_path / ".memory/spaces/notes.json").exists()
+
+
+def test_recall_of_a_missing_space_leaves_no_index(run: Run, tmp_path: Path) -> None:
+    run("remember", "The cache is Redis.")
+    assert run("recall", "cache", "-s", "nothere").code == 0
+    assert not list((tmp_path / ".memory/cache").glob("nothere*"))
+    run("recall", "cache")
+    (tmp_path / ".memory/spaces/main.json").unlink()
+    run("recall", "cache")
+    assert not (tmp_path / ".memory/cache/main.index").exists()

@@ -49,7 +49,7 @@ def _remember(run: Run, folder: Path) -> None:
         "--set",
         f'content={{"a": ["{SAID}"]}}',
     )
-    run("remember", "--object", json.dumps({"raw": "y", "content": {TOKEN: 1}, "later_field": SAID}))
+    run("remember", "--object", json.dumps({"raw": "y", "content": {TOKEN: 1}, "metadata": {"later": SAID}}))
     run("remember", "no token here", "--scope", "global", "--meta", f"who={MAIL}")
     run("remember", "-", stdin=SAID)
 
@@ -456,3 +456,18 @@ def test_a_crash_leaves_no_secret_behind(tmp_path: Path) -> None:
     else:
         pytest.fail("it never came through")
     assert point > 10
+
+
+def test_addresses_in_names_of_files_are_redacted(run: Run, tmp_path: Path) -> None:
+    names = ("docs/jane.doe@corp.org.md", "docs/john.doe@corp.org.md", "jack.roe@corp.org/notes.md")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"# Notes\n\nThe cache of {len(name)} is Redis, {name[5]}.\n")
+    assert json.loads(run("ingest", ".", "--json").out)["created"] == 3
+    again = json.loads(run("ingest", ".", "--json").out)
+    assert (again["deduplicated"], again.get("retired", 0)) == (3, 0)
+    stored = (tmp_path / ".memory/spaces/main.json").read_text()
+    assert not [part for part in ("jane", "john", "jack", "corp") if part in stored]
+    assert len({memory["metadata"]["source"] for memory in json.loads(stored)["objects"]}) == 3
+    run("remember", "The font is here.", "--path", "assets/icon@2x.png", "--tag", "x")
+    assert run("get", "assets/icon@2x.png").code == 0

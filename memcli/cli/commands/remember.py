@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.app.remember import Outcome, prepare
 from memcli.app.candidate import Candidate
+from memcli.app.remember import HINTS, Outcome, prepare
 from memcli.app.workspace import Workspace
 from memcli.cli import filters
-from memcli.cli.assignments import assignments, split_pairs
+from memcli.cli.assignments import assignments, no_field, split_pairs
 from memcli.cli.input import read_text
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.origins import from_file, full_hash
@@ -21,6 +21,7 @@ from memcli.cli.verb import verb
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.memory import TRIGGERED_KINDS, Json
+from memcli.model.shapes import MEMORY_FIELDS
 
 _TEXT_LIMIT = 64 << 20
 
@@ -182,6 +183,9 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
             f"{where} has the field supersedes, which no memory has",
             "use --supersedes, or a link of the relation supersedes",
         )
+    known = {*MEMORY_FIELDS, *HINTS}
+    if unknown := [name for name in fields if name not in known]:
+        raise no_field(unknown[0], known, f"{where} has ")
     return fields
 
 

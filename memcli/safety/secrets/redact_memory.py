@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,8 @@ from memcli.safety.secrets.hits import Hit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
+_NAMED = re.compile(r"links\[\d+\]\.to\Z|metadata\.source\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
+"""Fields below the top level that hold names: ids and files."""
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "metadata": frozenset(["hash", FLAGS]),
@@ -225,7 +228,7 @@ class _Walk:
 
     def _named(self, value: str, name: str, where: str) -> str:
         """A text that a name is given: `{"password": "..."}` is a secret by its name."""
-        if name == "to" and where.startswith("links["):
+        if _NAMED.match(where):
             return self._text(value, where, is_name=True)
         clean = self._text(value, where)
         head = f"{name}: "
@@ -237,6 +240,23 @@ class _Walk:
 
     def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
         clean, hits = self._detector.redact(text, as_name=is_name)
+        if is_name and "@" in clean:
+            clean, more = self._parts(clean)
+            hits = [*hits, *more]
         if hits:
             self.found.append((where, hits))
         return clean
+
+    def _parts(self, name: str) -> tuple[str, list[Hit]]:
+        """A path without addresses in the names of its folders, and in that of its file before the extension: beside
+        a slash or an extension an address is none in a text."""
+        clean, found = [], list[Hit]()
+        for part in name.split("/"):
+            stem, suffix = os.path.splitext(part)
+            told, hits = self._detector.redact(part, as_name=True)
+            if not hits and suffix:
+                told, hits = self._detector.redact(stem, as_name=True)
+                told += suffix
+            clean.append(told)
+            found += hits
+        return "/".join(clean), found
