@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from memcli.app.edit import alter
 from memcli.app.lookup import load
 from memcli.app.workspace import Workspace
+from memcli.codec.space import policy_to_json
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, as_dict
 from memcli.safety.injection.screening import accepted, inspect, is_accepted
+from memcli.safety.untrusted import tightened
 
 
 class Standing(Record):
@@ -28,6 +30,17 @@ class Standing(Record):
 def standing(workspace: Workspace) -> list[Standing]:
     """Every space of the store. Raises CorruptError, StoreError."""
     return [_of(workspace, name) for name in workspace.store.spaces()]
+
+
+def believed(workspace: Workspace) -> dict[str, dict[str, Json]]:
+    """For each space the fields of its policy that hold only in a store that is accepted. Raises CorruptError, StoreError."""
+    found: dict[str, dict[str, Json]] = {}
+    for name in workspace.store.spaces():
+        policy = load(workspace, name).policy
+        tight = policy_to_json(tightened(policy))
+        if loose := {field: v for field, v in policy_to_json(policy).items() if tight.get(field) != v}:
+            found[name] = loose
+    return found
 
 
 def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.merge import Merged
+from memcli.codec.merge_fields import DELETED
 from memcli.model.changes import STATUSES, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
@@ -68,16 +69,23 @@ def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
 
 def merged_text(merged: Merged) -> str:
     """What a merge could not decide, on one line."""
-    told = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts[:_SHOWN_CONFLICTS]]
-    rest = len(merged.conflicts) - len(told)
+    back = [c.path for c in merged.conflicts if c.field == DELETED]
+    decided = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts if c.field != DELETED]
     parts = []
-    if told:
-        names = f"{', '.join(told)}{f' and {rest} more' if rest else ''}"
-        what = "1 conflict" if len(merged.conflicts) == 1 else f"{len(merged.conflicts)} conflicts"
-        parts.append(f"{what}, the newer value kept and the older noted in metadata.conflicts: {names}")
+    if decided:
+        what = "1 conflict" if len(decided) == 1 else f"{len(decided)} conflicts"
+        parts.append(f"{what}, the newer value kept and the older noted in metadata.conflicts: {_first(decided)}")
+    if back:
+        told = "kept, because one side edited what the other deleted"
+        parts.append(f"{told}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
     if merged.moved:
         parts.append(f"two memories with one path, so one is now at {', '.join(sorted(merged.moved.values()))}")
     return "; ".join(parts)
+
+
+def _first(names: Sequence[str]) -> str:
+    rest = len(names) - _SHOWN_CONFLICTS
+    return f"{', '.join(names[:_SHOWN_CONFLICTS])}{f' and {rest} more' if rest > 0 else ''}"
 
 
 def _space_line(space: SpaceChange) -> str:

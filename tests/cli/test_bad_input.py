@@ -323,4 +323,7 @@ def test_unknown_fields_of_an_object_are_refused(run: Run, tmp_path: Path, name:
     refused = run("remember", "--batch", "-", stdin=f'{{"raw": "x"}}\n{line}\n')
     assert (refused.code, "line 2: " in refused.err) == (2, True)
     assert not (tmp_path / ".memory/spaces/main.json").exists()
-    assert run("remember", "--object", json.dumps({"raw": "A text.", "path_hint": "a/b", "project": "p"})).code == 0
+    assert (
+        run("remember", "--object", json.dumps({"raw": "A text.", "path_hint": "a/b", "project": "p", "x_own": 1})).code
+        == 0
+    )

@@ -37,7 +37,7 @@ def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> Non
     assert run("remember", "--file", "note.txt", "--path", "b").code == 0
     assert run("remember", "--path", "c", stdin="From a pipe.").code == 0
     assert run("remember", "-", "--path", "d", stdin="From a dash.").code == 0
-    assert run("remember", "--object", '{"raw": "From an object.", "path": "e", "metadata": {"mine": [1]}}').code == 0
+    assert run("remember", "--object", '{"raw": "From an object.", "path": "e", "x_mine": [1]}').code == 0
     texts = [stored(run, path)["raw"] for path in "abcde"]
     assert texts == [
         "From an argument.",

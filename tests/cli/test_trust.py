@@ -277,3 +277,20 @@ def test_what_was_imported_is_unreviewed_until_accepted(run: Run, tmp_path: Path
 def test_options_that_do_not_go_together(run: Run) -> None:
     run("init")
     assert run("trust", "--status", "--revoke").code == 2
+
+
+def test_trust_shows_what_it_puts_in_force(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.")
+    run("space", "policy", "main", "--set", "allow_delete=true", "--set", "export_path=out.json")
+    (tmp_path / ".memory/config.toml").write_text('space = "main"\nembedder = "off\\u001b[31m"\n')
+    run("trust", "--revoke")
+    waiting = run("trust", "--status").out
+    accepted = run("trust").out
+    for line in ("policy of main: allow_delete = true", 'policy of main: export_path = "out.json"', "embedder = "):
+        assert line in waiting
+        assert line in accepted
+    assert "Not in force before" in waiting
+    assert "In force because" in accepted
+    assert "\x1b" not in accepted
+    shown = json.loads(run("trust", "--status", "--json").out)["believed"]
+    assert shown["policies"] == {"main": {"allow_delete": True, "export_path": "out.json"}}

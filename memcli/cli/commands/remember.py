@@ -24,6 +24,8 @@ from memcli.model.memory import TRIGGERED_KINDS, Json
 from memcli.model.shapes import MEMORY_FIELDS
 
 _TEXT_LIMIT = 64 << 20
+_OWN = "x_"
+"""How the names of fields begin that are the caller's own: they are kept as they are."""
 
 
 class RememberOptions(Options):
@@ -184,7 +186,7 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
             "use --supersedes, or a link of the relation supersedes",
         )
     known = {*MEMORY_FIELDS, *HINTS}
-    if unknown := [name for name in fields if name not in known]:
+    if unknown := [name for name in fields if name not in known and not name.startswith(_OWN)]:
         raise no_field(unknown[0], known, f"{where} has ")
     return fields
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.session import Session
 from memcli.cli.verb import verb
 from memcli.errors import UsageError
+from memcli.model.memory import Json
 
 if TYPE_CHECKING:
     from memcli.app.trust import Standing
@@ -38,7 +39,7 @@ def command(session: Session, options: TrustOptions) -> None:
 
     Example: memcli trust --status && memcli trust
     """
-    from memcli.app.trust import accept_memories, standing
+    from memcli.app.trust import accept_memories, believed, standing
 
     if sum((bool(options.refs), options.imported, options.status, options.revoke)) > 1:
         raise UsageError("memories, --imported, --status and --revoke do not go together", "give one of them")
@@ -57,9 +58,37 @@ def command(session: Session, options: TrustOptions) -> None:
         trust.revoke()
     elif not options.status:
         trust.accept()
-    spaces = standing(workspace)
-    data = {"accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces]}
-    session.output.answer(data, _told(trust.is_accepted, workspace.root, spaces))
+    spaces, config, policies = standing(workspace), _config(workspace.root), believed(workspace)
+    data = {
+        "accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces],
+        "believed": {"config": config, "policies": policies},
+    }  # fmt: skip
+    lines = [_told(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
+    session.output.answer(data, "\n".join(lines))
+
+
+def _config(root: str) -> dict[str, Json]:
+    """The settings of the store that hold only once it is accepted."""
+    from memcli.settings import HARMLESS_FIELDS
+    from memcli.store.layout import Layout
+    from memcli.wiring.roots import read_config
+
+    values = read_config(Layout(root)).values
+    return {name: value for name, value in values.items() if name not in HARMLESS_FIELDS}
+
+
+def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str, Mapping[str, Json]]) -> list[str]:
+    from memcli.codec.canonical import encode_line
+    from memcli.render.clean import clean_line
+
+    lines = [f"config.toml: {name} = {encode_line(value).decode()}" for name, value in config.items()]
+    lines += [
+        f"policy of {space}: {name} = {encode_line(value).decode()}"
+        for space, fields in policies.items()
+        for name, value in fields.items()
+    ]
+    head = "In force because the store is trusted:" if accepted else "Not in force before `memcli trust`:"
+    return [head, *(f"  {clean_line(line)}" for line in lines)] if lines else []
 
 
 def _told(accepted: bool, root: str, spaces: Sequence[Standing]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -252,11 +251,11 @@ class _Walk:
         a slash or an extension an address is none in a text."""
         clean, found = [], list[Hit]()
         for part in name.split("/"):
-            stem, suffix = os.path.splitext(part)
+            stem, dot, suffix = part.rpartition(".")
             told, hits = self._detector.redact(part, as_name=True)
-            if not hits and suffix:
+            if not hits and stem:
                 told, hits = self._detector.redact(stem, as_name=True)
-                told += suffix
+                told += dot + suffix
             clean.append(told)
             found += hits
         return "/".join(clean), found
