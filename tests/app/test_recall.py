@@ -184,3 +184,9 @@ def test_no_topic_finds_nothing_and_with_a_kind_all_of_it(workspace: Workspace, 
     put(workspace, memory("a", kind="decision"), memory("b"))
     assert ids(ask(workspace, topic)) == []
     assert ids(ask(workspace, topic, kinds=("decision",))) == ["a"]
+
+
+def test_spaces_of_one_policy_share_their_detector(workspace: Workspace) -> None:
+    redactor = workspace.redactor
+    assert redactor.by_policy({}) is redactor.by_policy({})
+    assert redactor.by_policy({"detectors": ["secrets"]}) is not redactor.by_policy({})

@@ -95,6 +95,7 @@ CASES = (
     Case("forget", ("forget", "git/svn")),
     Case("forget --recursive", ("forget", "git", "--recursive")),
     Case("forget --purge", ("forget", "git/svn", "--purge", "--yes"), (*FIRST, MAY_DELETE)),
+    Case("forget --purge --now", ("forget", "git/svn", "--purge", "--now", "--yes"), FIRST),
     Case("gc", ("gc",), (*FIRST, MAY_DELETE)),
     Case("import --mode merge", ("import", "bundle.json"), _EXPORTED),
     Case("import --mode replace", ("import", "bundle.json", "--mode", "replace"), _EXPORTED),
