@@ -10,9 +10,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
-from memcli.record import replace
 from tests.faults.scene import fast_folder, warm_up
 from tests.oracle.day import Day, Options, Report
 
