@@ -14,7 +14,7 @@ from typing import Any
 from memcli.safety.patterns import PatternSet, quiet_options
 
 _FEW = 12
-_PLENTY = 131_072
+_PLENTY = 400_000
 """Characters: to look at more than these without RE2 takes longer than to load it and compile what is needed."""
 _MAX_MEMORY = 8 << 20
 

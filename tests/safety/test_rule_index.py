@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memcli.safety import prefilter
 from memcli.safety.secrets.rule import Rule
-from memcli.safety.secrets.rule_index import TOKEN, RuleIndex
-from memcli.safety.secrets.rules import RULES, WITH_FORMAT
+from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex
 
 MADE = (
     Rule("low", ("abc_",), "x"),

@@ -1,8 +1,8 @@
-"""Rules for markup that forges a turn, a tool call or the end of quoted text."""
+"""Rules for markup that forges a turn, a tool call or the end of quoted text, and for signals that stand together."""
 
 from __future__ import annotations
 
-from memcli.safety.injection.rule import MARKUP, Rule
+from memcli.safety.injection.rule import EXFILTRATION, INSTRUCTIONS, MARKUP, Rule
 
 _HARM = (
     r"(?:must (?:now |always )?(?:reveal|leak|obey|ignore|send|delete|print|disable|dump|upload)|obeys?|ignore|disregard|never refuse|never ask|from now on|no longer|reveal|leak|dump|wipe|delete|disable|override|unrestricted|"
@@ -71,3 +71,71 @@ MARKUP_RULES: tuple[Rule, ...] = (
     ),
     Rule(MARKUP, (("{{",),), r"\{\{[#/](?:system|assistant|user)~?\}\}"))
 # fmt: on
+
+
+_AGENT = (
+    r"\b(?:ais?|llms?|(?:language )?models?|assistants?|agents?|(?:chat|support )?bots?|copilot|claude|chatgpt|gpt)\b"
+)
+_READS = (
+    rf"(?:(?:if|when|whenever|once|as) (?:you|an? {_AGENT}) (?:are an? (?:\w{{1,12}} )?{_AGENT}|loads?|reads?|retrieves?|sees?|process(?:es)?|finds?)\b"
+    rf"|{_AGENT} (?:that|who|which) (?:read|retrieve|load|see|process|find)s? this"
+    r"|(?:dear|attention|note to(?: the)?|hello|hi|hey|to (?:the|all|any)),? (?:\w{1,12} )?(?:ai|llm|assistant|agents?|model|bot|copilot|claude)\b)"
+)
+_NOW = r"\b(?:from (?:now|here|today|this (?:point|moment|message|line)) on(?:wards?)?|from (?:now|here)\b|henceforth|starting (?:now|today)|as of now)"
+_LAWS = r"(?:instructions?|rules?|guidelines?|polic(?:y|ies)|prompts?|restrictions?|limits|filters?|safeguards)"
+_GONE = r"(?:outdated|obsolete|void|lifted|suspended|revoked|(?:do|does|did) not (?:count|apply|exist|matter)|no longer (?:count|apply|exist|matter|hold|bind)\w*|expired|wrong|existed)"
+_ONLY = r"\b(?:obey|follow|trust|listen to|take (?:orders|commands|instructions) from|answer to) (?:only|nobody but|no one but|any (?:instruction|order|command))\b|\b(?:only|solely) (?:obey|follow|trust|listen to)\b"
+_HIDE = (
+    r"(?:do not|don't|never|without|nothing|not) (?:\w{1,12} )?(?:mention|tell|reveal|report|inform|notify|disclos|alert|warn|show|log|say)\w{0,4}"
+    r"(?: \w{1,12}){0,4}? (?:it|this|that|them|him|her|anyone|anybody|(?:to )?(?:the )?(?:user|human|owner|operator|developer|person|team|admin)s?)\b"
+    r"|\bkeep (?:it|this) (?:secret|quiet|hidden|confidential|to yourself)|\bso that (?:nobody|no one|the (?:user|logger|human|owner|filter)s?) (?:\w{1,12} ){0,2}(?:not )?(?:notice|see|find|detect|know)"
+)
+_FREELY = r"without (?:any )?(?:asking|confirmation|approval|permission|review|hesitation|question|filter|restriction|limit)\w{0,2}|no (?:questions asked|longer need\w{0,2} (?:approval|permission|confirmation))|(?:each|every|any|all) (?:command|order|request)s?\b|unrestricted|no (?:restrictions|limits|filters)"
+_KEPT = (
+    r"(?:\b\w{2,30}_(?:key|token|secret|password)s?\b|\bprintenv\b|\.env\b|\.netrc\b|\.aws/|\.ssh/|id_rsa|id_ed25519|/proc/self/environ|/etc/(?:passwd|shadow)|\bauthorization`? headers?|"
+    r"\bsystem prompt|\bhidden (?:text|prompt|instructions)|\b(?:text|everything|all|words|lines) (?:that stands? )?(?:above|before) (?:this|\"you|you)\b|\benvironment variables\b|\b(?:api|access|private|ssh|signing|session) (?:keys?|tokens?)\b|\bcredentials\b|\bpasswords?\b)"
+)
+_GIVE = r"\b(?:print|paste|append|includ|post|send|upload|output|reveal|repeat|leak|attach|embed|exfiltrat|copy|writ|forward|submit|email|mail|quot|dump|recit)(?:e|es|s|ing|ed)?\b"
+_NAMED = r"(?:\b\w{2,30}_(?:key|token|secret|password)s?\b|\bprintenv\b|\.env\b|\.netrc\b|\.aws/|\.ssh/|id_rsa|id_ed25519|/proc/self/environ|/etc/(?:passwd|shadow)|\bsystem prompt|\benvironment variables\b|\ball (?:the |your )?(?:keys|tokens|secrets|passwords|credentials))"
+_AWAY = r"(?:\b(?:to|at|via|through) (?:https?://|the (?:url|webhook|address)\b|[\w.+-]{1,40}@[\w-]{1,40}\.\w{2,8})|\bpastebin)"
+_DO = r"\b(?:print|paste|append|include|post|send|upload|output|reveal|repeat|leak|attach|embed|exfiltrate|copy|write|forward|submit|email|mail|quote|dump|recite)\b"
+_OUT = (
+    r"(?:\b(?:in|into|to|at|with|of) (?:the end of )?(?:your|each|every|its|the (?:next|first)|the) (?:next |first )?(?:reply|replies|answer|response|output|chat|conversation|message)\b|"
+    r"\bin an? html comment|\bpublic (?:issue|gist|channel|repo\w*)|\bword for word|\bverbatim|\breversed\b)"
+)
+_POISON = r"\b(?:(?:store|save|keep|remember|record) (?:this|the following) as an? (?:permanent|standing|new|core) (?:rule|instruction|memory|fact)|add (?:yourself )?a memory|(?:overwrite|replace|delete) all (?:other )?(?:entries|memories|notes)|(?:note|message|memo) (?:for|to) (?:later|future|other) (?:sessions?|agents?|instances?|conversations?|selves))"
+_THEN = r"\b(?:must|should|has to|have to|shall|claim|trust|take|run|execute|approve|answer|recommend|say|treat|accept|grant|pretend|always|never|delete|overwrite)\b"
+_SAY = r"\b(?:claim|answer|say|tell (?:them|the user|everyone)|recommend|assure|state|insist) (?:them |the user |everyone )?(?:that|to)\b"
+_ALWAYS = r"\b(?:whatever|whenever|no matter|regardless|in every answer|always|each time|every time)\b"
+
+
+def _near(first: str, second: str, gap: int = 120) -> str:
+    """One within `gap` characters of the other, in either order."""
+    between = rf"[^\n]{{0,{gap}}}?"
+    return rf"(?:{first}){between}(?:{second})|(?:{second}){between}(?:{first})"
+
+
+_READER_WORDS = ("ai", "ais", "llm", "assistant", "agent", "model", "language model", "bot", "chatbot", "support bot", "copilot", "claude", "chatgpt", "gpt")  # fmt: skip
+_GIVE_WORDS = ("print", "paste", "append", "includ", "post", "send", "upload", "output", "reveal", "repeat", "leak", "attach", "embed", "exfiltrat", "copy", "writ", "forward", "submit", "email", "mail", "quot", "dump", "recit")  # fmt: skip
+
+SIGNAL_RULES: tuple[Rule, ...] = (
+    Rule(
+        EXFILTRATION,
+        (_GIVE_WORDS,),
+        rf"(?:{_DO})[^\n.]{{0,80}}?(?:{_KEPT})[^\n]{{0,100}}?(?:{_OUT}|{_HIDE})|(?:{_DO})[^\n.]{{0,40}}?(?:{_OUT})[^\n.]{{0,60}}?(?:{_KEPT})|(?:{_DO})[^\n]{{0,80}}?(?:{_NAMED})[^\n]{{0,80}}?(?:{_AWAY})",
+    ),
+    Rule(
+        EXFILTRATION,
+        (_READER_WORDS,),
+        rf"{_AGENT} (?:\w{{1,12}} )?(?:must|should|has to|have to|shall|needs? to|will) (?:\w{{1,12}} )?(?:{_GIVE})[^\n.]{{0,80}}?(?:{_KEPT})",
+    ),
+    Rule(INSTRUCTIONS, ((*_READER_WORDS, "if", "when", "whenever", "once", "as", "dear", "attention", "note", "hello", "hi", "hey", "to"),), _near(_READS, rf"{_HIDE}|{_FREELY}|{_ONLY}|your (?:new|real|true|only) (?:goal|task|role|instructions|job)|{_GONE}|overwrite all|curl |claim that", 160)),
+    Rule(INSTRUCTIONS, (("obey", "follow", "trust", "listen", "take", "answer", "only", "solely"), ("text", "note", "file", "this", "memory", "message", "code word", "below", "that address", "instruction")), rf"(?:{_ONLY})[^\n.]{{0,40}}?\b(?:(?:this|the) (?:text|note|file|memory|message|line)|below|me\b|instruction|address|order)"),
+    Rule(INSTRUCTIONS, (("from", "henceforth", "starting", "as of now"), ("you", "your")), rf"{_NOW}[^\n]{{0,100}}?(?:{_FREELY}|{_HIDE}|{_ONLY}|hidden agenda|\byou (?:are|will be|act as|answer to|have) (?:an? )?(?:\w{{1,12}} )?(?:admin|root|agent|assistant|unrestricted|free|no )|answer that way)"),
+    Rule(INSTRUCTIONS, (("instruction", "rule", "guideline", "polic", "prompt", "restriction"), ("your", "you ", "given", "vendor")), rf"\b(?:your|the) {_LAWS} (?:(?:of|by|from) (?:the|your) \w{{1,12}} |(?:that )?you (?:were|have been|got) (?:given )?|above )?(?:is|are|was|were)? ?(?:now )?{_GONE}|\bnone of your {_LAWS} (?:exist|appl|count|matter)\w{{0,4}}|\bif you (?:no longer|did not|didn't) (?:follow|have|had)(?:ed)? (?:your|any) (?:\w{{1,12}} )?{_LAWS}"),
+    Rule(INSTRUCTIONS, (("no longer", "stopped", "stop", "quit", "longer", "not", "ignored"), ("your ",), ("instruction", "rule", "guideline", "polic", "restriction")), rf"\b(?:no longer|stopp?(?:ed|ing)?|quit|ignored|disregarded) (?:follow(?:ed|ing)?|obey(?:ed|ing)?)? ?your (?:\w{{1,12}} )?{_LAWS}"),
+    Rule(INSTRUCTIONS, (("store", "save", "keep", "remember", "record", "add", "overwrite", "replace", "delete", "note", "message", "memo"), ("rule", "instruction", "memory", "memories", "entries", "notes", "sessions", "agents", "instances", "fact", "session", "selves", "conversation")), _near(_POISON, rf"{_THEN}|{_SAY}|{_HIDE}", 160)),
+    Rule(INSTRUCTIONS, (("whatever", "whenever", "no matter", "regardless", "in every", "always", "each time", "every time"), ("user", "topic", "asked", "asks", "ask ", "question")), rf"{_ALWAYS}[^\n]{{0,60}}?\b(?:the (?:user|topic)|asked|asks?)\b[^\n]{{0,60}}?(?:{_SAY})|(?:{_SAY})[^\n]{{0,80}}?{_ALWAYS}[^\n]{{0,30}}?\b(?:the user|asked|asks)\b"),
+    Rule(INSTRUCTIONS, (("real instruction", "actual instruction", "true instruction", "new instruction", "hidden agenda", "hidden order", "note is over", "end of note", "end of document", "end of context", "end of memory"),), r"\b(?:real|actual|true) (?:instructions?|orders?|task) (?:begin|start|follow|come|are)|\b(?:follow|obey|carry out|execute) the (?:hidden|quoted|real) (?:agenda|orders?|instructions?)|\bnew instructions? (?:begin|follow|start)s?\b|-- ?end of (?:note|document|context|memory|file) ?--"),
+    Rule(INSTRUCTIONS, (("approval", "permission", "confirmation", "approve", "pay", "transfer", "delete", "execute", "run", "you"), ("no longer need", "without asking", "without confirmation", "without approval", "without permission", "at once", "do not ask")), r"\byou (?:no longer|don't|do not) need (?:\w{1,12} )?(?:approval|permission|confirmation)|\b(?:execute|run|approve|pay|transfer|delete|merge)(?:s)? (?:any|every|each|all) (?:\w{1,12} )?(?:without|at once)"),
+)  # fmt: skip

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from memcli.safety.injection.addressed_rules import ADDRESSED_RULES
 from memcli.safety.injection.agent_rules import AGENT_RULES
-from memcli.safety.injection.exfiltration_rules import EXFILTRATION_RULES
 from memcli.safety.injection.family_rules import FAMILY_RULES
-from memcli.safety.injection.markup_rules import MARKUP_RULES
-from memcli.safety.injection.override_rules import OVERRIDE_RULES
+from memcli.safety.injection.markup_rules import MARKUP_RULES, SIGNAL_RULES
+from memcli.safety.injection.override_rules import ADDRESSED_RULES, EXFILTRATION_RULES, OVERRIDE_RULES
 from memcli.safety.injection.rule import Rule
-from memcli.safety.injection.signal_rules import SIGNAL_RULES
 
 RULES: tuple[Rule, ...] = (
     *OVERRIDE_RULES,

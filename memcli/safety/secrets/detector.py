@@ -16,10 +16,8 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.safety.patterns import quiet_options
 from memcli.safety.secrets import views
-from memcli.safety.secrets.hits import Hit, merged, replaced, text_mark
-from memcli.safety.secrets.rule import EMAIL, Rule
-from memcli.safety.secrets.rule_index import SHORTEST, RuleIndex
-from memcli.safety.secrets.rules import KINDS, RULES, WITH_FORMAT
+from memcli.safety.secrets.rule import EMAIL, Hit, Rule, merged, replaced, text_mark
+from memcli.safety.secrets.rules import KINDS, RULES, SHORTEST, WITH_FORMAT, RuleIndex
 
 SECRETS = "secrets"
 MAX_PATTERN = 1000

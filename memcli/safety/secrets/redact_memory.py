@@ -11,7 +11,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import defaults, replace
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.hits import Hit
+from memcli.safety.secrets.rule import Hit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
