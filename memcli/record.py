@@ -71,15 +71,18 @@ class Record(metaclass=_RecordType):
             if not placed.keys().isdisjoint(given):
                 raise TypeError(f"{type(self).__name__}: given twice: {', '.join(placed.keys() & given.keys())}")
             given |= placed
-        values = {**self._defaults, **given}
+        values = given if len(given) == len(setters) else {**self._defaults, **given}
         for name, make in self._factories.items():
             if name not in values:
                 values[name] = make()
         if len(values) != len(setters):
             wrong = ", ".join(sorted(values.keys() ^ setters.keys()))
             raise TypeError(f"{type(self).__name__}: missing or unknown: {wrong}")
-        for name, put in setters.items():
-            put(self, values[name])
+        try:
+            for name, put in setters.items():
+                put(self, values[name])
+        except KeyError:
+            raise TypeError(f"{type(self).__name__}: unknown: {', '.join(values.keys() - setters.keys())}") from None
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set")

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
-import orjson
-
-from memcli.codec.canonical import encode_line
+from memcli.codec.canonical import decode, encode_line
+from memcli.errors import CorruptError
 from memcli.model.memory import Json
 
 _DOMAIN = b"memcli/audit/2\0"  # keeps this digest apart from any other over the same bytes
@@ -75,8 +74,8 @@ def entries(data: bytes) -> Iterator[dict[str, Any]]:
 def parse_entry(line: bytes) -> dict[str, Any] | None:
     """The act that a line tells of; None for what is no whole line."""
     try:
-        entry = orjson.loads(line)
-    except orjson.JSONDecodeError:
+        entry = decode(line, "a line")
+    except CorruptError:
         return None
     return entry if isinstance(entry, dict) and _is_act(entry) else None
 

@@ -1,24 +1,42 @@
 """Canonical JSON: the same value always gives the same bytes.
 
 UTF-8, sorted keys, two spaces of indentation, `\\n`, a newline at the end, no NaN.
+
+orjson reads and writes it. To import orjson takes as long as a seventh of a recall, for the modules of the standard
+library that it wants; so a process that has not imported it leaves small and simple values to the standard library, where
+both agree to the byte.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import orjson
+import sys
+from json import JSONDecodeError, JSONDecoder, JSONEncoder
+from typing import TYPE_CHECKING, Any
 
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json
 
-_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2
+if TYPE_CHECKING:
+    import orjson
+
+_SMALL = 1 << 16
+"""Bytes of JSON, or characters in all texts of a value, that the standard library may see to."""
+_MOST = 2000
+"""Values within a value that are looked through one by one."""
+_MAX_DEPTH = 100
+_LARGEST = 1 << 53
+_DIGITS = 15
+_OTHER: Any = object()
 
 
 def encode(value: Json) -> bytes:
     """`value` as canonical JSON, without the last newline. Raises UsageError for what JSON cannot hold."""
+    if _is_simple(value):
+        return _INDENTED.encode(value).encode()
+    import orjson
+
     try:
-        return orjson.dumps(value, option=_OPTIONS)
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
     except orjson.JSONEncodeError as error:
         raise UsageError(
             f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode"
@@ -27,6 +45,10 @@ def encode(value: Json) -> bytes:
 
 def encode_line(value: Json) -> bytes:
     """`value` on one line with sorted keys, without a newline: for JSON Lines."""
+    if _is_simple(value):
+        return _ON_ONE_LINE.encode(value).encode()
+    import orjson
+
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
@@ -36,6 +58,11 @@ MEND = "`memcli fsck --repair` saves what is whole; or take the file back with `
 
 def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
     """The value that `data` holds. Raises CorruptError naming `name`, line and column."""
+    found = _simple_value(data)
+    if found is not _OTHER:
+        return found
+    import orjson
+
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -47,6 +74,8 @@ def decode(data: bytes | memoryview, name: str, hint: str = MEND) -> Json:
 
 def decode_argument(data: str | bytes, name: str) -> Json:
     """The value that a user gave as JSON. Raises UsageError naming `name`, line and column."""
+    import orjson
+
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -70,3 +99,78 @@ def _reason(error: orjson.JSONDecodeError) -> str:
 def _conflict(data: bytes) -> str:
     marked = any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in data.splitlines())
     return "; the file has conflict markers of an unfinished merge" if marked else ""
+
+
+_INDENTED = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2)
+_ON_ONE_LINE = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _is_simple(value: Json) -> bool:
+    """Whether the standard library writes `value`, and just as orjson would."""
+    if "orjson" in sys.modules:
+        return False
+    left = _MOST
+    room = _SMALL
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        below: list[Json] = []
+        left -= len(level)
+        if left < 0:
+            return False
+        for part in level:
+            kind = type(part)
+            if kind is str:
+                room -= len(part)
+                if room < 0 or not _is_whole(part):
+                    return False
+            elif kind is dict:
+                below += part
+                below += part.values()
+                if any(type(key) is not str for key in part):
+                    return False
+            elif kind is list or kind is tuple:
+                below += part
+            elif part is not None and kind is not bool and (kind is not int or abs(part) > _LARGEST):
+                return False
+        if not below:
+            return True
+        level = below
+    return False
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True
+
+
+def _simple_value(data: bytes | memoryview) -> Json:
+    """What the standard library reads, where orjson would read the same; `_OTHER` for all else, and for what is wrong."""
+    if "orjson" in sys.modules or len(data) > _SMALL:
+        return _OTHER
+    try:
+        text = bytes(data).decode()
+        return _OTHER if "\\u" in text else _DECODER.decode(text)  # what is escaped may be half of a pair
+    except (JSONDecodeError, UnicodeDecodeError, RecursionError, ValueError):
+        return _OTHER
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS or digits == "-0":
+        raise ValueError(digits)
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    if "e" in digits or "E" in digits or len(digits) > _DIGITS:
+        raise ValueError(digits)
+    return float(digits)
+
+
+def _refuse(constant: str) -> Json:
+    raise ValueError(constant)
+
+
+_DECODER = JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_refuse)

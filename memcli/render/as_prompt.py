@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from memcli.codec.canonical import encode_line
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
-from memcli.render.as_json import bundle_to_json
 from memcli.render.clean import clean, clean_line
 from memcli.render.grid import cut
 from memcli.render.inert import inert
@@ -24,7 +23,7 @@ _FROM_CLONE = "They came with a clone that nobody here has accepted: `memcli tru
 def render(bundle: Bundle) -> str:
     """The bundle as a prompt. Every line of recalled text is indented, so none can pass for the fence."""
     body = _body(bundle)
-    nonce = _nonce(bundle, body)
+    nonce = _nonce(body)
     lines = [f'<memory-{nonce} space="{bundle.space}"{_topic(bundle)}>']
     if bundle.sections or bundle.always:
         lines += [HEADER, *([_FROM_CLONE] if bundle.is_from_clone else []), ""]
@@ -118,11 +117,11 @@ def _were(n: int) -> str:
     return "was" if n == 1 else "were"
 
 
-def _nonce(bundle: Bundle, body: str) -> str:
-    """Eight digits that stand nowhere in the body: decimal ones, which are few tokens. Made of the content, so that
+def _nonce(body: str) -> str:
+    """Eight digits that stand nowhere in the body: decimal ones, which are few tokens. Made of the body, so that
     equal bundles are equal bytes, which the caches of prompts want; a text cannot foretell the digest of a bundle that
     it is part of."""
-    seed = encode_line([bundle_to_json(bundle)["sections"], body])
+    seed = body.encode("utf-8", "replace")
     for n in range(256):
         digest = hashlib.sha256(b"memcli/prompt\0%d\0" % n + seed).digest()
         nonce = f"{int.from_bytes(digest[:8]) % 10**8:08}"

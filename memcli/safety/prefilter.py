@@ -16,6 +16,8 @@ from memcli.safety.patterns import PatternSet, quiet_options
 _FEW = 12
 _PLENTY = 400_000
 """Characters: to look at more than these without RE2 takes longer than to load it and compile what is needed."""
+_LONG = 4000
+_PART = 4
 _MAX_MEMORY = 8 << 20
 
 
@@ -47,7 +49,16 @@ class Literals:
     def within(self, text: str) -> frozenset[str]:
         """Those that occur in `text`."""
         found = self.at_once(text)
-        return frozenset([literal for literal in self._literals if literal in text]) if found is None else found
+        return self._one_by_one(text) if found is None else found
+
+    def _one_by_one(self, text: str) -> frozenset[str]:
+        if len(text) < _LONG:
+            return frozenset([literal for literal in self._literals if literal in text])
+        # A long text is gone over once for all literals; few of them have a beginning that occurs in it.
+        parts = {text[at : at + _PART] for at in range(len(text) - _PART + 1)}
+        return frozenset(
+            [word for word in self._literals if (word[:_PART] in parts or len(word) < _PART) and word in text]
+        )
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
