@@ -32,7 +32,7 @@ _LOCK, _LOG = "watch.lock", "watch.log"
 _MAX_BYTES = 1 << 30
 
 
-class WatchOptions(Record):
+class WatchRequest(Record):
     """What a watch is to follow, and how. `all_is_new`: when nothing was seen so far, all files have changed."""
 
     paths: Sequence[str] = ()
@@ -44,11 +44,12 @@ class WatchOptions(Record):
 
 
 @contextmanager
-def open_watch(workspace: Workspace, options: WatchOptions, stop: Event) -> Iterator[tuple[Watch, str]]:
+def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iterator[tuple[Watch, str]]:
     """The watch, and the work tree that it follows: the one that the working directory is in, from where the last
     watch ended. Raises LockedError while there is another watch of the store.
     """
     from memcli.app.watch import Watch
+    from memcli.watch import watcher as _  # noqa: F401 - imports take long, and must not while it is said to run
 
     layout = Layout(workspace.root)
     make_folder(layout.local(""))
@@ -85,16 +86,19 @@ def watch_status(workspace: Workspace) -> dict[str, Json]:
 
 
 def _watcher(
-    root: str, options: WatchOptions, state: SavedState, stop: Event, log: _WatchLog, *, has_git: bool
+    root: str, options: WatchRequest, state: SavedState, stop: Event, log: _WatchLog, *, has_git: bool
 ) -> Watcher:
     from memcli.watch.watcher import Watcher
 
+    seen = state.load()
+    if seen is None and (options.all_is_new or not log.is_there()):
+        seen = WatchState()  # the state of a store that was moved away just now is not that of a first watch
     return Watcher(
         root,
         paths=options.paths,
         globs=options.globs,
         with_git=has_git and options.with_git and _can_run_git(log),
-        state=state.load() or (WatchState() if options.all_is_new else None),
+        state=seen,
         stop=stop,
         warn=log.report,
         once=options.once,

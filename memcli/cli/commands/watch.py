@@ -15,10 +15,10 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from threading import Event
 
-    from memcli.wiring.watch import WatchOptions
+    from memcli.wiring.watch import WatchRequest
 
 
-class WatchVerbOptions(Options):
+class WatchOptions(Options):
     """What `memcli watch` takes."""
 
     paths: list[str] = argument("[FILE...]", "Only these files and folders.", many=True)
@@ -29,8 +29,8 @@ class WatchVerbOptions(Options):
     status: bool = flag(help="Say whether one is at work, and what it did.")
 
 
-@verb(WatchVerbOptions)
-def command(session: Session, options: WatchVerbOptions) -> None:
+@verb(WatchOptions)
+def command(session: Session, options: WatchOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
     The first run takes the work tree as it is for known; later ones begin by catching up with what they missed.
@@ -38,7 +38,7 @@ def command(session: Session, options: WatchVerbOptions) -> None:
 
     Example: memcli watch docs --glob '*.md'
     """
-    from memcli.wiring.watch import WatchOptions
+    from memcli.wiring.watch import WatchRequest
 
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
@@ -47,11 +47,11 @@ def command(session: Session, options: WatchVerbOptions) -> None:
         return
     _watch(
         session,
-        WatchOptions(tuple(options.paths or ()), tuple(options.glob or ()), options.git, options.once, options.embed),
+        WatchRequest(tuple(options.paths or ()), tuple(options.glob or ()), options.git, options.once, options.embed),
     )
 
 
-def _watch(session: Session, options: WatchOptions) -> None:
+def _watch(session: Session, options: WatchRequest) -> None:
     """Watches until asked to stop; also when the store goes away and comes back."""
     import os
 
@@ -69,7 +69,7 @@ def _watch(session: Session, options: WatchOptions) -> None:
             workspace = session.open()
 
 
-def _run(session: Session, workspace: Workspace, options: WatchOptions, stop: Event) -> bool:
+def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
     """Watches until asked to stop, or there is no store any more: then true."""
     from memcli.wiring.watch import open_watch
 
