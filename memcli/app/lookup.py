@@ -10,7 +10,7 @@ from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError, MemcliError, NotFoundError
 from memcli.model.memory import Memory
-from memcli.model.space import Space
+from memcli.model.space import Space, is_named
 from memcli.ports import Snapshot, SpaceView
 
 
@@ -99,7 +99,7 @@ def _find_elsewhere(workspace: Workspace, ref: str) -> tuple[Space, Memory] | No
     for name in other.store.spaces():
         space = load(other, name)
         for memory in space.objects:
-            if ref in (memory.id, memory.path):
+            if is_named(memory, [ref]):
                 return space, other.redactor.show([memory], space.policy)[0]
     return None
 

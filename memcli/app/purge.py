@@ -9,7 +9,8 @@ from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.model.memory import Memory
 from memcli.model.references import made_current, removal
-from memcli.model.space import Change, Touched
+from memcli.model.removal import Run
+from memcli.model.space import Change, Touched, is_named
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 
@@ -37,24 +38,19 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
 
 def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     """The memories in the trash that `refs` name, by id or path."""
-    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
-    return [memory for run in runs for memory in run.space.objects if memory.id in refs or memory.path in refs]
+    return [memory for _, memories in _trashed(workspace, refs) for memory in memories]
 
 
 def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
     erased: list[Memory] = []
-    for run in workspace.trash.runs():
-        if run.space.name != workspace.space:
-            continue
-        named_here = [memory for memory in run.space.objects if memory.id in refs or memory.path in refs]
-        if named_here:
-            ids = {memory.id for memory in named_here}
-            workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
-            workspace.trash.drop(run, ids)
-            touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in named_here]
-            workspace.audit.record(workspace.space, "erase", touched)
-            erased += named_here
+    for run, memories in _trashed(workspace, refs):
+        ids = {memory.id for memory in memories}
+        workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
+        workspace.trash.drop(run, ids)
+        touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
+        workspace.audit.record(workspace.space, "erase", touched)
+        erased += memories
     return erased
 
 
@@ -80,3 +76,10 @@ def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *,
 
     workspace.store.update(workspace.space, apply)
     return replace(purged, quotes=tuple(workspace.find_quotes(purged.memories))) if is_erased else purged
+
+
+def _trashed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Run, list[Memory]]]:
+    """The runs that removed what `refs` name, by id or path, each with those memories."""
+    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
+    found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
+    return [(run, memories) for run, memories in found if memories]

@@ -9,7 +9,7 @@ from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
 from memcli.model.removal import Run, rejoined, severed_between
-from memcli.model.space import Change
+from memcli.model.space import Change, find_reference, is_named
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
 from memcli.record import Record, replace
@@ -53,18 +53,16 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
 
 
 def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:
-    begins: dict[str, tuple[Memory, Run]] = {}
-    for run in runs:
+    exact: tuple[Memory, Run] | None = None
+    ids: dict[str, tuple[Memory, Run]] = {}
+    for run in runs if ref else ():
         for memory in run.space.objects:
-            if ref in (memory.id, memory.path):
-                return memory.id, (memory, run)
-            if memory.id.startswith(ref):
-                begins.setdefault(memory.id, (memory, run))
-    if not ref or not begins:
-        raise NotFoundError(f"no memory {ref[:80]!r} of space {space!r} in the trash", _LIST)
-    if len(begins) > 1:
-        raise UsageError(f"{ref!r} fits {len(begins)} ids in the trash", "give more of the id")
-    return next(iter(begins.items()))
+            if is_named(memory, [ref]):
+                exact = exact or (memory, run)
+            elif memory.id.startswith(ref):
+                ids.setdefault(memory.id, (memory, run))
+    memory, run = find_reference(ref, exact, list(ids), ids.get, f"the trash of space {space!r}", _LIST)
+    return memory.id, (memory, run)
 
 
 def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memory | None, Run]]) -> Restored:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import Record, field, replace
+
+_Found = TypeVar("_Found")
 
 
 class Policy(Record):
@@ -59,17 +62,16 @@ class Space(Record):
 
         Raises NotFoundError when there is none, UsageError when the beginning fits several.
         """
-        begins = []
-        for memory in self.objects:
-            if ref in (memory.id, memory.path):
+        exact = None
+        ids: dict[str, Memory] = {}
+        for memory in self.objects if ref else ():
+            if memory.id == ref:
                 return memory
-            if memory.id.startswith(ref):
-                begins.append(memory)
-        if ref and len(begins) == 1:
-            return begins[0]
-        if ref and len(begins) > 1:
-            raise UsageError(f"{ref!r} fits {len(begins)} ids in space {self.name!r}", "give more of the id")
-        raise NotFoundError(f"no memory {ref!r} in space {self.name!r}", "`memcli list` shows what there is")
+            if memory.path == ref:
+                exact = exact or memory
+            elif memory.id.startswith(ref):
+                ids[memory.id] = memory
+        return find_reference(ref, exact, list(ids), ids.get, f"space {self.name!r}")
 
     def contains(self, name: str) -> bool:
         """Whether there is a memory of this id."""
@@ -122,6 +124,32 @@ class Receipt(Record):
     def removed(self) -> int:
         """How many memories it took away."""
         return sum(not touched.after for touched in self.touched)
+
+
+def find_reference(
+    ref: str,
+    exact: _Found | None,
+    ids: Sequence[str],
+    get: Callable[[str], _Found | None],
+    where: str,
+    hint: str = "`memcli list` shows what there is",
+) -> _Found:
+    """What `ref` names: `exact`, which has it as its id or path, or what `get` has of the only one of `ids`, all of
+    which begin with `ref`. Raises NotFoundError when there is none, UsageError when there are several.
+    """
+    if exact is not None:
+        return exact
+    if len(ids) > 1:
+        raise UsageError(f"{ref!r} fits {len(ids)} ids in {where}", "give more of the id")
+    found = get(ids[0]) if ids else None
+    if found is None:
+        raise NotFoundError(f"no memory {ref!r} in {where}", hint)
+    return found
+
+
+def is_named(memory: Memory, refs: Collection[str]) -> bool:
+    """Whether the id or the path of the memory is one of `refs`."""
+    return memory.id in refs or memory.path in refs
 
 
 def change_between(before: Space, after: Space) -> Change:

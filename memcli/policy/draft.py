@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.removal import Going, Severed, severed_between
-from memcli.model.space import Change, Space, under_any
+from memcli.model.space import Change, Space, find_reference, under_any
 from memcli.ports import Shelf
 from memcli.record import replace
 
@@ -17,16 +17,9 @@ def find(shelf: Shelf, ref: str) -> Memory:
 
     Raises NotFoundError when there is none, UsageError when the beginning fits several.
     """
-    memory = (shelf.get(ref) or shelf.at(ref)) if ref else None
-    if memory is not None:
-        return memory
-    begins = shelf.ids_with_prefix(ref) if ref else []
-    if len(begins) > 1:
-        raise UsageError(f"{ref!r} fits {len(begins)} ids in space {shelf.header.name!r}", "give more of the id")
-    found = shelf.get(begins[0]) if begins else None
-    if found is None:
-        raise NotFoundError(f"no memory {ref!r} in space {shelf.header.name!r}", "`memcli list` shows what there is")
-    return found
+    exact = (shelf.get(ref) or shelf.at(ref)) if ref else None
+    ids = shelf.ids_with_prefix(ref) if ref and exact is None else []
+    return find_reference(ref, exact, ids, shelf.get, f"space {shelf.header.name!r}")
 
 
 def resolve_links(
