@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
-from memcli.code.definitions import DEFINITION, name_of
+from memcli.code.definitions import DEFINITION, EXTENSIONS, name_of
 
 Lines = tuple[int, int]
 """The first and the last line of something, counted from 1."""
@@ -39,8 +39,7 @@ _ANNOTATION = re.compile(r"\A\s*(?:@[\w.]+(?:\([^()]*\))?\s+)+")
 _BODY = re.compile(r"[^;{}()=]*(?:\([^()]*\)[^;{}()=]*){0,8}\{")
 _ASSIGNED = re.compile(r"\s*[=:]\s*(?:async\b\s*)?(?:function\b|\([^()]*\)[^=;{}\n]*=>|\w+\s*=>)")
 _CONSTANT = re.compile(r"\b(?:const|let|var|static|val|final)\b")
-_OF_SELF = re.compile(r"[ \t]*def\s+self\.(\w+)")
-_CONTAINER = r"^[ \t]*(?:[\w()<>:, ]{{0,80}}\s)?(?:impl|namespace|union|protocol|extension|mod|enum\s+class)\b[^;{{}}\n]{{0,120}}?\b{name}\b"
+_CONTAINER = rf"^[ \t]*(?:[\w()<>:, ]{{0,80}}\s)?(?:{EXTENSIONS})(?!\w)[^;{{}}\n]{{0,120}}?\b"
 _GOES_ON = ("{", ")", "]")
 
 
@@ -49,15 +48,14 @@ def find_symbol(text: str, symbol: str, file: str) -> list[Lines]:
     names = [name for name in _PARTS.split(symbol, _MAX_PARTS) if name]
     if not names or len(names) > _MAX_PARTS:
         return []
-    if file.endswith(_PYTHON) and (tree := _parse(text)) is not None:
+    if file.endswith(_PYTHON) and len(text) <= _MAX_PARSED and (tree := parse_python(text)) is not None:
         with suppress(RecursionError):
             return _in_python(tree, names)
     return _Code(text, file).find(names)
 
 
-def _parse(text: str) -> ast.Module | None:
-    if len(text) > _MAX_PARSED:
-        return None
+def parse_python(text: str) -> ast.Module | None:
+    """The syntax tree of `text`; None when it is not Python of this version."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the code of others
         try:
@@ -134,7 +132,7 @@ class _Code:
     def _containers(self, name: str) -> list[Lines]:
         """What is no definition of `name` itself and holds some of what belongs to it: `impl Token`, `namespace auth`."""
         text, found = self._text, []
-        for match in re.finditer(_CONTAINER.format(name=re.escape(name)), text, re.MULTILINE):
+        for match in re.finditer(rf"{_CONTAINER}{re.escape(name)}\b", text, re.MULTILINE):
             end = self._end(match.start(), match.end())
             if end is not None:
                 found.append((text.count("\n", 0, match.start()) + 1, text.count("\n", 0, end) + 1))
@@ -215,10 +213,7 @@ def _occurrences(text: str, name: str) -> Iterator[tuple[re.Match[str], int]]:
 def _is_named(text: str, start: int, name: str) -> bool:
     """Whether the line at `start` defines `name` with a keyword."""
     match = DEFINITION.match(text, start)
-    if match is not None and name_of(match)[0] == name.rstrip("?!="):
-        return True
-    own = _OF_SELF.match(text, start)
-    return own is not None and own[1] == name.rstrip("?!=")
+    return match is not None and name_of(match)[0] == name.rstrip("?!=")
 
 
 def _is_inside(lines: Lines, places: list[Lines]) -> bool:

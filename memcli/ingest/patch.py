@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memcli.ingest.touched import touched
+from memcli.code.touched import touched
 from memcli.record import Record
 
 FORMAT = "--format=%x00%H%x00%P%x00%an%x00%aI%x00%cI%n%B%n%x00"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from memcli.ingest import definitions
+from memcli.code.parts import cut
 from memcli.ingest.outline import Part, parts
 from memcli.model.names import slug
 
@@ -52,7 +52,7 @@ def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
     if kind == "code":
         return (
             Piece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
-            for part in definitions.cut(name, text)
+            for part in cut(name, text)
         )
     if name.endswith(_PARAGRAPHS) or ("." not in name.rpartition("/")[2] and kind in ("guide", "log")):
         return _paragraphs(text)

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import pytest
 
-from memcli.code import noise
+from memcli.code import noise, parts
 from memcli.git.reading import UnfitError
-from memcli.ingest import decisions, definitions, frontmatter, instructions, notes, outline, pieces
+from memcli.ingest import decisions, frontmatter, instructions, notes, outline, pieces
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
@@ -29,7 +29,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "outline": lambda text: list(outline.parts(text)),
     "pieces": lambda text: pieces.pieces("a.md", None, text),
     "pieces of code": lambda text: pieces.pieces("a.py", None, text),
-    "definitions": lambda text: definitions.cut("a.js", text),
+    "parts": lambda text: parts.cut("a.js", text),
     "is_generated": noise.is_generated,
 }
 

@@ -1,4 +1,4 @@
-"""Definitions: source code cut into its top-level functions and classes, each with the comment that stands over it."""
+"""Parts: source code cut into its top-level functions and classes, each with the comment that stands over it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-_START = re.compile(
-    r"(?:(?:export|default|declare|pub(?:\([a-z]+\))?|public|private|protected|internal|static|async|abstract|final|"
-    r"sealed|data|inline|unsafe|open|partial|extern(?: \"C\")?)\s+){0,5}"
-    r"(?:(?:def|class|function\*?|fn|func|fun|struct|enum|union|trait|interface|impl(?:<[^>\n]{0,80}>)?|module|record|object|"
-    r"protocol|namespace|type|typedef struct|macro_rules!|defmodule|defp)\s+(?:\([^)\n]{0,80}\)\s*)?(?P<name>[A-Za-z_$][\w$]*)"
-    r"|(?:const|let|var)\s+(?P<arrow>[A-Za-z_$][\w$]*)\s*(?::[^=\n]{1,80})?=\s*(?:async\s*)?"
-    r"(?:function\b|(?:\([^)\n]{0,120}\)|\w+)\s*(?::[^=\n]{1,60})?=>))"
-)
-_FOR = re.compile(r"\bfor\s+([A-Za-z_]\w*)")
+from memcli.code.definitions import defined
+
 _LEAD = ("//", "/*", " *", "*/", "#", "@", "--", ";;", "[", '"""')
 _CLOSERS = ("}", ")", "]", "{", "end", "else", "where", "begin")
 
@@ -57,16 +50,14 @@ def _squeezed(lines: list[str]) -> str:
 def _python(text: str, lines: list[str]) -> list[tuple[str, int, int]] | None:
     """Name, first line and line behind the last of each definition; None when it is no Python of this version."""
     import ast
-    import warnings
 
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the code, to whoever runs it
-            body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    from memcli.code.symbols import parse_python
+
+    tree = parse_python(text)
+    if tree is None:
         return None
     spans = []
-    for node in body:
+    for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             start = min(node.lineno, *(d.lineno for d in node.decorator_list)) if node.decorator_list else node.lineno
             spans.append((node.name, _with_comment(lines, start - 1, ("#",)), node.end_lineno or start))
@@ -77,16 +68,14 @@ def _by_look(lines: list[str]) -> Iterator[tuple[str, int, int]]:
     """The same for any language whose top level is not indented: a definition ends where the next such line begins."""
     at = 0
     while at < len(lines):
-        match = _START.match(lines[at])
-        if match is None:
+        name = defined(lines[at]) if lines[at][:1] not in (" ", "\t") else ""
+        if not name:
             at += 1
             continue
         end = at + 1
         while end < len(lines) and _goes_on(lines[end]):
             end += 1
-        name = match["name"] or match["arrow"]
-        target = _FOR.search(lines[at]) if lines[at].lstrip().startswith(("impl", "unsafe impl")) else None
-        yield target[1] if target else name, _with_comment(lines, at, _LEAD), end
+        yield name, _with_comment(lines, at, _LEAD), end
         at = end
 
 
