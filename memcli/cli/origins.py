@@ -25,7 +25,7 @@ def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
     path = os.path.relpath(os.path.realpath(file), os.path.realpath(root or os.getcwd())).replace(os.sep, "/")
     if path.startswith("../") or path == "..":
         return dict(fields)
-    from memcli.ingest.labels import readable
+    from memcli.model.names import readable
 
     name = readable(path)
     metadata, provenance = fields.get("metadata", {}), fields.get("provenance", {})

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from memcli.code.definitions import defined, is_holder
+from memcli.code.diff import HUNK
 
 MAX_SYMBOLS = 20
 _MAX_NAME = 80
+_MAX_CONTEXT = 400
 _REACH = 1 << 18
 _MARKDOWN = (".md", ".markdown", ".mdx")
-_HUNK = re.compile(r"@@ -[0-9,]+ \+[0-9,]+ @@ ?([^\n]{0,400})")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+([^\n]{1,80})")
 # What belongs to a definition that is still to come: decorators, attributes, comments.
 _AHEAD = re.compile(r"@\w|#\[|#(?!\w)|//|/\*|\*|--[ \t]|\"\"\"")
@@ -23,22 +24,23 @@ def touched(hunks: bytes, file: str) -> list[str]:
     """The names, in order; headings for a Markdown file. Blank lines touch nothing."""
     names: dict[str, None] = {}
     is_text = file.lower().endswith(_MARKDOWN)
-    text = hunks[:_REACH].decode("utf-8", errors="replace").replace("\0", "")
-    for context, lines in _hunks(text):
+    for context, lines in _hunks(hunks[:_REACH]):
         for name in _headings(context, lines) if is_text else _Scopes(context).follow(lines):
             names[name[:_MAX_NAME]] = None
     return list(names)[:MAX_SYMBOLS]
 
 
-def _hunks(hunks: str) -> Iterator[tuple[str, list[str]]]:
+def _hunks(hunks: bytes) -> Iterator[tuple[str, list[str]]]:
     """What git says each hunk stands in, and its lines."""
     context, lines = "", list[str]()
-    for line in hunks.split("\n"):
-        if head := _HUNK.match(line):
+    for line in hunks.split(b"\n"):
+        head = HUNK.match(line)
+        text = line[head.end() if head else 0 :].decode("utf-8", errors="replace").replace("\0", "")
+        if head:
             yield context, lines
-            context, lines = head[1].strip(), []
+            context, lines = text[:_MAX_CONTEXT].strip(), []
         else:
-            lines.append(line)
+            lines.append(text)
     yield context, lines
 
 

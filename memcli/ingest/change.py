@@ -8,8 +8,9 @@ from functools import cached_property
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.ingest.labels import memory_path, readable, tags_of
+from memcli.ingest.labels import memory_path, tags_of
 from memcli.ingest.patch import Commit, FileDiff
+from memcli.model.names import readable
 from memcli.model.shapes import OBSERVED
 
 MAX_TEXT = 6_000

@@ -12,9 +12,9 @@ from memcli.errors import MemcliError
 from memcli.git.ignore import Secrets
 from memcli.git.repository import check_revisions, find_repository
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
-from memcli.ingest.labels import readable
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of
+from memcli.model.names import readable
 
 TINY_FILES, TINY_LINES = 3, 6
 """A commit that only modifies files, at most so many of them and lines, is one memory: its parts say nothing alone."""

@@ -15,10 +15,10 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.git.ignore import Ignore
 from memcli.git.reading import UnfitError, read_bytes, read_text
 from memcli.git.tree import Tree
-from memcli.ingest.labels import file_places, kind_of, part_path, readable, tags_of
+from memcli.ingest.labels import file_places, kind_of, part_path, tags_of
 from memcli.ingest.pieces import pieces
 from memcli.model.failure import Failure, reason_of
-from memcli.model.names import show
+from memcli.model.names import readable, show
 from memcli.model.shapes import OBSERVED
 
 _PER_QUESTION = 500

@@ -21,10 +21,10 @@ from memcli.git.tree import Tree
 from memcli.ingest.decisions import is_decision, read_decision
 from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.instructions import is_instructions, read_instructions
-from memcli.ingest.labels import readable
 from memcli.ingest.notes import read_note
 from memcli.model.failure import Failure, reason_of
 from memcli.model.ids import short_digest
+from memcli.model.names import readable
 
 Reader = Callable[[bytes, str], Iterator[Mapping[str, object]]]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from memcli.model.names import MAX_PATH, safe_path, slug
+from memcli.model.names import MAX_PATH, readable, safe_path, slug
 
 _MAX_TAGS = 5
 _MAX_ROOT = 150
@@ -31,12 +31,6 @@ _LANGUAGES: Mapping[str, str] = {
     ".hs": "haskell", ".ml": "ocaml", ".clj": "clojure", ".dart": "dart", ".zig": "zig", ".nim": "nim",
     ".html": "html", ".css": "css", ".scss": "css", ".vue": "vue", ".svelte": "svelte", ".proto": "protobuf",
 }  # fmt: skip
-
-
-def readable(file: str) -> str:
-    """A file's name as text on one line: bytes that are no UTF-8 and control characters become U+FFFD."""
-    text = os.fsencode(file).decode("utf-8", errors="replace")
-    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 
 def memory_path(file: str, prefix: str = "", leaf: str = "") -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from memcli.code.diff import BEGINNING, HUNK, as_name
 from memcli.code.touched import touched
 from memcli.record import Record
 
@@ -17,11 +17,9 @@ quote, a space or a sign."""
 _LINK, _SUBMODULE = "120000", "160000"
 _MAX_MESSAGE = 16_384
 # Not in hunks: their lines begin with a space, a sign or @.
-_BOUNDARY = re.compile(rb"\n(?=\x00|diff --git )")
-_NUMBERS = re.compile(rb"^@@ -[0-9,]+ \+[0-9,]+ @@", re.MULTILINE)
+_BOUNDARY = re.compile(rb"\n(?=\x00|" + BEGINNING + rb")")
+_NUMBERS = re.compile(rb"^" + HUNK.pattern, re.MULTILINE)
 _NO_NEWLINE = re.compile(rb"\n\\ [^\n]*")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
-_ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _STATUS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "retyped",
            "U": "conflict"}  # fmt: skip
 _CONFLICT = "conflict"
@@ -99,7 +97,7 @@ def read_log(blocks: Iterable[bytes]) -> Iterator[tuple[Commit, Iterator[FileDif
     sections = _Sections(blocks)
     while (head := sections.take(b"\0")) is not None:
         # A message may have lines that look like the beginning of a diff.
-        while (more := sections.take(b"diff --git ")) is not None:
+        while (more := sections.take(BEGINNING)) is not None:
             head = head if len(head) > _MAX_MESSAGE else head + b"\n" + more
         table = sections.take(b"\0") or b""
         commit = _parse_commit(head)
@@ -171,14 +169,14 @@ class _Row(Record):
 
 def _read_diffs(sections: _Sections, rows: Sequence[_Row]) -> Iterator[FileDiff]:
     for row in rows:
-        section = sections.take(b"diff --git ")
+        section = sections.take(BEGINNING)
         if section is None:
             return
         # A file that turned into a link is one row but two diffs: the old gone, the new come.
         if row.status == "retyped":
-            sections.take(b"diff --git ")
+            sections.take(BEGINNING)
         yield row.diff(section)
-    while sections.take(b"diff --git ") is not None:
+    while sections.take(BEGINNING) is not None:
         pass
 
 
@@ -206,20 +204,8 @@ def _parse_row(line: bytes) -> _Row:
         status=_STATUS.get(status[0], "modified"),
         modes=(old_mode, new_mode),
         is_same_content=old_blob == new_blob,
-        names=[os.fsdecode(unquote(name)) for name in names],
+        names=[as_name(name) for name in names],
     )
-
-
-def unquote(name: bytes) -> bytes:
-    """Undoes git's C-style quoting of names with quotes, backslashes or control characters."""
-    if not name.startswith(b'"'):
-        return name
-    return _ESCAPE.sub(_unescape, name[1:-1])
-
-
-def _unescape(match: re.Match[bytes]) -> bytes:
-    code = match[1]
-    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPED.get(code, code)
 
 
 def _text(data: bytes) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from memcli.git.repository import Repository, find_repository
-from memcli.ingest.labels import readable
+from memcli.model.names import readable
 
 _LOG = (
     "log", "--all", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "--no-color", "--no-ext-diff",

@@ -88,6 +88,12 @@ def natural_order(text: str) -> str:
     return _DIGITS.sub(lambda m: m[0].zfill(12), text)
 
 
+def readable(file: str) -> str:
+    """A file's name as text on one line: bytes that are no UTF-8 and control characters become U+FFFD."""
+    text = file.encode("utf-8", "surrogateescape").decode("utf-8", errors="replace")
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
 def show(text: str) -> str:
     """`text` for a message: quoted, escaped, cut."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")

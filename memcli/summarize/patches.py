@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
+from memcli.code import diff as diffs
+from memcli.code.diff import Section, names
+from memcli.model.names import readable
 from memcli.record import Record, field
 from memcli.summarize.definitions import name_in
 
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?(.*)")
-_GIT_NAMES = re.compile(r"diff --git \"?a/(.+?)\"? \"?b/(.+?)\"?\Z")
 _CALL = re.compile(r"([A-Za-z_$][\w$.:]*)\s*\(")
 _HEADER = re.compile(
     r"(?:commit|Author|AuthorDate|Date|Commit|CommitDate|From|Merge|Signed-off-by|Co-authored-by)\b:?\s"
 )
 _SUBJECT = re.compile(r"Subject:\s*(?:\[PATCH[^\]]*\]\s*)?(.+)")
-_OUTSIDE = ("--- a/", "+++ b/", "--- /dev", "+++ /dev")
-_SIGNATURE = "-- "
-"""What mailers put under a patch."""
+_NOISE = ("index ", "```", "similarity ", "old mode", "new file mode", "#", "--- ", "+++ ", "@@ ", "rename ")
 _MAX_LINE = 400
+_MAX_PLACES = 20
 _NO_NAMES = frozenset(["if", "for", "while", "switch", "return", "catch", "else", "elif", "with", "match"])
 
 
@@ -49,95 +49,31 @@ class Patch(Record, frozen=False):
 
 def read(text: str, source: str = "") -> Patch:
     """What the diff `text` changes; `source` is its file when it does not name one itself."""
-    patch = _Patcher(source).read(text)
-    patch.files = [f for f in patch.files if f.path or f.added or f.removed]
-    return patch
+    diff = diffs.read(text.encode("utf-8", "replace"), strict=False)
+    changes = [_change(section, source) for section in diff.files]
+    messages = (_message(_text(line)) for line in diff.before)
+    return Patch(next(filter(None, messages), ""), [f for f in changes if f.path or f.added or f.removed])
 
 
-class _Patcher:
-    """Goes over the lines of a diff."""
+def _change(section: Section, source: str) -> FileChange:
+    told = names(section.head)
+    file = FileChange(readable(told.file) or (source if section.hunks else ""))
+    if told.is_renamed:
+        file.verb, file.old = "Renames", readable(told.was)
+    elif told.is_new or told.is_deleted:
+        file.verb = "Adds" if told.is_new else "Deletes"
+    for hunk in section.hunks:
+        _note(file, _place(_text(hunk.context).strip()))
+        for sign, _, line in hunk.lines:
+            file.added += sign == b"+"
+            file.removed += sign == b"-"
+            if sign != b" " and len(file.places) < _MAX_PLACES:
+                _note(file, name_in(_text(line)))
+    return file
 
-    def __init__(self, source: str) -> None:
-        self._patch = Patch()
-        self._source = source
-        self._file: FileChange | None = None
-        self._in_hunk = False
-        self._has_headers = True
 
-    def read(self, text: str) -> Patch:
-        self._has_headers = "@@ -" in text or "diff --git " in text
-        for line in text.split("\n"):
-            mark = line[:1]
-            if self._in_hunk and mark in ("+", "-") and not line.startswith(_OUTSIDE) and line != _SIGNATURE:
-                self._count(mark, line)
-            elif mark in ("d", "@", "-", "+", "n", "r", "I") and self._header(line):
-                continue
-            elif self._file is None and not self._patch.message:
-                self._patch.message = _message(line)
-        return self._patch
-
-    def _count(self, mark: str, line: str) -> None:
-        file = self._file or self._begin(self._source)
-        if mark == "+":
-            file.added += 1
-        else:
-            file.removed += 1
-        if len(file.places) < 20:
-            _note(file, name_in(line[1:_MAX_LINE]))
-
-    def _begin(self, path: str) -> FileChange:
-        self._file = FileChange(path)
-        self._patch.files.append(self._file)
-        return self._file
-
-    def _header(self, line: str) -> bool:
-        """Takes a line that is about files or hunks. False when it is neither."""
-        line = line[:_MAX_LINE].rstrip("\r")
-        if line == _SIGNATURE:
-            self._in_hunk = False
-        elif line.startswith("diff --git "):
-            names = _GIT_NAMES.match(line)
-            self._begin(names[2] if names else line[11:])
-            self._in_hunk = False
-        elif line.startswith("diff "):
-            self._file, self._in_hunk = None, False
-        elif hunk := _HUNK.match(line):
-            file = self._file or self._begin(self._source)
-            self._in_hunk = True
-            _note(file, _place(hunk[1]))
-        elif line.startswith(("--- ", "+++ ")):
-            self._named(line)
-        elif line.startswith("Index: "):
-            self._begin(line[7:].strip())
-            self._in_hunk = False
-        elif self._file and line.startswith("new file mode"):
-            self._file.verb = "Adds"
-        elif self._file and line.startswith("rename from "):
-            self._file.verb, self._file.old = "Renames", line[12:].strip()
-        elif self._file and line.startswith("deleted file mode"):
-            self._file.verb = "Deletes"
-        elif line[0] in "+-" and not self._has_headers:
-            # A fragment of a diff without headers.
-            self._in_hunk = True
-            self._count(line[0], line)
-        else:
-            return False
-        return True
-
-    def _named(self, line: str) -> None:
-        """`--- a/old` and `+++ b/new`, as they stand in a diff that git did not make."""
-        name = line[4:].partition("\t")[0].strip().strip('"')
-        is_old = line[0] == "-"
-        path = name[2:] if name[:2] in ("a/", "b/") else name
-        if name == "/dev/null":
-            if self._file and not is_old:
-                self._file.verb = "Deletes"
-            return
-        if self._file is None or (is_old and (self._in_hunk or not self._file.path)):
-            self._begin(path)
-        elif self._file and not is_old and self._file.verb != "Renames":
-            self._file.path = path
-        self._in_hunk = False
+def _text(line: bytes) -> str:
+    return line[: 4 * _MAX_LINE].decode("utf-8", "replace")[:_MAX_LINE]
 
 
 def _note(file: FileChange, place: str) -> None:
@@ -160,5 +96,5 @@ def _message(line: str) -> str:
     if subject:
         return subject[1].strip()
     line = line.strip()
-    is_noise = not line or _HEADER.match(line) or line.startswith(("index ", "```", "similarity ", "old mode", "#"))
+    is_noise = not line or _HEADER.match(line) or line.startswith(_NOISE)
     return "" if is_noise else " ".join(line[:_MAX_LINE].split())

@@ -197,7 +197,8 @@ class _Tree:
 
     def place(self, file: str) -> Place:
         from memcli.app.relocate import Place
-        from memcli.ingest.labels import memory_path, readable
+        from memcli.ingest.labels import memory_path
+        from memcli.model.names import readable
 
         return Place(readable(file), memory_path(file))
 

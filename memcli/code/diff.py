@@ -1,0 +1,279 @@
+"""Diff: what `git diff` or `diff -u` prints, read as files with their names and hunks.
+
+Strictly, where whoever trusts in the answer must not miss a line, or leniently, where a text only looks like a diff.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from operator import lt
+
+from memcli.errors import UsageError
+from memcli.record import Record, field
+
+BEGINNING = b"diff --git "
+NO_FILE = "/dev/null"
+SIGNATURE = b"-- "
+"""What mailers put under a patch."""
+
+# `@@ -1,2 +1,3 @@`; of a merge, one range more for each parent: `@@@ -1,2 -1,2 +1,3 @@@`.
+HUNK = re.compile(
+    rb"(?P<sign>@{2,17}) (?P<old>(?:-\d{1,10}(?:,\d{1,10})? ){1,16})\+(?P<new>\d{1,10})(?:,(?P<size>\d{1,10}))? (?P=sign)"
+)
+_RANGE = re.compile(rb"-(\d+)(?:,(\d+))?")
+_COMBINED = (b"diff --cc ", b"diff --combined ")
+_OF_OTHERS = (b"diff -", b"Index: ")
+_PREFIX = re.compile(r"[abciow12]/")
+_NAMED = (b"rename from ", b"rename to ", b"copy from ", b"copy to ", b"--- ", b"+++ ")
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_TWO_NAMES = re.compile(rb"a/(.+?) b/(.+)")
+_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+
+
+class Names(Record):
+    """The names of a file before and after; of one that is new or deleted, both are the one that it has. They keep bytes
+    that are no UTF-8 as surrogates."""
+
+    was: str
+    file: str
+    is_new: bool = False
+    is_deleted: bool = False
+    is_renamed: bool = False
+
+
+class Hunk(Record):
+    """One hunk: what stands behind its numbers, and for each line its sign (space, plus or minus), its number in the file
+    before if it is removed, else in the one after, and its text. Numbers are 0 in a hunk that is not whole."""
+
+    context: bytes
+    lines: Sequence[tuple[bytes, int, bytes]]
+
+    def having(self, sign: bytes) -> list[tuple[int, bytes]]:
+        """The number and the text of each line with this sign."""
+        return [(number, text) for own, number, text in self.lines if own == sign]
+
+    def source(self) -> bytes:
+        """The hunk as one of two files, with its numbers left out."""
+        return b"\n".join([b"@@ -0 +0 @@" + self.context, *(sign + text for sign, _, text in self.lines)])
+
+
+class Section(Record, frozen=False):
+    """What a diff says of one file: the lines before its first hunk, and its hunks."""
+
+    head: list[bytes] = field(default_factory=list)
+    hunks: list[Hunk] = field(default_factory=list)
+
+
+class Diff(Record):
+    """A diff: the lines that stand before it, such as the message of a commit, and its files."""
+
+    before: list[bytes]
+    files: list[Section]
+
+
+def read(data: bytes, *, strict: bool) -> Diff:
+    """The diff that `data` holds.
+
+    Strictly, raises UsageError for a hunk that has other lines than its head says: what stands in it would not be looked
+    at. Leniently, such a hunk goes as far as it looks like one, and a fragment may have no heads at all.
+    """
+    return _Reader(data, strict=strict).read()
+
+
+def names(head: Sequence[bytes]) -> Names:
+    """What the lines before the first hunk of a file say of its names."""
+    first = head[0] if head else b""
+    told = {key: line[len(key) :] for line in head[1:] for key in _NAMED if line.startswith(key)}
+    if first.startswith(b"--- "):
+        told[b"--- "] = first[4:]
+    for way in (b"rename ", b"copy "):
+        if way + b"to " in told:
+            was, now = (_name(told.get(way + end, b"")) for end in (b"from ", b"to "))
+            return Names(was, now, is_renamed=way == b"rename ")
+    both = _both(first)
+    # Of what is binary or empty, or changes its mode, only the first line gives names.
+    old, new = (_name(told.get(key, b"")) or name for key, name in zip((b"--- ", b"+++ "), both, strict=True))
+    known = both if first.startswith(BEGINNING) else (old, new)
+    is_new = old == NO_FILE or any(line.startswith(b"new file mode ") for line in head)
+    is_deleted = new == NO_FILE or any(line.startswith(b"deleted file mode ") for line in head)
+    # Prefixes of both sides differ; names that are alike have none.
+    if known[0] != known[1] and all(name == NO_FILE or _PREFIX.match(name) for name in (old, new)):
+        old, new = (name if name == NO_FILE else name[2:] for name in (old, new))
+    return Names(new if old == NO_FILE else old, old if new == NO_FILE else new, is_new, is_deleted)
+
+
+def unquote(name: bytes) -> bytes:
+    """Undoes git's C-style quoting of names with quotes, backslashes or control characters."""
+    return _ESCAPE.sub(_unescape, name[1:-1]) if name.startswith(b'"') else name
+
+
+def as_name(name: bytes) -> str:
+    """The name of a file, as text that keeps its bytes."""
+    return unquote(name).decode("utf-8", "surrogateescape")
+
+
+class _Reader:
+    """Goes over the lines of a diff once."""
+
+    def __init__(self, data: bytes, *, strict: bool) -> None:
+        self._lines = data.split(b"\n")
+        self._strict = strict
+        self._has_heads = strict or b"@@ -" in data or BEGINNING in data
+        self._before: list[bytes] = []
+        self._files: list[Section] = []
+
+    def read(self) -> Diff:
+        at = 0
+        while at < len(self._lines):
+            at = self._take(at)
+        return Diff(self._before, self._files)
+
+    def _take(self, at: int) -> int:
+        """Reads one line, or the hunk that begins there; returns where it ends."""
+        line = self._lines[at]
+        if self._begins_file(at):
+            self._files.append(Section())
+        section = self._files[-1] if self._files else None
+        hunk = HUNK.match(line)
+        if hunk and (section or not self._strict):
+            return self._take_hunk(at, hunk)
+        if section and self._strict and line.startswith((b"@@ ", b"@@@")):
+            raise _malformed(at)
+        if not self._has_heads and not self._begins_names(at) and self._is_change(line):
+            return self._take_loose(at, 1, b"")
+        if section is None:
+            self._before.append(line)
+        elif not section.hunks:
+            section.head.append(line.removesuffix(b"\r"))
+        return at + 1
+
+    def _begins_file(self, at: int) -> bool:
+        if self._lines[at].startswith((BEGINNING, *_COMBINED, *(() if self._strict else _OF_OTHERS))):
+            return True
+        # `diff -u` prints no line of its own before the names.
+        return self._begins_names(at) and (not self._files or bool(self._files[-1].hunks))
+
+    def _begins_names(self, at: int) -> bool:
+        following = self._lines[at + 1 : at + 2]
+        return self._lines[at].startswith(b"--- ") and bool(following) and following[0].startswith(b"+++ ")
+
+    def _is_change(self, line: bytes) -> bool:
+        section = self._files[-1] if self._files else None
+        is_name = line.startswith((b"--- ", b"+++ ")) and section is not None and not section.hunks
+        return line.startswith((b"+", b"-")) and line.removesuffix(b"\r") != SIGNATURE and not is_name
+
+    def _take_hunk(self, at: int, head: re.Match[bytes]) -> int:
+        columns = len(_RANGE.findall(head["old"]))
+        context = self._lines[at][head.end() :]
+        end, lines = _counted(self._lines, at + 1, head)
+        if lines is not None and not self._goes_on(end, columns):
+            return self._add(Hunk(context, lines), end)
+        if self._strict:
+            raise _malformed(at)
+        return self._take_loose(at + 1, columns, context)
+
+    def _take_loose(self, at: int, columns: int, context: bytes) -> int:
+        """Reads a hunk whose head is missing or wrong, to where something else begins."""
+        lines: list[tuple[bytes, int, bytes]] = []
+        while at < len(self._lines) and not self._ends_hunk(at):
+            line = self._lines[at].removesuffix(b"\r")
+            signs = line[:columns]
+            lines.append((b"-" if b"-" in signs else b"+" if b"+" in signs else b" ", 0, line[columns:]))
+            at += 1
+        return self._add(Hunk(context, lines), at)
+
+    def _goes_on(self, at: int, columns: int) -> bool:
+        """Whether the line behind a hunk looks like one more of it. Mails end with `-- `, and a file begins with `--- `."""
+        line = self._lines[at] if at < len(self._lines) else b""
+        if not self._strict:
+            return line.startswith((b" ", b"+", b"-")) and not self._ends_hunk(at)
+        return columns == 1 and line.startswith((b"+", b"-")) and not line.startswith((b"--- ", SIGNATURE, b"+++ "))
+
+    def _ends_hunk(self, at: int) -> bool:
+        line = self._lines[at]
+        is_other = self._begins_file(at) or self._begins_names(at) or line.removesuffix(b"\r") == SIGNATURE
+        return is_other or HUNK.match(line) is not None
+
+    def _add(self, hunk: Hunk, end: int) -> int:
+        if not self._files:
+            self._files.append(Section())
+        self._files[-1].hunks.append(hunk)
+        return end
+
+
+def _counted(
+    lines: Sequence[bytes], at: int, head: re.Match[bytes]
+) -> tuple[int, list[tuple[bytes, int, bytes]] | None]:
+    """Where a hunk ends that has as many lines as its head says, and those lines; None when it has fewer, or more, or
+    none that changes."""
+    ranges = [(int(m[1]), int(m[1]) + int(m[2] or 1)) for m in _RANGE.finditer(head["old"])]
+    olds, ends = [begin for begin, _ in ranges], [end for _, end in ranges]
+    new = int(head["new"])
+    new_end = new + int(head["size"] or 1)
+    columns = len(ranges)
+    found: list[tuple[bytes, int, bytes]] = []
+    is_change = False
+    while at < len(lines) and (new < new_end or any(map(lt, olds, ends))):
+        signs, text = _signs(lines[at], columns), lines[at][columns:].removesuffix(b"\r")
+        if signs is None:
+            break
+        at += 1
+        if not signs:
+            continue
+        is_change |= bool(signs.strip())
+        is_removed = b"-" in signs
+        # A merge brings a line to one parent at least.
+        sign = b"-" if is_removed else b"+" if b"+" in signs else b" "
+        found.append((sign, olds[signs.index(b"-")] if is_removed else new, text))
+        has = ord("-" if is_removed else " ")  # the sign of a parent that has the line
+        olds = [number + (own == has) for number, own in zip(olds, signs, strict=True)]
+        new += not is_removed
+    is_whole = olds == ends and new == new_end and columns == len(head["sign"]) - 1
+    return at, found if is_whole and is_change else None
+
+
+def _signs(line: bytes, columns: int) -> bytes | None:
+    """What stands before a line of a hunk, one sign for each parent; nothing for a remark of git's, None for what is no
+    line of a hunk."""
+    if line[:1] == b"\\" or (columns > 1 and line.strip() == b"\\ No newline at end of file"):
+        return b""
+    signs = line.removesuffix(b"\r")[:columns].ljust(columns)  # an empty line may have lost its blanks
+    is_line = not signs.strip(b" +") or not signs.strip(b" -")
+    return signs if is_line else None
+
+
+def _malformed(at: int) -> UsageError:
+    return UsageError(
+        f"the hunk at line {at + 1} of the diff has other lines than its head says",
+        "give what `git diff` prints, without colours or --word-diff, and whole",
+    )
+
+
+def _both(line: bytes) -> tuple[str, str]:
+    """The two names of `diff --git a/x b/x`, where nothing but their likeness says where one ends."""
+    for beginning in (*_COMBINED, b"Index: "):
+        if line.startswith(beginning):
+            name = _name(line[len(beginning) :].strip())
+            return name, name
+    if not line.startswith(BEGINNING):
+        return "", ""
+    line = line.removeprefix(BEGINNING)
+    if quoted := _QUOTED.match(line):
+        return _name(quoted[0]), _name(line[quoted.end() :].strip())
+    middle = len(line) // 2
+    if line[middle : middle + 1] != b" " and (two := _TWO_NAMES.fullmatch(line)):
+        return _name(b"a/" + two[1]), _name(b"b/" + two[2])
+    return _name(line[:middle]), _name(line[middle + 1 :])
+
+
+def _name(text: bytes) -> str:
+    """A name as git prints it: with quotes, or with a tab (and for `diff -u` a date) behind it."""
+    quoted = _QUOTED.match(text)
+    return as_name(quoted[0] if quoted else text.partition(b"\t")[0])
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPED.get(code, code)
