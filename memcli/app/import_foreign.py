@@ -17,6 +17,7 @@ from memcli.codec.splice import SpliceShelf
 from memcli.errors import UsageError
 from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
+from memcli.model.names import marked
 from memcli.ports import Source
 from memcli.record import Record, field, replace
 
@@ -77,7 +78,7 @@ class _Places:
         return self._free(fields["path"], fields["metadata"]["source"])
 
     def _free(self, path: str, source: str) -> str:
-        return path if _is_of(self._shelf.at(path), source) else f"{path[:200]}~{short_digest(source, 8)}"
+        return path if _is_of(self._shelf.at(path), source) else marked(path, short_digest(source, 8), "~")
 
 
 def _is_of(memory: Memory | None, source: str) -> bool:

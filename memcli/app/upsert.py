@@ -14,6 +14,7 @@ from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
 from memcli.model.ids import memory_id, short_digest, text_hash
 from memcli.model.memory import Json, Memory, holds
+from memcli.model.names import marked
 from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
@@ -30,8 +31,6 @@ from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 _KEPT = ("id", "created_at", "updated_at", "version")
 _HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
 """The fields of a memory that was told again after its time, and holds from now on."""
-_ROOM = 200
-"""Characters of a path that are kept where a digest is added to it."""
 _OF_THE_PIECE = ("headings", "symbol")
 """What is told of a part of a file, and holds no longer where the file is cut otherwise."""
 
@@ -88,7 +87,7 @@ class Upserter:
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
         old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
         if candidate.given["path"] == old.path:
-            old = replace(old, path=self._free_path(f"{old.path[:_ROOM]}-superseded", old.hash, old.id))
+            old = replace(old, path=self._free_path(marked(old.path, "superseded"), old.hash, old.id))
         self._keep(old)
         outcome = self.take(candidate)
         new = find(self.draft, str(outcome["id"]))
@@ -145,7 +144,7 @@ class Upserter:
             return given
         path = given["path"]
         marks = (short_digest(f"{path}{n or ''}", 8) for n in count())
-        places = chain([path], (f"{path[:_ROOM]}/{mark}" for mark in marks))
+        places = chain([path], (marked(path, mark, "/") for mark in marks))
         free = (p for p in places if (other := self.draft.at(p)) is None or is_of_source(other, given))
         return {**given, "path": next(free)}
 
@@ -172,7 +171,7 @@ class Upserter:
     def _free_path(self, path: str, seed: str, own: str) -> str:
         """`path`, or, where another memory than `own` has it, `path` with a digest of `seed`, the first that is free."""
         marks = (short_digest(f"{own or seed}{n or ''}", 8) for n in count())
-        candidates = chain([path], (f"{path[:_ROOM]}-{mark}" for mark in marks))
+        candidates = chain([path], (marked(path, mark) for mark in marks))
         return next(free for free in candidates if (other := self.draft.at(free)) is None or other.id == own)
 
     def _free_id(self, path: str) -> str:

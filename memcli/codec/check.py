@@ -13,7 +13,7 @@ from memcli.codec.space import VERSION, decode_header, decode_space, encode_spac
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
-from memcli.model.names import check_id, check_path
+from memcli.model.names import check_id, check_path, marked
 from memcli.model.references import without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
@@ -178,7 +178,7 @@ def _unique(memories: list[Memory], where: str, found: list[Finding]) -> list[Me
     by_path: dict[str, str] = {}
     for memory in sorted(by_id.values(), key=lambda m: (m.created_at, m.id)):
         if memory.path in by_path:
-            path = f"{memory.path[:200]}-{memory.id[-8:]}"
+            path = marked(memory.path, memory.id[-8:])
             told = f"its path {memory.path!r} belongs to {by_path[memory.path]}"
             found.append(Finding(where, "path", told, memory.id, f"move it to {path}"))
             by_id[memory.id] = replace(memory, path=path)

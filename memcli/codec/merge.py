@@ -17,11 +17,10 @@ from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError
 from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
+from memcli.model.names import marked
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 from memcli.record import Record, field, replace
-
-_PATH_BEFORE_DIGEST = 200  # as much of a path as leaves room for what tells two apart
 
 
 class Conflict(Record):
@@ -198,5 +197,5 @@ def _is_at(side: Mapping[str, Memory], name: str, path: str) -> bool:
 
 def _free_path(path: str, name: str, taken: Container[str]) -> str:
     """`path` with a digest of the id, as `remember` makes one; a longer digest where even that is taken."""
-    candidates = (f"{path[:_PATH_BEFORE_DIGEST]}-{short_digest(name, length)}" for length in (8, 16, 32))
+    candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
     return next(candidate for candidate in candidates if candidate not in taken)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from memcli.codec.document import is_document
@@ -23,8 +23,7 @@ from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.instructions import is_instructions, read_instructions
 from memcli.ingest.notes import read_note
 from memcli.model.failure import Failure, reason_of
-from memcli.model.ids import short_digest
-from memcli.model.names import readable
+from memcli.model.names import free_path, readable
 
 Reader = Callable[[bytes, str], Iterator[Mapping[str, object]]]
 
@@ -59,7 +58,7 @@ class ForeignSource:
                 continue
             try:
                 for fields in list(READERS[form](data, where)):
-                    path = _free(str(fields["path"]), where, candidates)
+                    path = free_path(str(fields["path"]), where, candidates, "~")
                     candidates[path] = {**fields, "path": path}
             except UnfitError as unfit:
                 if self._strict:
@@ -106,16 +105,6 @@ def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple
             skipped[unfit.reason] += 1
         else:
             yield readable(posixpath.join(label(root, base), file)), data
-
-
-def _free(path: str, where: str, taken: Container[str]) -> str:
-    """`path`, or one of its own for what another file (`a.md` and `a.mdx`) would put at the same."""
-    mark = where
-    free = path
-    while free in taken:
-        mark = short_digest(mark, 8)
-        free = f"{path[:200]}~{mark}"
-    return free
 
 
 def label(path: str, base: str) -> str:

@@ -11,7 +11,7 @@ from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.outline import Part, fenced, parts
 from memcli.model.ids import short_digest
-from memcli.model.names import slug
+from memcli.model.names import marked, slug
 
 _FILES = frozenset([
     "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md", "copilot-instructions.md", ".cursorrules",
@@ -41,7 +41,7 @@ def read_instructions(data: bytes, where: str) -> Iterator[Mapping[str, object]]
             place = [slug(heading, _MAX_SLUG) or short_digest(heading) for heading in headings]
             path = memory_path("/".join([base, *place, *leaf]))
             if seen.get(path, text) != text:
-                path = f"{path[:200]}-{short_digest(text)}"
+                path = marked(path, short_digest(text))
             if path in seen:
                 continue  # the same, said twice under one heading
             seen[path] = text

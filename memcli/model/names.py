@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container
 
 from memcli.errors import UsageError
+from memcli.model.ids import short_digest
 
 MAX_PATH = 240
 MAX_ID = 128
 MAX_TAG = 64
 
+_BEFORE_MARK = 200  # leaves room for the longest mark
 _SPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
@@ -81,6 +84,20 @@ def slug(text: str, limit: int = MAX_TAG) -> str:
     """Lowercase words joined by `-`; empty when `text` has no letter or digit."""
     folded = unicodedata.normalize("NFKC", text).lower()
     return _NOT_SLUG.sub("-", folded).strip("-")[:limit].rstrip("-")
+
+
+def marked(path: str, mark: str, sign: str = "-") -> str:
+    """`path` with `sign` and `mark` behind it, which tells two apart that would be one; what is long makes room."""
+    return f"{path[:_BEFORE_MARK].rstrip('/')}{sign}{mark}"
+
+
+def free_path(path: str, seed: str, taken: Container[str], sign: str = "-") -> str:
+    """`path`, or, where that is taken, `path` marked with a digest of `seed`, the first that is free."""
+    free = path
+    while free in taken:
+        seed = short_digest(seed, 8)
+        free = marked(path, seed, sign)
+    return free
 
 
 def natural_order(text: str) -> str:

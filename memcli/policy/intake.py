@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from itertools import count
 
 from memcli.errors import RefusedError
-from memcli.model.ids import memory_id, short_digest
+from memcli.model.ids import memory_id
 from memcli.model.memory import Memory
+from memcli.model.names import free_path
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 from memcli.record import Record, replace
@@ -96,10 +97,7 @@ def _merged(mine: Space, incoming: Space) -> IntakePlan:
 
 def _free(memory: Memory, taken: set[str]) -> Memory:
     """`memory` at its path or, where another one has that, at one that is made its own by its id."""
-    path, mark = memory.path, memory.id
-    while path in taken:
-        mark = short_digest(mark, 8)
-        path = f"{memory.path[:200]}-{mark}"
+    path = free_path(memory.path, memory.id, taken)
     return memory if path == memory.path else replace(memory, path=path)
 
 

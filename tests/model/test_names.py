@@ -5,7 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import UsageError
-from memcli.model.names import MAX_PATH, check_id, check_path, check_space, check_tag, natural_order, safe_path, slug
+from memcli.model.names import (
+    MAX_PATH,
+    check_id,
+    check_path,
+    check_space,
+    check_tag,
+    free_path,
+    marked,
+    natural_order,
+    safe_path,
+    slug,
+)
 
 BAD_NAMES = ["", "../x", "/etc/x", "con", "x" * 300, "a\x07b", "-rf", "a/../b", "a//b", ".", "..", "a\nb", "nul"]
 
@@ -63,3 +74,19 @@ def test_tags_are_slugs() -> None:
 
 def test_numbers_sort_as_numbers() -> None:
     assert sorted(["D1:10", "D1:2", "D2:1", "D1:1"], key=natural_order) == ["D1:1", "D1:2", "D1:10", "D2:1"]
+
+
+@pytest.mark.parametrize("path", ["a/b", "a" * 240, f"{'a' * 199}/{'b' * 40}", f"{'a' * 198}/{'b' * 40}"])
+@pytest.mark.parametrize("sign", ["-", "~", "/"])
+def test_a_marked_path_is_a_path(path: str, sign: str) -> None:
+    assert check_path(marked(path, "0123456789abcdef" * 2, sign)).endswith(f"{sign}{'0123456789abcdef' * 2}")
+
+
+def test_a_path_is_marked_until_it_is_free() -> None:
+    found: list[str] = []
+    for _ in range(4):
+        found.append(free_path("a", "seed", found))
+    assert found[0] == "a"
+    assert len(set(found)) == 4
+    assert found[1] == free_path("a", "seed", ["a"]) != free_path("a", "other", ["a"])
+    assert free_path("a", "seed", ["a"], "~") == found[1].replace("-", "~")
