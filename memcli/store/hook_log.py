@@ -3,20 +3,19 @@ could not be ingested."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Collection, Iterable
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
 
-from memcli.codec.canonical import encode, encode_line
+from memcli.codec.canonical import encode
 from memcli.model.failure import Failure
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line, make_folder, write_file
+from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
-from memcli.store.reading import read_json, read_regular
+from memcli.store.log import Log
+from memcli.store.reading import read_json
 
-_MAX_BYTES = 1_000_000
 _MAX_SKIPPED = 1_000
 _OF_SKIPPED = ("commit", "reason", "at")
 
@@ -25,17 +24,14 @@ class HookLog:
     """The log, of at most two files of a megabyte each, and the state, of one space."""
 
     def __init__(self, layout: Layout, space: str) -> None:
-        self._log = layout.local("hooks.log")
+        self._log = Log(layout.local("hooks.log"))
         self._state = layout.local(f"{space}.hooks.json")
         self._lock = layout.local("hooks.lock")
 
-    def add(self, entry: Json) -> None:
+    def add(self, entry: Mapping[str, Json]) -> None:
         """Appends a line. Raises OSError, StoreError."""
-        make_folder(os.path.dirname(self._log))
-        with suppress(FileNotFoundError):
-            if os.path.getsize(self._log) >= _MAX_BYTES:
-                os.replace(self._log, f"{self._log}.1")
-        append_line(self._log, encode_line(entry))
+        make_folder(os.path.dirname(self._state))
+        self._log.append(entry)
 
     def one_at_a_time(self, wait: float) -> AbstractContextManager[Held | None]:
         """Held while a hook works: those of commits that follow fast on one another would do the same work."""
@@ -55,12 +51,7 @@ class HookLog:
 
     def last(self) -> dict[str, Json]:
         """The last line of the log; empty when there is none."""
-        try:
-            lines = (read_regular(self._log, 2 * _MAX_BYTES) or b"").splitlines()
-            entry = json.loads(lines[-1]) if lines else {}
-        except (OSError, ValueError):
-            return {}
-        return entry if isinstance(entry, dict) else {}
+        return self._log.last() or {}
 
     def skipped(self) -> list[dict[str, str]]:
         """The commits that a hook could not ingest, each with the reason and the time, oldest first."""

@@ -25,17 +25,22 @@ class Log:
     def add(self, entry: Mapping[str, Json]) -> None:
         """Appends a line. A log that cannot be written is done without: it must not stop what it tells of."""
         with suppress(OSError):
-            if os.path.exists(self._path) and os.path.getsize(self._path) >= self._max_bytes:
-                os.replace(self._path, f"{self._path}.1")
-            append_line(self._path, encode_line(dict(entry)))
+            self.append(entry)
 
-    def last(self, event: str) -> dict[str, Json] | None:
-        """The last entry whose `event` is this one; None when the log does not have any."""
+    def append(self, entry: Mapping[str, Json]) -> None:
+        """Appends a line. Raises OSError, StoreError."""
+        with suppress(FileNotFoundError):
+            if os.path.getsize(self._path) >= self._max_bytes:
+                os.replace(self._path, f"{self._path}.1")
+        append_line(self._path, encode_line(dict(entry)))
+
+    def last(self, event: str | None = None) -> dict[str, Json] | None:
+        """The last entry, or the last whose `event` is this one; None when the log does not have any."""
         for path in (self._path, f"{self._path}.1"):
             for line in reversed(_lines(path)):
                 with suppress(ValueError):
                     entry = json.loads(line)
-                    if isinstance(entry, dict) and entry.get("event") == event:
+                    if isinstance(entry, dict) and event in (None, entry.get("event")):
                         return entry
         return None
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memcli.store.log import Log
+from memcli.store.hook_log import HookLog
+from memcli.store.layout import Layout
+from memcli.store.log import MAX_BYTES, Log
 
 
 def test_a_full_log_makes_room(tmp_path: Path):
@@ -24,7 +26,21 @@ def test_the_last_of_a_kind_is_found_in_either_file(tmp_path: Path):
         log.add({"event": "batch", "n": n})
     assert (tmp_path / "x.log.1").exists()
     assert log.last("start") == {"event": "start", "n": 1}
-    assert log.last("batch") == {"event": "batch", "n": 2}
+    assert log.last("batch") == log.last() == {"event": "batch", "n": 2}
+
+
+def test_hooks_write_to_a_log_that_makes_room(tmp_path: Path):
+    layout = Layout(str(tmp_path))
+    log = HookLog(layout, "main")
+    assert log.last() == {}
+    log.add({"n": 1})
+    file = Path(layout.local("hooks.log"))
+    file.write_bytes(file.read_bytes() + b"x" * MAX_BYTES)
+    log.add({"n": 2})
+    assert file.with_name("hooks.log.1").exists()
+    assert log.last() == json.loads(file.read_text()) == {"n": 2}
+    file.write_bytes(b'{"n": ')
+    assert log.last() == {"n": 1}, "a line that a crash tore is passed over"
 
 
 def test_damage_is_passed_over(tmp_path: Path):
