@@ -8,8 +8,9 @@ from typing import Any
 
 import orjson
 
-_OPEN, _CLOSE = b"\n    {\n", b"\n    }"
-_FIELDS = (b'\n  "metadata": ', b'\n  "policy": ')
+from memcli.codec.frame import CLOSE, OPEN, of_space
+
+_FIELDS = (of_space("metadata"), of_space("policy"))
 _END = (b"\n  }", b"{}")
 
 
@@ -58,12 +59,12 @@ def _both_sides(data: bytes) -> dict[str, Any] | None:
 
 def _framed(data: bytes) -> Iterator[dict[str, Any]]:
     """The objects that stand whole between their lines of four spaces and a brace."""
-    at = data.find(_OPEN)
+    at = data.find(OPEN)
     while at >= 0:
-        end = data.find(_CLOSE, at)
-        following = data.find(_OPEN, at + 1)
+        end = data.find(CLOSE, at)
+        following = data.find(OPEN, at + 1)
         if end >= 0:
-            value = _object(data[at : end + len(_CLOSE)])
+            value = _object(data[at : end + len(CLOSE)])
             if value is not None:
                 yield value
         at = following

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from memcli.codec.canonical import MEND, decode, encode
+from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
@@ -23,12 +24,6 @@ _HEADER_TYPES: Mapping[str, type] = {
 }  # fmt: skip
 _REQUIRED = ("space", "objects")
 _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
-# The frame of a canonical file. JSON escapes newlines in text, so a line can only be structure:
-# between the mark of the list and its end, a line of four spaces and a brace is the edge of a memory.
-OBJECTS = b'\n  "objects": ['
-_OPEN = b"\n    {\n"
-_CLOSE = b"\n    }"
-_ID = b'\n      "id": '
 
 
 class Span(Record):
@@ -40,7 +35,7 @@ class Span(Record):
 
 def encode_memory(memory: Memory) -> bytes:
     """The bytes of one memory as they stand in a space file, from brace to brace."""
-    return encode(memory_to_json(memory)).replace(b"\n", b"\n    ")
+    return encode(memory_to_json(memory)).replace(b"\n", INDENT)
 
 
 def memory_digest(memory: Memory) -> str:
@@ -52,8 +47,8 @@ def encode_space(space: Space) -> bytes:
     """The canonical bytes of a whole space file."""
     frame = encode({**header_to_json(space), "objects": []})
     if space.objects:
-        items = b",\n    ".join(encode_memory(m) for m in space.objects)
-        frame = frame.replace(OBJECTS + b"]", OBJECTS + b"\n    " + items + b"\n  ]", 1)
+        items = (b"," + INDENT).join(encode_memory(m) for m in space.objects)
+        frame = frame.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1)
     return frame + b"\n"
 
 
@@ -95,10 +90,10 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
 
     None when either does not reach that far, or the file is not canonical.
     """
-    first, last = begin.find(OBJECTS + _OPEN), end.rfind(_CLOSE + b'\n  ],\n  "policy": ')
+    first, last = begin.find(OBJECTS + OPEN), end.rfind(USUAL_END)
     if first < 0 or last < 0 or b"\n}" in begin[:first]:
         return None
-    return begin[: first + len(OBJECTS)], end[last + len(_CLOSE) :]
+    return begin[: first + len(OBJECTS)], end[last + len(CLOSE) :]
 
 
 def check_writable(space: Space, where: str) -> None:
@@ -122,24 +117,24 @@ def spans(data: Any) -> list[Span] | None:
     if data[start : start + 1] == b"]":
         return []
     found = []
-    while data[start : start + len(_OPEN)] == _OPEN:
-        end = data.find(_CLOSE, start)
+    while data[start : start + len(OPEN)] == OPEN:
+        end = data.find(CLOSE, start)
         if end < 0:
             return None
-        end += len(_CLOSE)
-        found.append(Span(start + 5, end))
+        end += len(CLOSE)
+        found.append(Span(start + len(INDENT), end))
         start = end + (data[end : end + 1] == b",")
-    return found if found and data[start : start + 4] == b"\n  ]" else None
+    return found if found and data[start : start + len(END)] == END else None
 
 
 def find_memory(data: bytes, name: str, where: str) -> Memory | None:
     """The memory of this id in a space file, which is not parsed whole where that can be helped. Raises CorruptError."""
     quoted = encode(name)
-    place = data.find(_ID + quoted)
+    place = data.find(of_memory("id") + quoted)
     if place >= 0:
-        start, end = data.rfind(_OPEN, 0, place), data.find(_CLOSE, place)
+        start, end = data.rfind(OPEN, 0, place), data.find(CLOSE, place)
         with suppress(MemcliError):
-            memory = memory_from_json(decode(data[start : end + len(_CLOSE)], where), where)
+            memory = memory_from_json(decode(data[start : end + len(CLOSE)], where), where)
             if memory.id == name:
                 return memory
     elif quoted not in data:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode
+from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, within
 from memcli.codec.memory import memory_from_json
-from memcli.codec.space import OBJECTS, decode_header, decode_space, encode_memory, encode_space
+from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, under_any
@@ -20,12 +21,8 @@ from memcli.record import replace
 Range = tuple[int, int]
 """A memory, or several with the commas between: from the newline before the first brace to behind the last."""
 
-_OPEN = b"\n    {\n"
-_CLOSE = b"\n    }"
-_USUAL_END = b'\n    }\n  ],\n  "policy": '
-_INDENT = b"\n    "
-_ID, _PATH, _TIME = b'\n      "id": ', b'\n      "path": ', b'\n      "updated_at": '
-_HASH = b'\n        "hash": '
+_ID, _PATH, _TIME = map(of_memory, ("id", "path", "updated_at"))
+_HASH = within("hash")
 _FEW = 4  # so many searches of the whole file cost less than a table of all its keys
 
 
@@ -52,7 +49,7 @@ class SpliceShelf:
     @property
     def size(self) -> int:
         if self._size < 0:
-            self._size = self._data.count(_OPEN, self._start, self._end)
+            self._size = self._data.count(OPEN, self._start, self._end)
         return self._size
 
     def get(self, name: str) -> Memory | None:
@@ -80,14 +77,14 @@ class SpliceShelf:
     def stored(self, name: str) -> bytes:
         """The bytes of the memory of this id, from brace to brace; none when it is not there."""
         place = self._place(name)
-        return b"" if place is None else self._data[place[0] + len(_INDENT) : place[1]]
+        return b"" if place is None else self._data[place[0] + len(INDENT) : place[1]]
 
     def spliced(self, change: Change) -> list[bytes | memoryview]:
         """The file with `change` made, in pieces."""
         ids = {*change.drop, *(m.id for m in change.put)}
         gone = sorted(place for name in ids if (place := self._place(name)) is not None)
         put = sorted(change.put, key=lambda m: m.order)
-        new = [(self._position(m.order), _INDENT + encode_memory(m)) for m in put]
+        new = [(self._position(m.order), INDENT + encode_memory(m)) for m in put]
         frame = encode_space(replace(change.header or self.header, name=self.header.name, objects=()))
         cut = frame.index(OBJECTS) + len(OBJECTS)
         pieces: list[bytes | memoryview] = [frame[:cut]]
@@ -102,11 +99,11 @@ class SpliceShelf:
             raise self._damaged()
         if self._data[start : start + 1] == b"]":
             return start, start
-        end = self._data.rfind(_USUAL_END, start)  # from behind, where it is near
-        end = self._data.find(_CLOSE + b"\n  ]", start) if end < 0 else end
+        end = self._data.rfind(USUAL_END, start)  # from behind, where it is near
+        end = self._data.find(CLOSE + END, start) if end < 0 else end
         if end < 0:
             raise self._damaged()
-        return start, end + len(_CLOSE)
+        return start, end + len(CLOSE)
 
     def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[bytes | memoryview]:
         """The ranges that stay, with the new memories before the positions where they belong."""
@@ -200,11 +197,11 @@ class SpliceShelf:
         """The memory that the byte `at` lies in."""
         if self._last[0] <= at < self._last[1]:
             return self._last
-        start = self._data.rfind(_OPEN, self._start, at + len(_OPEN))
-        end = -1 if start < 0 else self._data.find(_CLOSE, start, self._end)
+        start = self._data.rfind(OPEN, self._start, at + len(OPEN))
+        end = -1 if start < 0 else self._data.find(CLOSE, start, self._end)
         if end < 0:
             raise self._damaged()
-        self._last = start, end + len(_CLOSE)
+        self._last = start, end + len(CLOSE)
         return self._last
 
     def _memory(self, place: Range) -> Memory:

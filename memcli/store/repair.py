@@ -14,6 +14,7 @@ import orjson
 from memcli.codec.chain import verify
 from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
+from memcli.codec.frame import of_memory
 from memcli.codec.space import check_writable, decode_space
 from memcli.codec.trash import decode_run
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
@@ -28,7 +29,7 @@ from memcli.store.place import Place
 from memcli.store.reading import read_regular
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
-_ID = re.compile(rb'\n      "id": ("[^\n]*"),?\n')
+_ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32
 
 

@@ -11,14 +11,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from memcli.codec.frame import of_memory
 from memcli.store.layout import FOLDER, Layout, check_root, find_root
 
 # Shells ask before they show more than this. Then a path is offered up to its next segment, as a folder of files is.
 _MANY = 100
-# In a canonical file the fields of a memory stand at six spaces, and a line never ends inside of a text.
-_FIELD = '\n      "%s": "'
 _FIELDS = {"paths": "path", "ids": "id", "kinds": "kind"}
-_TAGS, _TAGS_END = b'\n      "tags": [\n', b"\n      ]"
+_TAGS, _TAGS_END = of_memory("tags") + b"[\n", b"\n      ]"
 # A space file is no link, as for the store; and a pipe that bears its name must not make the shell wait.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -108,7 +107,7 @@ def _headings(paths: list[str], prefix: str) -> list[str]:
 
 
 def _texts(data: bytes, kind: str) -> Iterator[str]:
-    mark = (_FIELD % _FIELDS[kind]).encode()
+    mark = of_memory(_FIELDS[kind]) + b'"'
     start = data.find(mark)
     while start >= 0:
         start += len(mark) - 1
