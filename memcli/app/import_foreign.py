@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.app.candidate import Candidate
+from memcli.app.counts import Counts
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
 from memcli.app.succession import with_stored
@@ -19,28 +20,19 @@ from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked
 from memcli.ports import Source
-from memcli.record import Record, field, replace
+from memcli.record import field, replace
 
 
-class Adopted(Record, frozen=False):
+class Adopted(Counts, frozen=False):
     """What was, or with `dry_run` would be, done. `found` counts the files by what they were read as."""
 
-    space: str
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    proposed: int = 0
+    space: str = ""
     found: Counter[str] = field(default_factory=Counter)
-    skipped: Counter[str] = field(default_factory=Counter)
-    redactions: Counter[str] = field(default_factory=Counter)
     dry_run: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        counts = {
-            name: getattr(self, name) for name in ("space", "created", "updated", "unchanged", "proposed", "dry_run")
-        }
-        told = {name: dict(sorted(getattr(self, name).items())) for name in ("found", "skipped", "redactions")}
-        return {**counts, **told}
+        counts = {name: getattr(self, name) for name in ("space", "created", "updated", "proposed", "dry_run")}
+        return {**counts, "unchanged": self.deduplicated, **self.told("found", "skipped", "redactions")}
 
 
 def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bool = False) -> Adopted:
@@ -49,17 +41,17 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     The source tells links by the paths of the memories that they lead to, and counts in `found` what it read.
     Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
     """
-    done = Adopted(workspace.space, dry_run=dry_run)
+    done = Adopted(space=workspace.space, dry_run=dry_run)
     shelf = _shelf(workspace)
     candidates = with_stored(shelf, list(_prepared(workspace, source, _Places(shelf), done.skipped)))
     _, outcomes = fold(shelf, request_of(workspace, candidates))
-    statuses = Counter(outcome["status"] for outcome in outcomes)
+    statuses = [outcome["status"] for outcome in outcomes]
     if not dry_run:
         if not shelf.header.policy.review:  # before they come: a crash must leave nothing that looks reviewed
             workspace.trust.bring(workspace.space, [o["id"] for o in outcomes if o["status"] in ("created", "updated")])
-        statuses = Counter(outcome.status for outcome in offer(workspace, candidates))
-    done.created, done.updated, done.unchanged = (statuses[name] for name in ("created", "updated", "deduplicated"))
-    done.proposed = statuses["proposed"]
+        statuses = [outcome.status for outcome in offer(workspace, candidates)]
+    for status in statuses:
+        done.count(status)
     for candidate in candidates:
         done.redactions.update(candidate.redactions)
     done.skipped.update(source.skipped)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate
+from memcli.app.counts import Counts
 from memcli.app.inbox import offer
 from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
@@ -17,7 +17,7 @@ from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
 from memcli.policy.replaced import Place
 from memcli.ports import Shelf, Source
-from memcli.record import Record, field, replace
+from memcli.record import field, replace
 
 _PER_WRITE = 2000
 _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError)
@@ -26,18 +26,11 @@ _Prepared = tuple[Candidate | None, Sequence[Place]]
 """A candidate, None where there is nothing to tell, and the places that it replaces."""
 
 
-class Ingested(Record, frozen=False):
-    """What an ingest did. `skipped` counts what gave no memory, by reason; `redactions` what
-    was taken out, by kind; `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
+class Ingested(Counts, frozen=False):
+    """What an ingest did. `paths` are those that it wrote, and `failed` is what could not be taken and kept nothing else
     from it."""
 
-    created: int = 0
-    updated: int = 0
-    deduplicated: int = 0
     retired: int = 0
-    proposed: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    redactions: Counter[str] = field(default_factory=Counter)
     paths: list[str] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
 
@@ -45,25 +38,19 @@ class Ingested(Record, frozen=False):
         counts: dict[str, Json] = {n: getattr(self, n) for n in ("created", "updated", "deduplicated", "retired")}
         if self.proposed:
             counts["proposed"] = self.proposed
-        told = {name: dict(sorted(getattr(self, name).items())) for name in ("skipped", "redactions")}
         failed = {"failed": [failure.to_json() for failure in self.failed]} if self.failed else {}
-        return {**counts, **told, "paths": self.paths, **failed}
+        return {**counts, **self.told("skipped", "redactions"), "paths": self.paths, **failed}
 
     def merge(self, other: Ingested) -> None:
         """Adds the counts of another ingest."""
-        self.created += other.created
-        self.updated += other.updated
-        self.deduplicated += other.deduplicated
+        self.merge_counts(other)
         self.retired += other.retired
-        self.proposed += other.proposed
-        self.skipped.update(other.skipped)
-        self.redactions.update(other.redactions)
         self.paths += other.paths
         self.failed += other.failed
 
     def add(self, outcome: Outcome) -> None:
         """Counts one memory."""
-        setattr(self, outcome.status, getattr(self, outcome.status) + 1)
+        self.count(outcome.status)
         self.redactions.update(outcome.redactions)
         if outcome.status not in ("deduplicated", "retired"):
             self.paths.append(outcome.path)

@@ -13,14 +13,13 @@ from typing import Any
 from memcli.app.candidate import Candidate, is_read
 from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
+from memcli.model.names import marked
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
 
 _FIELD = "proposal"
-_ROOM = 200
-"""Characters of a path that are kept where a digest is added to it."""
 
 
 def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> Candidate:
@@ -44,9 +43,9 @@ def set_apart(candidate: Candidate, shelf: Shelf) -> Candidate:
     there = shelf.get(given["id"]) if "id" in given else shelf.at(given["path"]) if "path" in given else None
     if there is None or there.hash == candidate.hash or is_read(given):
         return candidate
-    base = given.get("path", there.path)[:_ROOM]
+    base = given.get("path", there.path)
     marks = (short_digest(f"{candidate.hash}{n or ''}", 8) for n in count())
-    path = next(free for mark in marks if shelf.at(free := f"{base}-{mark}") is None)
+    path = next(free for mark in marks if shelf.at(free := marked(base, mark)) is None)
     return replace(candidate, given={**{k: v for k, v in given.items() if k != "id"}, "path": path})
 
 
