@@ -39,7 +39,7 @@ def normalize_time(text: str) -> str:
     try:
         moment = moment.astimezone(UTC)
     except OverflowError:
-        raise UsageError(f"not a time: {text[:40]!r}", "the year must lie between 1 and 9999") from None
+        raise UsageError(f"not a time: {text[:40]!r}", "the year must be between 1 and 9999") from None
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 

@@ -110,7 +110,7 @@ def _is_open(item: Json) -> bool:
 
 def _made(item: str | Mapping[str, Json], code: CodeReader | None) -> Mapping[str, Json]:
     if code is None:
-        raise UsageError("this store belongs to no work tree that could be anchored to", "leave --anchor out")
+        raise UsageError("cannot anchor: this store is not in a work tree", "omit --anchor")
     if not isinstance(item, str):
         return {**item, **make(item, code.text(item["file"]))}
     fields = parse(item)
@@ -125,9 +125,7 @@ def _resolved(workspace: Workspace, given: Json) -> Json:
     made = [_made(item, code) if _is_open(item) else item for item in given]
     for item in made:
         if isinstance(item, Mapping) and isinstance(item.get("file"), str) and not is_inside(item["file"]):
-            raise UsageError(
-                f"no place for an anchor: {show(item['file'])}", "name a file by its path in the work tree"
-            )
+            raise UsageError(f"cannot anchor to {show(item['file'])}", "give the path of a file in the work tree")
     opened = [item["file"] for item, before in zip(made, given, strict=True) if item is not before]
     commits = code.commits(sorted({*opened})) if code and opened else {}
     return [

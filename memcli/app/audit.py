@@ -31,7 +31,7 @@ def check(workspace: Workspace) -> Verification:
     if found.broken:
         raise CorruptError(
             f"audit/{workspace.space}.jsonl:{found.broken}: {found.reason}",
-            f"the {found.entries - 1} acts before it stand as they were written; what follows cannot be believed",
+            f"the {found.entries - 1} entries before it are intact; do not rely on the rest",
         )
     return found
 

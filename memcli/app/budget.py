@@ -32,7 +32,7 @@ def fit(bundle: Bundle, render: Renderer, budget: int) -> Bundle:
     nothing = replace(bundle, sections=(), always=(), reason=bundle.reason or BUDGET_TOO_SMALL)
     least = count_tokens(render(nothing))
     if least > budget:
-        raise UsageError(f"a budget of {budget} tokens is too small", f"the frame alone takes {least}")
+        raise UsageError(f"a budget of {budget} tokens is too small", f"use at least {least}")
     is_raw = bundle.query.include_raw
     first = bundle.sections[:1]
     bare = measure(first)

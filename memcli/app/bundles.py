@@ -87,11 +87,11 @@ def export_space(
     Raises NotFoundError, CorruptError; RefusedError for a private space, and for secrets that may not be taken out.
     """
     if name not in workspace.store.spaces():
-        raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
+        raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
     space = load(workspace, name)
     if space.policy.is_private:
         raise RefusedError(
-            f"space {name!r} is private (policy.visibility) and is not exported",
+            f"space {name!r} is private (policy.visibility) and cannot be exported",
             f"`memcli space policy {name} --unset visibility` shares it",
         )
     part = selection.told()
@@ -101,7 +101,7 @@ def export_space(
     if count and not redact:
         places = "1 place has" if count == 1 else f"{count} places have"
         raise RefusedError(
-            f"{places} secrets in what would be exported of space {name!r}",
+            f"{places} secrets in the export of space {name!r}",
             "`memcli scan` shows where; --redact exports without them",
         )
     return seal(clean, part, sign)
@@ -134,7 +134,7 @@ def import_bundle(
     if export.part and mode == "replace":
         raise UsageError(
             f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
-            "a part cannot take the place of a whole; use --mode merge",
+            "a part cannot replace a whole space; use --mode merge",
         )
     target = into or export.space.name
     incoming, redactions = _redacted(workspace, target, export.space)
@@ -173,9 +173,7 @@ def _check_validity(space: Space, where: str) -> None:
         try:
             check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
         except UsageError as error:
-            raise CorruptError(
-                f"{where}: memory {memory.id}: {error.message}", "correct it where it came from"
-            ) from None
+            raise CorruptError(f"{where}: memory {memory.id}: {error.message}", "correct it at its source") from None
 
 
 def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
@@ -241,7 +239,7 @@ def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> st
     """The fingerprint of the key that signed; empty for none, or when it cannot be checked here and need not be."""
     if not export.signature:
         if trusted is not None:
-            raise CorruptError(f"{where}: is not signed", "ask for an export made with --sign")
+            raise CorruptError(f"{where} is not signed", "ask for an export made with --sign")
         return ""
     try:
         signed_by = verify(export.hash.encode(), export.signature, where)
@@ -250,7 +248,7 @@ def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> st
             raise
         return ""
     if trusted is not None and signed_by not in trusted:
-        raise CorruptError(f"{where}: is signed by {signed_by}, which is not a trusted key", "ask who made it")
+        raise CorruptError(f"{where} is signed by {signed_by}, which is not a trusted key", "check who created it")
     return signed_by
 
 

@@ -77,7 +77,7 @@ def edit(
     """
     for name in fields:
         if name in _FIXED:
-            raise UsageError(f"{name} cannot be set", "it is memcli's own")
+            raise UsageError(f"{name} cannot be set", "memcli sets this field itself")
         if name not in MEMORY_FIELDS:
             raise UsageError(f"no field {name!r}", f"fields: {', '.join(sorted(MEMORY_FIELDS))}")
 
@@ -175,7 +175,7 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
     if "tags" in data:
         data["tags"] = list(dict.fromkeys(check_tag(t) for t in data["tags"]))
     if not str(data.get("raw", "")).strip() and data.get("content") is None:
-        raise UsageError("a memory needs a text or a content", "forget it instead: `memcli forget`")
+        raise UsageError("a memory needs raw or content", "use `memcli forget` to remove a memory from recall")
     content = encode(data["content"]) if data.get("content") is not None else b""
     marks = {name: stored["metadata"][name] for name in (UNTRUSTED, ACCEPTED) if name in stored["metadata"]}
     given = with_flags(without_marks(data.get("metadata", {})), [*flags, *memory.metadata.get(FLAGS, ())])
@@ -186,4 +186,4 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
     try:
         return screened(consistent(memory_from_json(listed, "the edited memory")))
     except CorruptError as error:
-        raise UsageError(error.message, "that field cannot be left out") from None
+        raise UsageError(error.message, "this field cannot be removed") from None

@@ -105,9 +105,9 @@ def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
 def _refusal(workspace: Workspace, space: Space, plan: RetentionPlan, trust_clock: bool) -> RefusedError | None:
     if plan.clock and not trust_clock:
         return RefusedError(
-            f"{plan.clock}: everything may seem old to a wrong clock",
-            "set the clock, or say --trust-clock when it is right",
+            f"{plan.clock}: with a wrong clock, memories may expire too early",
+            "set the clock, or use --trust-clock if it is right",
         )
     if plan.removals:
-        return workspace.refusal(space, f"{len(plan.removals)} expired", "look with --dry-run, or ")
+        return workspace.refusal(space, f"{len(plan.removals)} expired", "preview with --dry-run, or ")
     return None

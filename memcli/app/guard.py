@@ -93,7 +93,9 @@ def _ask(workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]
         policy = workspace.in_force(view.policy)
     triggers = TriggerSet([memory.triggers for memory in memories])
     for owner, text in triggers.refused:
-        workspace.warn(f"{memories[owner].path} has a trigger that is no RE2 expression and matches nothing: {text}")
+        workspace.warn(
+            f"{memories[owner].path} has a trigger that is not a valid RE2 pattern and never matches: {text}"
+        )
     found = [(edit.file, match) for edit in edits for match in triggers.matches(edit)]
     matched = sorted({match.owner for _, match in found})
     trusted = [owner for owner in matched if _is_trusted(workspace, space, memories[owner])]

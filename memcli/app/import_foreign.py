@@ -80,9 +80,7 @@ def _is_of(memory: Memory | None, source: str) -> bool:
 def _prepared(workspace: Workspace, source: Source, places: _Places, skipped: Counter[str]) -> Iterator[Candidate]:
     candidates = list(source.candidates())
     if len(candidates) > MAX_OBJECTS:
-        raise UsageError(
-            f"{len(candidates)} memories at once; one import takes at most {MAX_OBJECTS}", "import it in parts"
-        )
+        raise UsageError(f"{len(candidates)} memories; one import takes at most {MAX_OBJECTS}", "import it in parts")
     fit: dict[str, Candidate] = {}
     for fields in candidates:
         plain = {name: value for name, value in fields.items() if name not in ("links", "superseded_by")}

@@ -85,14 +85,14 @@ def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
         first = seen.setdefault(memory.path, memory)
         if first is not memory:
             raise ConflictError(
-                f"{first.id} and {memory.id} both wait for {memory.path!r}; nothing was accepted",
+                f"{first.id} and {memory.id} are both proposed for {memory.path!r}; nothing was accepted",
                 "accept one; then `memcli inbox edit` the path of the other, or reject it",
             )
         there, noted = _target(candidate, space), note_of(memory)
         if there is not None and "target" in noted and there != noted["target"] and there[1] != memory.hash:
             raise ConflictError(
                 f"the memory at {memory.path!r} has changed since {memory.id} was proposed; nothing was accepted",
-                f"`memcli get {memory.path}` shows it; `memcli inbox edit {memory.id} --set path=...`, or reject it",
+                f"see `memcli get {memory.path}`; then run `memcli inbox edit {memory.id} --set path=...`, or reject it",
             )
 
 
@@ -109,11 +109,11 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     for ref in refs:
         ids = [memory.id for memory in space.objects if memory.path == ref]
         if len(ids) > 1:
-            raise UsageError(f"{len(ids)} proposals wait for {ref!r}: {', '.join(ids)}", "name one by its id")
+            raise UsageError(f"{ref!r} has {len(ids)} proposals: {', '.join(ids)}", "use the id of one of them")
     try:
         return list({m.id: m for m in (space.find(ref) for ref in refs)}.values())
     except NotFoundError as error:
-        raise NotFoundError(f"{error.message} waits in the inbox", "`memcli inbox` shows what does") from None
+        raise NotFoundError(f"{error.message} in the inbox", "`memcli inbox` lists the proposals") from None
 
 
 def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:

@@ -85,7 +85,7 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
             other = _find_elsewhere(workspace, ref) if repr(ref) in error.message else None
             if other is not None and workspace.elsewhere is not None:
                 raise NotFoundError(
-                    f"{ref!r} is not in space {workspace.space!r}, but in space {other[0].name!r} of the user-wide store",
+                    f"{ref!r} is not in space {workspace.space!r} but in space {other[0].name!r} of the user-wide store",
                     f"add --root {quote(workspace.elsewhere.root)} --space {other[0].name}",
                 ) from None
         raise
@@ -114,7 +114,7 @@ def list_memories(
     space = load(workspace)
     found = space.under(prefix)
     if prefix and not found:
-        raise NotFoundError(f"nothing at {prefix!r} in space {workspace.space!r}", "`memcli tree` shows what there is")
+        raise NotFoundError(f"nothing at {prefix!r} in space {workspace.space!r}", "`memcli tree` shows the paths")
     listed = [
         m for m in found
         if (inactive or (m.active and m.superseded_by is None))
@@ -126,4 +126,4 @@ def list_memories(
 
 def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:
     if not snapshot.fingerprint:
-        workspace.warn(f"space {snapshot.space!r} is empty: nothing has been remembered in it")
+        workspace.warn(f"space {snapshot.space!r} is empty")

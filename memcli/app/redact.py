@@ -99,7 +99,7 @@ class Redactor:
         try:
             return self.by_policy(self._in_force(policy).pii_redaction)
         except UsageError as error:
-            self._warn(f"{error.message}; shown by the rules that are built in")
+            self._warn(f"{error.message}; using the built-in redaction rules")
             return self.by_policy({})
 
 

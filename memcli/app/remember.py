@@ -163,10 +163,11 @@ def _check_text(given: Mapping[str, Any]) -> None:
     raw = given.get("raw", "")
     if not raw.strip() and "content" not in given:
         raise UsageError(
-            "nothing to remember: the text is empty", "give a text, --file FILE, --object JSON, or pipe one in"
+            "nothing to remember: the text is empty",
+            "give a text, use --file FILE or --object JSON, or pipe the text in",
         )
     if len(raw.encode()) > MAX_TEXT_BYTES:
         raise UsageError(
             f"the text is {len(raw.encode()) / 1e6:.1f} MB; one memory holds at most 1 MB",
-            "remember what matters of it, or `memcli ingest` the file",
+            "store the relevant part, or run `memcli ingest` on the file",
         )

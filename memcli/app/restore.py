@@ -14,7 +14,7 @@ from memcli.policy.retention import is_due
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 
-_LIST = "`memcli restore --list` shows what can be brought back"
+_LIST = "`memcli restore --list` shows what can be restored"
 
 
 class Restored(Record):
@@ -46,7 +46,7 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
     fitting = [run for run in workspace.trash.runs() if name and run.name.startswith(name)]
     if len(fitting) != 1:
         if fitting:
-            raise UsageError(f"{name!r} fits {len(fitting)} runs", "give more of its name")
+            raise UsageError(f"{name!r} matches {len(fitting)} runs", "use a longer prefix")
         raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
     run = fitting[0]
     return _bring_back(workspace, run.space.name, {m.id: (m, run) for m in run.space.objects} or {"": (None, run)})
@@ -137,14 +137,14 @@ def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
         there = shelf.get(memory.id)
         if there is not None and not is_same_memory(there, memory):
             raise ConflictError(
-                f"the id {memory.id} is taken again", f"`memcli get {memory.id}` shows by what; nothing was changed"
+                f"the id {memory.id} is in use again", f"see `memcli get {memory.id}`; nothing was changed"
             )
         other = shelf.at(memory.path)
         holder = other.id if other is not None else paths.get(memory.path)
         if holder not in (None, memory.id):
             raise ConflictError(
-                f"the path {memory.path!r} belongs to {holder} now",
-                f"`memcli edit {holder} --set path=...` makes room; nothing was changed",
+                f"the path {memory.path!r} now belongs to {holder}",
+                f"move it with `memcli edit {holder} --set path=...`; nothing was changed",
             )
         paths[memory.path] = memory.id
     most = shelf.header.policy.max_objects
@@ -152,6 +152,6 @@ def _check(shelf: Shelf, put: Sequence[Memory]) -> None:
     if most is not None and coming and shelf.size + coming > most:
         name = shelf.header.name
         raise RefusedError(
-            f"space {name!r} holds {shelf.size} memories and may hold {most} (policy.max_objects)",
-            f"`memcli space policy {name} --set max_objects={shelf.size + coming}`",
+            f"space {name!r} holds {shelf.size} memories of at most {most} (policy.max_objects)",
+            f"run `memcli space policy {name} --set max_objects={shelf.size + coming}`",
         )

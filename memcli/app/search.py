@@ -51,7 +51,7 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
         rows = view.visible(query)
         if under and not len(rows):
             raise NotFoundError(
-                f"nothing under {under!r} in space {workspace.space!r}", "`memcli tree` shows what there is"
+                f"nothing under {under!r} in space {workspace.space!r}", "`memcli tree` shows the paths"
             )
         entries = {row: e for row, e in view.entries().items() if row in rows}
         similar = _similarities(text, view) if text.strip() else dict.fromkeys(entries, 1.0)

@@ -61,7 +61,7 @@ def create(workspace: Workspace, name: str, metadata: Mapping[str, Json], reset:
         nonlocal header
         header = replace(shelf.header, metadata={**shelf.header.metadata, **clean["metadata"], **mark})
         if reset and shelf.size and not _is_resettable(workspace, shelf.header):
-            workspace.check_deletion(header, f"a reset deletes {shelf.size} memories")
+            workspace.check_deletion(header, f"a reset would delete {shelf.size} memories")
         if not new and not reset and header == shelf.header:
             return Change()
         header = replace(header, updated_at=now)
@@ -124,7 +124,7 @@ def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> No
     for name, value in fields.items():
         if find_in_memory(detector, {name.partition(".")[0]: value}):
             raise UsageError(
-                f"policy.{name.partition('.')[0]} holds a secret", "take it out; patterns need no real secret"
+                f"policy.{name.partition('.')[0]} holds a secret", "remove it; patterns do not need a real secret"
             )
 
 
@@ -142,7 +142,7 @@ def delete(workspace: Workspace, name: str) -> int:
 
     def check(space: Space) -> None:
         if space.objects:
-            workspace.check_deletion(space, f"this deletes {len(space.objects)} memories")
+            workspace.check_deletion(space, f"this would delete {len(space.objects)} memories")
         workspace.index.rebuild(name)  # while a failure still means that the space is there
 
     return len(workspace.store.delete(name, check).objects)
@@ -169,4 +169,4 @@ def _is_resettable(workspace: Workspace, header: Space) -> bool:
 def check_exists(workspace: Workspace, name: str) -> None:
     """Raises NotFoundError unless there is a space `name`."""
     if name not in workspace.store.spaces():
-        raise NotFoundError(f"no space {name!r}", "`memcli space list` shows what there is")
+        raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")

@@ -14,7 +14,7 @@ Redact = Callable[[str], str]
 
 MAX_TOPIC = 2_000
 _MAX_READ = 20_000
-_NOT_REPEATED = "(not repeated: it carries instructions)"
+_NOT_REPEATED = "(not shown: it contains instructions)"
 _FILES = 3
 
 

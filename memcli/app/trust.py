@@ -49,7 +49,7 @@ def accept_memories(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     Raises NotFoundError; RefusedError while the store itself waits to be accepted.
     """
     if not workspace.trust.is_accepted:
-        raise RefusedError("the store came with a clone that nobody here has accepted", "run `memcli trust` first")
+        raise RefusedError("this store was cloned and is not trusted yet", "run `memcli trust` first")
     memories = alter(workspace, refs, lambda memory, _: accepted(memory))
     workspace.trust.accept_memories(workspace.space, [m.id for m in memories])
     return memories

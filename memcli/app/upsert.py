@@ -78,7 +78,7 @@ class Upserter:
         candidate = replace(candidate, given=self._resolved(candidate.given))  # before a path changes hands
         if candidate.hash == old.hash or candidate.given.get("id") == old.id:
             raise UsageError(
-                f"memory {old.id} cannot supersede itself", "give a new text, without the id of the old one"
+                f"memory {old.id} cannot supersede itself", "store the new text without the id of the old memory"
             )
         if not has_place(candidate) and (same := self._existing(candidate)) is not None:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})

@@ -53,7 +53,9 @@ def open_code(workspace: Workspace) -> CodeReader:
     """The code that the memories of the store are anchored to. Raises UsageError when there is none."""
     code = workspace.load_code()
     if code is None:
-        raise UsageError("this store belongs to no work tree: nothing in it is anchored", "run it in a repository")
+        raise UsageError(
+            "this store is not in a work tree: its memories have no anchors", "run the command in a repository"
+        )
     return code
 
 

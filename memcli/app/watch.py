@@ -132,7 +132,7 @@ class Watch:
                 raise
             if error.message != self._warned:
                 self._warned = error.message
-                self._report(f"{error.message}; trying again until it works")
+                self._report(f"{error.message}; retrying until it works")
             return None
         self._warned = ""
         return done
@@ -148,7 +148,7 @@ class Watch:
             if self._once:
                 raise
             names = [*batch.files, *batch.removed, *([batch.commits] if batch.commits else [])]
-            self._report(f"left out {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}")
+            self._report(f"skipped {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: {reason_of(error)}")
             return Ingested()
 
     def _store(self, batch: Batch) -> Ingested:
@@ -187,7 +187,7 @@ class Watch:
         except (NotFoundError, ProviderError) as error:
             if self._once:
                 raise
-            self._report(f"{error.message}; `memcli ingest --git {revisions}` for these commits")
+            self._report(f"{error.message}; run `memcli ingest --git {revisions}` for these commits")
             return Ingested()
 
     def _report(self, message: str) -> None:
@@ -196,7 +196,7 @@ class Watch:
 
     def _log_batch(self, batch: Batch, done: Ingested) -> None:
         for failure in done.failed:
-            self._report(f"{failure.place} was left out: {failure.reason}")
+            self._report(f"skipped {failure.place}: {failure.reason}")
         results = {name: value for name, value in done.to_json().items() if name != "paths"}
         counts = {"files": len(batch.files), "removed": len(batch.removed), "moved": len(batch.moved)}
         self._progress.log({"event": "batch", **counts, "commits": batch.commits, **results})

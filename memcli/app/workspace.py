@@ -80,7 +80,7 @@ class Workspace(Record, kw_only=True):
         try:
             yield
         except (StoreError, LockedError) as error:
-            self.warn(f"it is done, but not all that goes with it: {error.message}")
+            self.warn(f"saved, but cleanup failed: {error.message}")
 
     def in_force(self, policy: Policy) -> Policy:
         """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
@@ -97,10 +97,10 @@ class Workspace(Record, kw_only=True):
             return None
         if space.policy.allow_delete:
             return RefusedError(
-                f"{what}, but the store came with a clone, whose policies delete nothing until somebody accepts it",
-                f"{instead}look at it with `memcli trust --status`, accept it with `memcli trust`",
+                f"{what}, but this store was cloned and its policies cannot delete anything until you trust it",
+                f"{instead}review it with `memcli trust --status`, accept it with `memcli trust`",
             )
         return RefusedError(
             f"{what}, but policy.allow_delete of space {space.name!r} is false",
-            f"{instead}`memcli space policy {space.name} --set allow_delete=true`",
+            f"{instead}run `memcli space policy {space.name} --set allow_delete=true`",
         )

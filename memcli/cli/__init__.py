@@ -1,1 +1,1 @@
-"""The command line: open, call, emit."""
+"""The command line interface."""

@@ -1,4 +1,4 @@
-"""`--set field=value`: one way to write a field on the command line."""
+"""Parse `--set field=value` options."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _PLAIN = ("number", "integer", "boolean")
 
 
 def assignments(pairs: list[str] | None, fields: Mapping[str, Shape] | None = None) -> dict[str, Json]:
-    """`field=value` arguments as JSON: text where the field is text, else JSON. `field=null` takes the default.
+    """Parses `field=value` arguments: text fields as text, other fields as JSON. `field=null` resets to the default.
 
-    Where `fields` are given, `field.part=value` sets a part of a field that is an object.
-    Raises UsageError for a value that is no JSON where it must be.
+    If `fields` is given, `field.part=value` sets one part of an object field.
+    Raises UsageError if a value that must be JSON is not.
     """
     shapes = MEMORY_FIELDS if fields is None else fields
     given = split_pairs(pairs, "--set")
@@ -70,7 +70,7 @@ def _value(name: str, value: str, shape: Shape) -> Json:
 
 
 def split_pairs(pairs: list[str] | None, option: str) -> dict[str, str]:
-    """`name=value` arguments as a mapping. Raises UsageError for what has no `=`."""
+    """Splits `name=value` arguments into a mapping. Raises UsageError if `=` is missing."""
     found = {}
     for pair in pairs or []:
         name, sign, value = pair.partition("=")

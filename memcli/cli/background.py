@@ -1,4 +1,4 @@
-"""Work that nobody waits for: in a process of its own, or for no longer than a moment."""
+"""Background work: in a separate process, or with a time limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 def run_within(seconds: float | None, work: Callable[[], None]) -> bool:
-    """Does the work, but waits no longer than this, for ever with None; whether it still runs."""
+    """Runs `work`, waiting at most this many seconds (None: no limit). Returns whether it is still running."""
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)
@@ -16,9 +16,9 @@ def run_within(seconds: float | None, work: Callable[[], None]) -> bool:
 
 
 def start_detached(arguments: Sequence[str], piped: str = "") -> None:
-    """Runs memcli with these arguments in a process that outlives whoever called this one and holds nothing of theirs.
+    """Runs memcli with these arguments in a process that outlives its parent and inherits none of its files.
 
-    `piped` is what it reads on standard input. A system that starts no more processes is not told of.
+    `piped` is its standard input. Failure to start the process is ignored.
     """
     import subprocess
 

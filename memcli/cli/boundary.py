@@ -1,4 +1,4 @@
-"""The last boundary: every failure becomes one line on standard error and an exit code."""
+"""The error boundary: turns every failure into one line on standard error and an exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BROKEN_PIPE = 141
 
 
 def prepare_streams() -> None:
-    """Makes what is printed the same bytes whatever the locale and the system."""
+    """Makes output bytes independent of locale and system."""
     nowhere = None
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller, as `>&-` does
@@ -27,7 +27,7 @@ def prepare_streams() -> None:
 
 
 def guarded(work: Callable[[], int], json: bool) -> int:
-    """What `work` returns, or the exit code of its failure, which has then been reported."""
+    """Returns the result of `work`, or reports its failure and returns the exit code."""
     try:
         code = work()
         finish()
@@ -45,7 +45,7 @@ def guarded(work: Callable[[], int], json: bool) -> int:
 
 
 def _unexpected(error: Exception, json: bool) -> int:
-    """Usage errors of Typer, whose classes are private to it; and bugs, which are one line too."""
+    """Handles Typer's usage errors, whose classes are private, and bugs."""
     if type(error).__name__ == "Abort":
         return _INTERRUPTED
     if type(error).__name__ == "NoArgsIsHelpError":
@@ -55,7 +55,7 @@ def _unexpected(error: Exception, json: bool) -> int:
     if known is None:
         if os.environ.get("MEMCLI_DEBUG"):
             raise error
-        hint = "MEMCLI_DEBUG=1 shows where; please report it"
+        hint = "please report it; MEMCLI_DEBUG=1 shows a traceback"
         known = MemcliError(f"internal error: {type(error).__name__}: {error}", hint)
     report(known, json)
     return known.exit_code
@@ -65,16 +65,16 @@ def _known(error: Exception) -> MemcliError | None:
     if hasattr(error, "format_message"):
         return UsageError(error.format_message().rstrip("."), _help_of(error))
     if isinstance(error, UnicodeEncodeError):
-        return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument, for example with iconv")
+        return UsageError(f"not valid UTF-8: {error.object[:40]!a}", "convert the argument to UTF-8")
     if isinstance(error, MemoryError):
         return StoreError("out of memory", "close other programs, or give memcli more (`ulimit -v`)")
     if type(error).__module__ == "sqlite3" and not os.environ.get("MEMCLI_DEBUG"):
         return StoreError(f"the cache is damaged: {error}", "run `memcli index rebuild`; no memory is lost")
     if isinstance(error, OSError) and not os.environ.get("MEMCLI_DEBUG"):
         if isinstance(error, FileNotFoundError) and not error.filename:
-            return NotFoundError("the working directory is gone", "change to one that is there")
+            return NotFoundError("the working directory no longer exists", "change to an existing directory")
         where = f": {error.filename}" if error.filename else ""
-        return StoreError(f"{error.strerror or error}{where}", hint_of(error, "check permissions and space"))
+        return StoreError(f"{error.strerror or error}{where}", hint_of(error, "check permissions and free space"))
     return None
 
 

@@ -1,4 +1,4 @@
-"""The user's editor: on the text of a memory, or on all its fields as JSON."""
+"""Editing the text of a memory, or all its fields as JSON, in the user's editor."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _T = TypeVar("_T")
 
 
 class Draft:
-    """A file for the user's editor with the text of `memory`, of none for a new one.
+    """A file for the user's editor that contains the text of `memory`, or nothing for a new one.
 
-    With `as_object`, or where the memory has no text, it holds all fields as JSON. The file lasts until `remove`, so that
-    what was typed is not lost when it cannot be saved.
+    With `as_object`, or if the memory has no text, it contains all fields as JSON. The file is kept until `remove`, so that
+    edits are not lost if they cannot be saved.
     """
 
     def __init__(self, memory: Memory | None = None, as_object: bool = False) -> None:
@@ -48,14 +48,14 @@ class Draft:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the file holds something that would be lost with it."""
+        """Whether the file contains edits."""
         try:
             return read_file(self.path) not in (self._written, b"")
         except MemcliError:
             return False
 
     def edit(self) -> None:
-        """Opens the file in the editor and waits. Raises UsageError when there is no editor, ProviderError when it fails."""
+        """Opens the file in the editor and waits. Raises UsageError if there is no editor, ProviderError if it fails."""
         command = editor_command()
         name = shlex.join(command)
         try:
@@ -63,13 +63,13 @@ class Draft:
                 code = subprocess.run([*command, self.path], check=False).returncode
         except OSError as error:
             raise ProviderError(
-                f"cannot run the editor {name!r}: {error.strerror}", "set EDITOR to one that works"
+                f"cannot run the editor {name!r}: {error.strerror}", "set EDITOR to a command that works"
             ) from None
         if code:
             raise ProviderError(f"the editor {name!r} failed with exit code {code}", "nothing was saved")
 
     def fields(self) -> dict[str, Json]:
-        """The fields that were changed; those that were removed are null. Raises UsageError for what cannot be saved."""
+        """The changed fields; removed ones are null. Raises UsageError if they cannot be saved."""
         data = read_file(self.path)
         if data == self._written:
             return {}
@@ -77,7 +77,7 @@ class Draft:
         if self._whole is not None:
             return _difference(self._whole, decode_object(text, "the edited memory"))
         if not text.strip():
-            raise UsageError("the edited text is empty", "`memcli forget` removes a memory from recall")
+            raise UsageError("the edited text is empty", "use `memcli forget` to remove a memory from recall")
         raw = text if self._raw.endswith("\n") else text.removesuffix("\n")
         return {} if raw == self._raw else {"raw": raw}
 
@@ -87,14 +87,14 @@ class Draft:
 
 
 def editor_command() -> list[str]:
-    """$VISUAL or $EDITOR, else the first editor that is installed. Raises UsageError when there is none to use."""
+    """$VISUAL, $EDITOR, or the first installed fallback. Raises UsageError if there is none."""
     for name in ("VISUAL", "EDITOR"):
         value = os.environ.get(name, "")
         try:
             words = shlex.split(value)
         except ValueError as error:
             raise UsageError(
-                f"${name} is not a command: {value!r} ({error})", f"set {name} to one that works"
+                f"${name} is not a command: {value!r} ({error})", f"set {name} to a command that works"
             ) from None
         if words:
             return words
@@ -103,16 +103,18 @@ def editor_command() -> list[str]:
     for name in _FALLBACKS:
         if shutil.which(name):
             return [name]
-    raise UsageError(f"no editor: VISUAL and EDITOR are not set, and {', '.join(_FALLBACKS)} are missing", "set EDITOR")
+    raise UsageError(
+        f"no editor: VISUAL and EDITOR are not set, and {', '.join(_FALLBACKS)} are not installed", "set EDITOR"
+    )
 
 
 def edit_memory(
     memory: Memory, as_object: bool, save: Callable[[Mapping[str, Json], Memory | None], _T], json: bool
 ) -> _T | None:
-    """What `save` makes of the fields that the user changed in the editor; None when nothing was changed.
+    """Opens the editor and returns the result of `save` on the changed fields; None if nothing changed.
 
-    `save` also gets the memory as it was opened, None when the user was told that it has changed since. When something
-    fails the user is asked on a terminal whether to edit again; else the error says where the text is kept.
+    `save` also gets the memory as it was opened, or None once the user has been warned of a concurrent change. On failure,
+    asks on a terminal whether to edit again; otherwise the error says where the text is kept.
     """
     draft = Draft(memory, as_object)
     expected: Memory | None = memory
@@ -152,7 +154,7 @@ def _difference(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[s
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Ctrl-C in the editor is the editor's: the terminal sends it to both. A handler, unlike SIG_IGN, is not inherited."""
+    """Ignores Ctrl-C, which the terminal also sends to the editor. Unlike SIG_IGN, a handler is not inherited."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

@@ -1,7 +1,7 @@
-"""The commands that agents and git call many times a minute, past Typer, which is most of what they would cost.
+"""A fast path past Typer for commands that agents and git call many times a minute; Typer dominates their start-up time.
 
-The parser here takes plain command lines only and leaves everything else to Typer: options that it does not know,
-values that do not fit, anything that asks for help. Both read the same fields; a test compares them option by option.
+This parser handles only plain command lines and leaves the rest to Typer: unknown options, invalid values, requests for
+help. Both read the same fields; a test compares them option by option.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memcli.cli.verb import Group, Verb
 
 
 def run(args: Sequence[str]) -> int | None:
-    """Runs `args` and returns the exit code; None when the command line is not for this parser."""
+    """Runs `args` and returns the exit code; None if this parser does not handle the command line."""
     module = importlib.import_module(f"memcli.cli.commands.{args[0]}")
     verb: Verb | Group = module.command
     words = args[1:]
@@ -37,7 +37,7 @@ def run(args: Sequence[str]) -> int | None:
 
 
 def parse(args: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Any] | None:
-    """The values that `args` give, by the names of their fields; None for whatever is not plain."""
+    """The values in `args` by field name; None if the command line is not plain."""
     by_flag = {flag: field for field in fields.values() for flag in field.flags}
     places = [field for field in fields.values() if field.is_argument]
     values: dict[str, Any] = {}
@@ -72,7 +72,7 @@ def parse(args: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Any] | 
 
 
 def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) -> bool:
-    """Puts words where the next arguments are; whether there was room for all."""
+    """Assigns words to the next arguments. Returns whether all fitted."""
     for word in words:
         field = next((field for field in places if field.many or field.name not in values), None)
         if field is None or not _add(word, field, values):
@@ -81,7 +81,7 @@ def _place(words: Sequence[str], places: list[Field], values: dict[str, Any]) ->
 
 
 def _add(word: str, field: Field, values: dict[str, Any]) -> bool:
-    """Puts a value down; whether it is one of the field's type."""
+    """Stores a value. Returns whether it has the field's type."""
     try:
         value = field.type(word)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What chooses memories on the command line: kinds, tags and paths, as users type them."""
+"""Filters for memories: kinds, tags and paths as users type them."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _SIMILAR = 0.75
 
 
 def kinds(session: Session, values: Iterable[str] | None) -> tuple[str, ...]:
-    """The kinds that the values of `--kind` name; says when one looks like a typing error."""
+    """The kinds in the values of `--kind`; warns about likely typing errors."""
     found = tuple(_separated(values, "--kind"))
     note_similar(session, found)
     return found
 
 
 def tags(values: Iterable[str] | None, option: str = "--tag") -> tuple[str, ...]:
-    """The tags that the values of `option` name, in the form in which they are stored."""
+    """The tags in the values of `option`, as they are stored."""
     return tuple(slug(tag) or tag for tag in _separated(values, option))
 
 
 def path(value: str, option: str) -> str:
-    """`value` as the paths of memories are written, in NFC. Raises UsageError when it is no UTF-8."""
+    """`value` in NFC, as paths are stored. Raises UsageError if it is not UTF-8."""
     return unicodedata.normalize("NFC", decode(os.fsencode(value), option))
 
 
 def one_kind(session: Session, value: str | None) -> str | None:
-    """The kind of a memory to be stored. Raises UsageError for several."""
+    """The kind of a memory to store. Raises UsageError for several."""
     if value is not None:
         if "," in value:
-            raise UsageError(f"a memory has one kind, not {value!r}", "use --tag for more")
+            raise UsageError(f"a memory has one kind, not {value!r}", "use --tag to classify further")
         note_similar(session, [value])
     return value
 
 
 def note_similar(session: Session, names: Iterable[str]) -> None:
-    """Says so when a kind is nearly, but not quite, one that memcli knows."""
+    """Warns if a kind resembles a known one."""
     for name in dict.fromkeys(names):
         if known := similar_kind(name):
             session.output.note(f"unknown kind {name!r}; did you mean {known!r}?")
 
 
 def similar_kind(name: str) -> str:
-    """The known kind that `name` seems to mean; empty when it is one, or resembles none."""
+    """The known kind that `name` resembles; empty if `name` is known or resembles none."""
     if name in KINDS or not isinstance(name, str):
         return ""
     from difflib import get_close_matches
@@ -61,12 +61,12 @@ def similar_kind(name: str) -> str:
 
 
 def parts(values: Iterable[str]) -> list[str]:
-    """The values and, of those with commas, the parts. A blank value stays, for its reader to refuse."""
+    """The values, split at commas. A blank value is kept, so that its reader can reject it."""
     return [part for value in values for part in ([p for p in value.split(",") if p.strip()] or [value])]
 
 
 def _separated(values: Iterable[str] | None, option: str) -> Iterator[str]:
     for part in parts(values or ()):
         if not part.strip(" ,"):
-            raise UsageError(f"{option} is empty", "leave it out to choose all")
+            raise UsageError(f"{option} is empty", "omit it to match all")
         yield decode(os.fsencode(part.strip()), option)

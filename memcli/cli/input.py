@@ -1,4 +1,4 @@
-"""What comes in: a text as an argument, a file or standard input, checked for what memcli does not store; a diff."""
+"""Command input: text from an argument, a file or standard input, validated; diffs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ MAX_BYTES = 256 << 20
 
 
 def read_text(argument: str | None, file: str | None, limit: int = MAX_BYTES) -> str:
-    """The text of a command: `argument`, the file `file`, or standard input (`-`, or a pipe when nothing is given).
+    """The text of a command: `argument`, the file `file`, or standard input (`-`, or a pipe if neither is given).
 
-    Raises UsageError when there is none, or it is binary or no UTF-8; NotFoundError for a missing file.
+    Raises UsageError if there is none, or if it is binary or not UTF-8; NotFoundError for a missing file.
     """
     if argument is not None and argument != "-":
         if file is not None:
-            raise UsageError("both a text and --file are given", "give one of them")
+            raise UsageError("a text cannot be used with --file", "use one of them")
         return decode(argument.encode("utf-8", "surrogateescape"), "the argument")
     if file is not None and file != "-":
         return decode(read_file(file, limit), file)
     if file is None and argument is None and sys.stdin.isatty():
-        raise UsageError("nothing to read", "give a text, --file FILE, or pipe one in")
+        raise UsageError("nothing to read", "give a text, use --file FILE, or pipe the text in")
     return decode(read_stdin(limit), "standard input")
 
 
@@ -48,25 +48,25 @@ def read_stdin(limit: int = MAX_BYTES) -> bytes:
 
 
 def decode(data: bytes, where: str) -> str:
-    """`data` as text, with `\\n` for line ends. Raises UsageError when it is binary or no UTF-8."""
+    """`data` as text, with `\\n` line ends. Raises UsageError if it is binary or not UTF-8."""
     if b"\0" in data[:8192] or b"\0" in data:
-        raise UsageError(f"{where} is binary (it has NUL bytes)", "give text")
+        raise UsageError(f"{where} is binary (it contains NUL bytes)", "give text")
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise UsageError(
-            f"{where} is not valid UTF-8 (byte {error.start})", "convert it, for example with iconv"
+            f"{where} is not valid UTF-8 (byte {error.start})", "convert it to UTF-8, for example with iconv"
         ) from None
 
 
 def _bounded(data: bytes, limit: int, where: str) -> bytes:
     if len(data) > limit:
-        raise UsageError(f"{where} is longer than {limit >> 20} MiB", "give less at once")
+        raise UsageError(f"{where} is longer than {limit >> 20} MiB", "split it into parts")
     return data
 
 
 def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[FileEdit]:
-    """The edits of the file `diff` (`-`: standard input), or since the revision `changed`, or else of what is staged.
+    """The edits in the file `diff` (`-`: standard input), or since the revision `changed`, or else the staged ones.
 
     Raises NotFoundError, ProviderError, UsageError.
     """

@@ -1,4 +1,4 @@
-"""The program: finds the verb, runs it, and turns every failure into one line and an exit code."""
+"""The entry point: finds the verb, runs it, and turns every failure into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from memcli.cli.boundary import guarded
 from memcli.cli.typer_tree import HELP, make_command
 from memcli.errors import UsageError
 
-# Each verb has a module `commands/<verb>.py`, with a `command`, which may be a group. Those of one row share a
+# Each verb has a module `commands/<verb>.py` that defines `command`, which may be a group. The verbs of a row share a
 # line of the help.
 COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     "Start": (
-        {"init": "make a store here"},
-        {"demo": "take a guided tour", "doctor": "check installation, model and store"},
+        {"init": "create a store in this repository"},
+        {"demo": "take a guided tour", "doctor": "check the installation, the model and the store"},
     ),
     "Every day": (
-        {"remember": "store a memory: a text, a JSON object, or a file of them"},
-        {"recall": "answer a question with what matters, ready for a prompt"},
-        {"search": "rank what lies under a heading"},
-        {"get": "print memories whole", "list": "list them", "tree": "show the hierarchy of paths"},
-        {"browse": "look around on a full screen"},
+        {"remember": "store a memory from text, a file, a pipe or JSON"},
+        {"recall": "print the memories that best answer a question, ready for a prompt"},
+        {"search": "search the memories under a heading"},
+        {"get": "print memories in full", "list": "list memories", "tree": "show the tree of paths"},
+        {"browse": "browse memories in a full-screen terminal interface"},
     ),
     "Manage": (
-        {"edit": "change the fields of a memory", "tag": "add or remove tags"},
-        {"pin": "put memories first in every recall", "unpin": "let them compete again"},
-        {"forget": "take memories out of recall, or delete them"},
-        {"gc": "delete what has expired", "restore": "bring back what was deleted"},
-        {"inbox": "review what was proposed", "trust": "accept what came from elsewhere"},
+        {"edit": "change the text or fields of a memory", "tag": "add or remove tags"},
+        {"pin": "include memories in every recall", "unpin": "unpin memories"},
+        {"forget": "exclude memories from recall, or delete them"},
+        {"gc": "delete expired memories", "restore": "restore deleted memories"},
+        {"inbox": "review proposed memories", "trust": "accept a cloned store, imports or memories"},
     ),
     "Import and export": (
-        {"ingest": "remember files or commits", "watch": "go on as they change"},
+        {"ingest": "ingest files or commits", "watch": "ingest changes continuously"},
         {"hook": "ingest commits automatically with git hooks"},
-        {"import": "read a bundle, or another tool's memory", "export": "write a bundle"},
+        {"import": "import an export, or another tool's memory", "export": "export a space"},
     ),
     "Inspect": (
-        {"diff": "show what became of memories", "blame": "which commit changed what"},
-        {"guard": "check a change against memories", "verify": "memories against the code"},
-        {"audit": "show who did what, and when", "scan": "look for secrets"},
-        {"fsck": "look for damage, and mend it", "fmt": "write space files canonically"},
-        {"space": "create, list, govern and delete spaces"},
-        {"index": "show or rebuild the cache", "stats": "count and measure"},
-        {"schema": "print the JSON Schema of what is stored"},
-        {"completions": "print the completions of a shell"},
+        {"diff": "show how memories changed since a commit", "blame": "show which commit changed each field"},
+        {"guard": "check a change against memories", "verify": "check memories against the code"},
+        {"audit": "show who changed what, and when", "scan": "scan for secrets"},
+        {"fsck": "check the store for damage and repair it", "fmt": "format space files"},
+        {"space": "create, list, configure and delete spaces"},
+        {"index": "show or rebuild the cache", "stats": "show counts and sizes"},
+        {"schema": "print the JSON Schema of stored data"},
+        {"completions": "print a shell completion script"},
     ),
 }
-# What other programs call, and the help need not tell.
-CALLED = {"merge-driver": "merge two versions of a space; git calls it"}
+# Commands that other programs call; the overview omits them.
+CALLED = {"merge-driver": "merge two versions of a space file; called by git"}
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
 VERBS = {
     name: f"{text[0].upper()}{text[1:]}."
@@ -61,7 +61,7 @@ VERBS = {
     for name, text in row.items()
 }
 
-# What users of other tools type first, and what it is called here.
+# Names from other tools, mapped to the commands that do the same here.
 _ELSEWHERE = {
     **dict.fromkeys(("delete", "remove", "del", "purge"), ("forget",)),
     **dict.fromkeys(("save", "store", "new", "create", "note", "put"), ("remember",)),
@@ -85,7 +85,7 @@ for forget."""
 
 
 class Verbs(TyperGroup):
-    """The group of all verbs: each is imported when it is called, none to print the help."""
+    """The group of all verbs. A verb's module is imported only when the verb is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return [*VERBS, *ALIASES]
@@ -99,7 +99,7 @@ class Verbs(TyperGroup):
             from difflib import get_close_matches
 
             close = _ELSEWHERE.get(args[0].lower()) or get_close_matches(args[0].lower(), [*VERBS, *ALIASES], 2)
-            hint = f"did you mean {' or '.join(close)}?" if close else "`memcli --help` lists them"
+            hint = f"did you mean {' or '.join(close)}?" if close else "`memcli --help` lists all commands"
             raise UsageError(f"no command {args[0]!r}", hint)
         return super().resolve_command(ctx, args)
 
@@ -114,7 +114,7 @@ class Verbs(TyperGroup):
 
 
 def load_command(name: str) -> Any:
-    """The command `name`, as Typer makes it of what its module declares."""
+    """The Typer command built from the declarations of its module."""
     file = name.replace("-", "_") + ("_" if iskeyword(name) else "")
     return make_command(importlib.import_module(f"memcli.cli.commands.{file}").command)
 
@@ -147,7 +147,7 @@ def build() -> Any:
 
 
 def main(args: Sequence[str]) -> int:
-    """Runs the command in `args` and returns its exit code. Never raises for what a user did."""
+    """Runs the command in `args` and returns its exit code. User errors never raise."""
 
     def work() -> int:
         result = build().main(args=list(args), prog_name="memcli", standalone_mode=False)

@@ -1,11 +1,11 @@
-"""Options as data: each verb declares its own once, and every parser, the help and the completions read them.
+"""Options as data: each verb declares them once; all parsers, the help and the completions read the declarations.
 
     class GcOptions(Options):
         space: str | None = argument("[SPACE]", "The space [default: the current one].")
         dry_run: bool = dry_run()
 
-A field is called what its attribute is called: `dry_run` is `--dry-run`. Nothing here imports a parser, so that the
-commands that are called many times a minute start without one.
+The flag of a field is derived from its attribute: `dry_run` becomes `--dry-run`. This module imports no parser, so that
+frequently called commands start fast.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ REQUIRED: Any = object()
 
 
 class Field:
-    """One option, or an argument, which has no flags.
+    """An option, or an argument, which has no flags.
 
-    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` are
-    the least and the greatest number allowed; `read` makes the value of each word.
+    `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` limit
+    numbers; `read` converts each word.
     """
 
     __slots__ = ("default", "flags", "help", "high", "is_argument", "low", "many", "metavar", "name", "read", "type")
@@ -45,7 +45,7 @@ class Field:
             self.flags = ("--" + name.rstrip("_").replace("_", "-"),)
 
     def value_of(self, given: Any) -> Any:
-        """What the field is, given this. Raises UsageError for a number out of range."""
+        """The value of the field for this input. Raises UsageError for a number out of range."""
         if self.read is not None:
             return [self.read(word) for word in given] if self.many else self.read(given)
         if self.low is not None and given is not None:
@@ -60,7 +60,7 @@ class Field:
 
 
 class Options:
-    """What a verb was given: a value for each field of its class, the default where none was given."""
+    """The options given to a verb: a value for each field of the class, by default the field's default."""
 
     FIELDS: ClassVar[dict[str, Field]] = {}
 
@@ -68,7 +68,7 @@ class Options:
         cls.FIELDS = {**cls.FIELDS, **{name: f for name, f in vars(cls).items() if isinstance(f, Field)}}
 
     def __init__(self, **values: Any) -> None:
-        """Raises TypeError for a name that is no field, UsageError for a number out of range."""
+        """Raises TypeError for an unknown name, UsageError for a number out of range."""
         for name, field in self.FIELDS.items():
             if name in values:
                 value = field.value_of(values.pop(name))
@@ -82,66 +82,66 @@ class Options:
 
 
 def option(*flags: str, metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
-    """An option with a value; without `flags`, it is `--` and its name. `more` is what `Field` takes."""
+    """An option with a value; the default flag is derived from the attribute. `more` is passed to `Field`."""
     return Field(flags, metavar=metavar, help=help, **more)
 
 
 def flag(*flags: str, help: str, default: bool = False) -> Any:  # noqa: A002
-    """An option without a value. `--git/--no-git` names the one that sets it and the one that clears it."""
+    """An option without a value. `--git/--no-git` declares a flag that sets it and one that clears it."""
     return Field(flags, bool, default, help=help)
 
 
 def argument(metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
-    """A word of the command line by its place."""
+    """A positional argument."""
     return Field(metavar=metavar, help=help, is_argument=True, **more)
 
 
 def refs_argument() -> Any:
-    """Memories, one at least."""
-    help_ = "Memories by id, by the beginning of an id, or by path."
+    """One or more memories."""
+    help_ = "Memories, by id, unique id prefix or path."
     return argument("ID|PATH...", help_, many=True, default=REQUIRED, read=_normalized)
 
 
 def ref_argument() -> Any:
     """One memory."""
-    return argument("ID|PATH", "A memory, as in `memcli get`.", default=REQUIRED, read=_normalized)
+    return argument("ID|PATH", "A memory, by id, unique id prefix or path.", default=REQUIRED, read=_normalized)
 
 
 def kinds_option() -> Any:
-    """The kinds to choose."""
-    return option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b for any of several.", many=True)
+    """Filter by kind."""
+    return option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b matches either.", many=True)
 
 
 def tags_option() -> Any:
-    """The tags to choose."""
-    return option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b for all of several.", many=True)
+    """Filter by tag."""
+    return option("--tag", "-t", metavar="TAG", help="Only memories with this tag; a,b requires both.", many=True)
 
 
 def under_option() -> Any:
-    """The path to choose."""
-    return option(metavar="PATH", help="Only at this path and below it.", default="")
+    """Filter by path."""
+    return option(metavar="PATH", help="Only memories at or below this path.", default="")
 
 
 def rev_option() -> Any:
-    """An earlier state of the store."""
-    return option(metavar="REV", help="As the store was at this commit.")
+    """Read an earlier state of the store."""
+    return option(metavar="REV", help="Read the store as of this commit.")
 
 
 def dry_run_option() -> Any:
-    """Whether to change nothing."""
-    return flag("--dry-run", "-n", help="Say what would be done, and do nothing.")
+    """Change nothing."""
+    return flag("--dry-run", "-n", help="Show what would be done without doing it.")
 
 
 def _normalized(ref: str) -> str:
-    """`ref` as paths are stored, in NFC; some terminals and file systems give them decomposed."""
+    """`ref` in NFC, as paths are stored; some terminals and file systems decompose characters."""
     return ref if ref.isascii() else unicodedata.normalize("NFC", ref)
 
 
 class CommonOptions(Options):
     """What every verb takes."""
 
-    space: str | None = option("--space", "-s", metavar="NAME", help="The space to work in [default: main].")
-    root: str | None = option(metavar="DIR", help="The store, or the folder it is in.")
-    json: bool = flag(help="The answer as JSON on standard output.")
-    quiet: bool = flag("--quiet", "-q", help="Say nothing but answers and errors.")
-    freeze_clock: str | None = option(metavar="TIME", help="Take TIME (RFC 3339) for now.")
+    space: str | None = option("--space", "-s", metavar="NAME", help="The space to use [default: main].")
+    root: str | None = option(metavar="DIR", help="The store, or the folder that contains it.")
+    json: bool = flag(help="Print the result as JSON.")
+    quiet: bool = flag("--quiet", "-q", help="Print only results and errors.")
+    freeze_clock: str | None = option(metavar="TIME", help="Use TIME (RFC 3339) as the current time.")

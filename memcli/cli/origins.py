@@ -1,4 +1,4 @@
-"""Where a memory comes from, as a user names it: the file that its text was read from, the commit that it is about."""
+"""The origin of a memory: the file its text was read from, the commit it is about."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _HASH = re.compile(r"[0-9a-f]{7,64}")
 
 
 def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
-    """The fields with the file as their source, by its path in the repository, unless they name another one.
+    """Adds the file as the source, by its path in the repository, unless the fields name another source.
 
-    A file elsewhere says nothing to others, and is not named.
+    Files outside the repository are not recorded: their paths mean nothing to others.
     """
     from memcli.store.layout import find_work_tree
 
@@ -35,9 +35,9 @@ def from_file(fields: Mapping[str, Json], file: str | None) -> dict[str, Json]:
 
 
 def full_hash(revision: str) -> str:
-    """The full hash of the commit that `revision` names here; outside of a repository, a hash as it is given.
+    """The full hash of the commit `revision`; outside a repository, a full hash as given.
 
-    Raises NotFoundError for a commit that is not known, UsageError for what names no commit.
+    Raises NotFoundError for an unknown commit, UsageError if `revision` cannot name a commit.
     """
     from memcli.git.repository import find_repository
 
@@ -47,6 +47,7 @@ def full_hash(revision: str) -> str:
         if _HASH.fullmatch(revision):
             return revision
         raise NotFoundError(
-            f"no repository here to look up {revision!r} in", "give the hash of the commit, or run it in the repository"
+            f"cannot look up {revision!r}: not in a git repository",
+            "give the full hash of the commit, or run the command in the repository",
         ) from None
     return repository.resolve(revision)

@@ -1,4 +1,4 @@
-"""Standard output is the answer, standard error the conversation. Only this module knows which is which."""
+"""Results go to standard output, messages to standard error. Only this module writes to either."""
 
 from __future__ import annotations
 
@@ -22,76 +22,74 @@ _LINE_AFTER_SECONDS = 10.0
 
 
 class Output:
-    """Where a command speaks. `json`: the answer is JSON. `quiet`: answers and errors, and nothing beside them."""
+    """The output of a command. `json` prints results as JSON; `quiet` prints only results and errors."""
 
     def __init__(self, json: bool = False, quiet: bool = False) -> None:
         self.json = json
         self.quiet = quiet
 
     def answer(self, data: Json, text: str) -> None:
-        """What was asked for: `data` as JSON, or `text`."""
+        """Prints a result: `data` as JSON, or `text`."""
         self.write(escape(encode(data).decode()) if self.json else text)
 
     def confirm(self, data: Json, text: str) -> None:
-        """What was done: as `answer`, but not worth a word when quiet."""
+        """Prints a confirmation, like `answer`, unless quiet."""
         if self.json or not self.quiet:
             self.answer(data, text)
 
     def lines(self, values: Iterable[Json]) -> None:
-        """JSON values, one a line, each written as soon as it is there."""
+        """Prints JSON values, one per line, flushing after each."""
         for value in values:
             self.write(escape(encode_line(value).decode()))
             finish()
 
     def write(self, text: str) -> None:
-        """Text on standard output, cleaned, with a newline at its end; nothing for no text."""
+        """Prints sanitized text with a final newline; prints nothing for empty text."""
         self.raw(clean(text))
 
     def raw(self, text: str) -> None:
-        """As `write`, for text that must stay as it is: on a terminal it is cleaned all the same."""
+        """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
         if text:
             shown = clean(text) if is_terminal() else text
             with _telling():
                 sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
 
     def note(self, text: str) -> None:
-        """A word on standard error."""
+        """Prints a message on standard error."""
         if not self.quiet:
             sys.stderr.write(f"memcli: {clean_line(text)}\n")
 
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Tells a failure to write the answer from all others. A reader that has gone is no failure."""
+    """Converts failures to write the result into StoreError. A closed pipe is not a failure."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
         silence()
-        raise StoreError(
-            f"cannot write the answer: {error.strerror}", "what was asked for is done all the same"
-        ) from None
+        raise StoreError(f"cannot write the answer: {error.strerror}", "the command itself succeeded") from None
 
 
 def finish() -> None:
-    """Hands out what was written so far. Raises StoreError when it cannot be."""
+    """Flushes standard output. Raises StoreError if that fails."""
     with _telling():
         sys.stdout.flush()
 
 
 def silence() -> None:
-    """Points stdout at nothing, so that the interpreter's last flush says nothing."""
+    """Redirects stdout to the null device, so that the interpreter's final flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def is_terminal() -> bool:
-    """Whether a person reads standard output."""
+    """Whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def ask(question: str, default: bool = False) -> bool:
-    """Whether a person at the terminal says yes, or with `default` presses Enter; False where there is none to ask."""
+    """Asks a yes/no question on the terminal; Enter means `default`. Returns False without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     sys.stderr.write(f"{clean_line(question)} [{'Y/n' if default else 'y/N'}] ")
@@ -101,7 +99,7 @@ def ask(question: str, default: bool = False) -> bool:
 
 
 def report(error: MemcliError, json: bool) -> None:
-    """The one line that an error is; with `json` also as JSON on standard output."""
+    """Prints an error as one line; with `json` also as JSON on standard output."""
     message, hint = _without_secrets(error.message), _without_secrets(error.hint)
     sys.stderr.write(f"memcli: {clean_line(f'{message} ({hint})' if hint else message)}\n")
     if json:
@@ -110,7 +108,7 @@ def report(error: MemcliError, json: bool) -> None:
 
 
 def _without_secrets(text: str) -> str:
-    """A part of an error, which may repeat what a user gave, as it may be shown and logged."""
+    """Redacts part of an error message, which may quote user input."""
     from memcli.safety.secrets.detector import Detector
     from memcli.safety.secrets.rule import EMAIL
 
@@ -118,14 +116,14 @@ def _without_secrets(text: str) -> str:
 
 
 def redacted_told(kinds: Mapping[str, int]) -> str:
-    """`; redacted 1 aws_key, 2 email`; nothing when nothing was."""
+    """`; redacted 1 aws_key, 2 email`, or an empty string."""
     return f"; redacted {', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}" if kinds else ""
 
 
 class ProgressBar:
-    """A bar on standard error for what takes longer than a second.
+    """A progress bar on standard error for work that takes longer than a second.
 
-    Where standard error is no terminal it is silent or, with `has_lines`, says every ten seconds how far the work is.
+    If standard error is not a terminal, it is silent or, with `has_lines`, prints a line every ten seconds.
     """
 
     def __init__(self, what: str, quiet: bool, now: Callable[[], float] = time.monotonic) -> None:
@@ -155,7 +153,7 @@ class ProgressBar:
             self.close()
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._bar is not None:
             self._bar.stop()
         self._bar, self._started = None, None

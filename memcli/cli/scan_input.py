@@ -1,4 +1,4 @@
-"""What is looked through for secrets: files that are named, files of the store, versions that git keeps."""
+"""Input of `scan`: named files, files of the store, versions in git."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from memcli.store.layout import Layout
 
 
 def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
-    """The rules and the root of the store. Files alone can be scanned without one: then marks are empty.
+    """The rules and the root of the store. Files can be scanned without a store; their marks are then empty.
 
-    Raises NotFoundError when there is no store and there must be one.
+    Raises NotFoundError if there is no store but one is required.
     """
     try:
         workspace = session.open()
@@ -30,7 +30,7 @@ def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
 
 
 def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:
-    """The documents to look at, in order. Raises NotFoundError, UsageError, StoreError, ProviderError."""
+    """The documents to scan, in order. Raises NotFoundError, UsageError, StoreError, ProviderError."""
     if history or staged:
         from memcli.ingest import versions
 

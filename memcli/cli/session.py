@@ -1,4 +1,4 @@
-"""One run of a command: its common options, its output, and the workspace that it opens."""
+"""One run of a command: its common options, its output, and its workspace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memcli.errors import MemcliError
 
 
 class Session:
-    """What every command gets. The store is looked for when `open` is called, not before."""
+    """The context of a command. The store is located only when `open` is called."""
 
     def __init__(self, command: str, common: CommonOptions) -> None:
         self.options: dict[str, str | None] = {
@@ -25,7 +25,7 @@ class Session:
         self._notes: list[str] = []
 
     def open(self, create: bool = False, **options: str | None) -> Workspace:
-        """The workspace; with `create` a store is made where there is none. `options` are this command's own."""
+        """Opens the workspace; `create` creates a missing store. `options` are those of the command."""
         from memcli.wiring.roots import locate
         from memcli.wiring.workspace import open_workspace
 

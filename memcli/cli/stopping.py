@@ -1,4 +1,4 @@
-"""Stopping: a command that runs until it is told to end, and then ends soon, whatever it is at."""
+"""Stop long-running commands promptly."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 
 
 class _OverdueError(BaseException):
-    """What was asked to end is still at work. Not an `Exception`: nothing on the way may think that it can deal with it."""
+    """Raised when work does not stop in time. Not an `Exception`, so that no handler swallows it."""
 
 
 @contextmanager
 def stoppable() -> Iterator[threading.Event]:
-    """Gives an event that SIGINT and SIGTERM set. A moment later what still runs is broken off, as a kill would."""
+    """Yields an event that SIGINT and SIGTERM set. Work that does not stop soon afterwards is interrupted."""
     stop = threading.Event()
 
     def ask(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Whether what is to be remembered goes in, or waits in the inbox."""
+"""Store new memories, or put them into the inbox."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from memcli.cli.output import is_terminal
 def submit(
     workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, propose: bool, yes: bool
 ) -> list[Outcome]:
-    """Stores the candidates, or lets them wait in the inbox: proposals always wait; under `review: true` so does
-    everything that no person at a terminal says, unless `yes`. Raises what remember raises."""
+    """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
+    that is not entered by a person at a terminal, unless `yes`. Raises what remember raises.
+    """
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     if not proposed and (yes or is_terminal()):
         return remember(workspace, candidates, supersedes)

@@ -1,4 +1,4 @@
-"""The commands as Typer wants them, made of the data in which verbs declare their options."""
+"""Typer commands built from the option declarations of the verbs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
 
 
 def make_command(verb: Verb | Group) -> Any:
-    """The command, or the group of commands, as Typer runs it."""
+    """The Typer command, or group of commands."""
     if isinstance(verb, Group):
         app = typer.Typer(
             name=verb.name, help=verb.help, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
@@ -31,7 +31,7 @@ def make_command(verb: Verb | Group) -> Any:
 
 
 def _function(verb: Verb) -> Callable[..., None]:
-    """A function with a parameter for each field, which Typer reads off its signature."""
+    """A function with one parameter per field, for Typer to inspect."""
     common = CommonOptions.FIELDS
 
     def run(**values: Any) -> None:

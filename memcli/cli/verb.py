@@ -1,4 +1,4 @@
-"""Verbs: a function, the options that it takes, and how one run of it goes."""
+"""Verbs: a function, its options, and how to run it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memcli.cli.session import Session
 class Verb:
     """A command: `function(session, options)`, which returns the exit code, or None for 0.
 
-    Without options of its own it is `function(session)`.
+    Without options of its own, it is `function(session)`.
     """
 
     __slots__ = ("function", "name", "options")
@@ -20,14 +20,14 @@ class Verb:
         self.function, self.name, self.options = function, name, options
 
     def run(self, common: CommonOptions, options: Options) -> int:
-        """Runs it once; returns the exit code. Raises what the function raises."""
+        """Runs the command once and returns its exit code. Raises what the function raises."""
         with Session(self.name, common) as session:
             given = (options,) if self.options.FIELDS else ()
             return self.function(session, *given) or 0
 
 
 class Group:
-    """A command of commands, in the order in which they are declared."""
+    """A group of commands, in order of declaration."""
 
     __slots__ = ("help", "name", "verbs")
 
@@ -36,7 +36,7 @@ class Group:
         self.verbs: dict[str, Verb] = {}
 
     def verb(self, options: type[Options] = Options) -> Callable[[Callable[..., int | None]], Verb]:
-        """Makes a function a command of this group."""
+        """Adds a function to this group as a command."""
 
         def add(function: Callable[..., int | None]) -> Verb:
             name = function.__name__.rstrip("_")
@@ -47,7 +47,7 @@ class Group:
 
 
 def verb(options: type[Options] = Options) -> Callable[[Callable[..., int | None]], Verb]:
-    """Makes the function `command` of a module the command that the module is called after."""
+    """Turns the function `command` of a module into the command named after the module."""
 
     def make(function: Callable[..., int | None]) -> Verb:
         name = function.__module__.rpartition(".")[2].rstrip("_").replace("_", "-")

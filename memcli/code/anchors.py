@@ -77,20 +77,20 @@ def make(given: Mapping[str, Json], text: str) -> dict[str, Json]:
     lines = _range(given.get("lines"))
     code = Code(text)
     if "symbol" in given and not symbol:
-        raise UsageError(f"no symbol is named behind {show(file)}::", "write FILE::NAME, or FILE for all of it")
+        raise UsageError(f"no symbol after {show(file)}::", "use FILE::NAME, or FILE for the whole file")
     if symbol:
         found = _find(text, symbol, file)
         if not found:
             raise NotFoundError(
-                f"{show(file)} defines no {show(symbol)}", "name a function or class, or lines: FILE:10-42"
+                f"{show(file)} does not define {show(symbol)}", "name a function or class, or lines: FILE:10-42"
             )
         lines = found[0]
     elif given.get("lines") is not None and lines is None:
         told = given["lines"]
         told = "-".join(map(str, told)) if isinstance(told, list | tuple) else told
-        raise UsageError(f"not a range of lines: {show(str(told))}", "write FILE:10-42, counted from 1")
+        raise UsageError(f"not a range of lines: {show(str(told))}", "use FILE:10-42; lines are counted from 1")
     elif lines and lines[1] > code.size:
-        raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name lines that are there")
+        raise NotFoundError(f"{show(file)} has {code.size} lines, not {lines[1]}", "name existing lines")
     return {"file": file, **_where(lines, symbol), "hash": code.hash(lines)}
 
 

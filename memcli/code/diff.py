@@ -246,8 +246,8 @@ def _signs(line: bytes, columns: int) -> bytes | None:
 
 def _malformed(at: int) -> UsageError:
     return UsageError(
-        f"the hunk at line {at + 1} of the diff has other lines than its head says",
-        "give what `git diff` prints, without colours or --word-diff, and whole",
+        f"the hunk at line {at + 1} of the diff does not match its header",
+        "use the complete output of `git diff`, without colors or --word-diff",
     )
 
 

@@ -49,7 +49,7 @@ def glob_expression(glob: str, at: str) -> str:
     """
     if glob.startswith("!") or re.search(r"(?<!\\)\{[^{}]*,[^{}]*\}", glob):
         raise UsageError(
-            f"{at} is no path glob: {glob[:80]!a}", "there are no {a,b} and no !: give a trigger for each, or a `re:`"
+            f"{at} is not a path glob: {glob[:80]!a}", "{a,b} and ! are not supported: use one trigger each, or `re:`"
         )
     text = glob.removeprefix("./").rstrip("/")
     try:
@@ -58,7 +58,7 @@ def glob_expression(glob: str, at: str) -> str:
         path = path_glob(text.removeprefix("/")) if "/" in text else f"(?:[^/]*/)*?{name_glob(text)}"
     except ValueError:
         raise UsageError(
-            f"{at} is no path glob: {glob[:80]!a}", "close its brackets, or write `re:` for an expression"
+            f"{at} is not a path glob: {glob[:80]!a}", "close the brackets, or use `re:` for a pattern"
         ) from None
     # RE2 has no atomic groups and needs none to be linear. No glob gives these three characters otherwise.
     return path.replace(_ATOMIC, "(?:") + "(?s:/.*)?"

@@ -25,7 +25,7 @@ from memcli.record import Record, field, replace
 
 FORMAT = "memcli/export"
 VERSION = 1
-ASK_AGAIN = "it was changed after the export; ask for it again"
+ASK_AGAIN = "it was modified after the export; get a new copy"
 _PREFIX = b"memcli/export/1\0"  # keeps this digest apart from any other over the same bytes
 _PLACE = b'\n  "content": {}'
 _PART = {"type": "object", "additionalProperties": TEXTS}
@@ -73,7 +73,7 @@ def seal(
     if len(space.objects) > MAX_OBJECTS:
         raise UsageError(
             f"space {space.name!r} has {len(space.objects)} memories; a bundle holds at most {MAX_OBJECTS}",
-            "export it in parts, with --under, --kind or --tag",
+            "export it in parts with --under, --kind or --tag",
         )
     open_ = Export(space, part or {})
     sealed = replace(open_, hash=_digest(open_.head(), encode_space(space)))
@@ -84,11 +84,11 @@ def unseal(tree: Json, where: str) -> Export:
     """The export that `tree` holds. Raises CorruptError when it is none, is newer, was changed, or is not fit."""
     if not isinstance(tree, dict) or tree.get("format") != FORMAT or not isinstance(tree.get("content"), dict):
         raise CorruptError(
-            f'{where}: not an export of memcli (no "format": "{FORMAT}")', "make one with `memcli export`"
+            f'{where}: not an export of memcli (no "format": "{FORMAT}")', "create one with `memcli export`"
         )
     if tree.get("version") != VERSION or isinstance(tree["version"], bool):
         raise CorruptError(
-            f"{where}: export version {tree.get('version')!r}; this memcli knows {VERSION}", "upgrade memcli"
+            f"{where}: export version {tree.get('version')!r}; this memcli reads version {VERSION}", "upgrade memcli"
         )
     content = _content(tree["content"], where)
     if tree.get("hash") != _digest(tree, content):
@@ -105,7 +105,7 @@ def unseal(tree: Json, where: str) -> Export:
         {k: v for k, v in tree.items() if k not in known},
     )
     if tree.get("space") != space.name or tree.get("counts") != export.counts():
-        raise CorruptError(f"{where}: name or counts do not match the content", ASK_AGAIN)
+        raise CorruptError(f"{where}: the name or counts do not match the content", ASK_AGAIN)
     return export
 
 
@@ -118,7 +118,7 @@ def encode_bundle(export: Export) -> bytes:
 
 def decode_bundle(data: bytes, where: str) -> Export:
     """The export in a JSON document. Raises CorruptError."""
-    tree = decode(data, where, "make an export with `memcli export`")
+    tree = decode(data, where, "create an export with `memcli export`")
     export = unseal(tree, where)
     if encode_bundle(export) != data:  # laid out anew, which is harmless, or with one name twice, which is not
         check_names_once(data, where)
@@ -146,7 +146,7 @@ def _content(tree: Json, where: str) -> bytes:
         content = b""
     if not content or _DEEP.search(content):
         raise CorruptError(
-            f"{where}: nested deeper than {MAX_DEPTH}", "memories are never that deep; ask for another export"
+            f"{where}: nested deeper than {MAX_DEPTH}", "this is not an export of memcli; get a new copy"
         )
     return content
 
@@ -159,7 +159,7 @@ def _digest(head: Mapping[str, Json], content: bytes) -> str:
 def _part(tree: Mapping[str, Json], where: str) -> dict[str, list[str]]:
     part: Any = tree.get("part", {})
     if not isinstance(part, dict) or problem(part, _PART, "part"):
-        raise CorruptError(f"{where}: part must be an object of lists of texts", ASK_AGAIN)
+        raise CorruptError(f"{where}: part must be an object of lists of strings", ASK_AGAIN)
     return part
 
 

@@ -52,7 +52,7 @@ def encode_line(value: Json) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-MEND = "`memcli fsck --repair` saves what is whole; or take the file back with `git checkout`"
+MEND = "`memcli fsck --repair` recovers the intact memories; or restore the file with `git checkout`"
 """What to do about a damaged space file."""
 
 
@@ -80,7 +80,8 @@ def decode_argument(data: str | bytes, name: str) -> Json:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise UsageError(
-            f"{name} is not JSON: line {error.lineno}, column {error.colno}: {_reason(error)}", "check it with `jq .`"
+            f"{name} is not valid JSON: line {error.lineno}, column {error.colno}: {_reason(error)}",
+            "check it with `jq .`",
         ) from None
 
 
@@ -98,7 +99,7 @@ def _reason(error: orjson.JSONDecodeError) -> str:
 
 def _conflict(data: bytes) -> str:
     marked = any(line.startswith((b"<<<<<<< ", b">>>>>>> ")) for line in data.splitlines())
-    return "; the file has conflict markers of an unfinished merge" if marked else ""
+    return "; the file contains conflict markers" if marked else ""
 
 
 _INDENTED = JSONEncoder(sort_keys=True, ensure_ascii=False, allow_nan=False, indent=2)

@@ -53,9 +53,9 @@ def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) ->
     if debris and told is None:
         return "it cannot be read"
     if debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
-        return "the torn line before it is not as it was left"
+        return "the truncated line before it was changed"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
-        return "a line before it was taken out, added or moved"
+        return "a line before it was removed, added or moved"
     return ""
 
 

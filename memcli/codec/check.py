@@ -55,7 +55,7 @@ def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[st
     found: list[Finding] = []
     tree, whole = _parse(data, where, found)
     if _is_newer(tree):
-        told = f"written by a newer memcli (format version {tree['version']}); not looked at further"
+        told = f"written by a newer memcli (format version {tree['version']}); not checked further"
         return Examined((Finding(where, "version", told),))
     header = _header(tree, name, where, found if whole else [])
     memories = _unique(_memories(tree.get("objects", []), where, found), where, found)
@@ -78,16 +78,18 @@ def _parse(data: bytes, where: str, found: list[Finding]) -> tuple[dict[str, Any
         tree: Json = decode(data, where)
     except CorruptError as error:
         saved, lost = salvage(data)
-        told = f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be saved{lost}"
-        found.append(Finding(where, "torn", told, repair="keep what can be saved, put the file aside"))
+        told = (
+            f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be recovered{lost}"
+        )
+        found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
         return saved, False
     if not _is_newer(tree) and (not isinstance(tree, dict) or not isinstance(tree.get("objects"), list)):
         saved, _ = salvage(data)
-        told = f"it is no space file; {len(saved.get('objects', []))} memories can be saved"
-        found.append(Finding(where, "torn", told, repair="keep what can be saved, put the file aside"))
+        told = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
+        found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
         return saved, False
-    told = "the key {!r} stands twice in one object"
-    repair = "keep the last of them"
+    told = "the key {!r} occurs twice in one object"
+    repair = "keep the last one"
     found.extend(Finding(where, "repeated", told.format(key), repair=repair) for key in _repeated(data))
     return tree, True
 
@@ -119,13 +121,11 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Finding]
         space = decode_header(encode({**tree, "objects": []}), b"", where)
     except CorruptError as error:
         if tree:
-            found.append(
-                Finding(where, "header", error.message.removeprefix(f"{where}: "), repair="take the default for it")
-            )
+            found.append(Finding(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
         space = decode_header(encode({**bare, **_sound_fields(tree, bare, where), "objects": []}), b"", where)
     if space.name != name:
-        told = f"it holds space {space.name!r}"
-        found.append(Finding(where, "name", told, repair=f"name it {name}, as the file is"))
+        told = f"it contains space {space.name!r}"
+        found.append(Finding(where, "name", told, repair=f"rename the space to {name}, like the file"))
     return replace(space, name=name)
 
 
@@ -151,18 +151,18 @@ def _memories(items: Iterable[Any], where: str, found: list[Finding]) -> list[Me
             memories.append(_memory(item, f"{where}: {label}"))
         except MemcliError as error:
             told = error.message.removeprefix(f"{where}: {label}: ")
-            found.append(Finding(where, "object", told, label, "put it aside"))
+            found.append(Finding(where, "object", told, label, "move it to quarantine"))
     return memories
 
 
 def _memory(item: Any, where: str) -> Memory:
     """The memory in `item`, every field looked at down to its leaves. Raises CorruptError, UsageError."""
     if not isinstance(item, dict):
-        raise CorruptError(f"{where}: it is no JSON object")
+        raise CorruptError(f"{where}: not a JSON object")
     memory = memory_from_json(item, where)
     check_fields({k: v for k, v in item.items() if k in MEMORY_FIELDS and v is not None}, MEMORY_FIELDS)
     if check_id(memory.id) != memory.id or check_path(memory.path) != memory.path:
-        raise CorruptError(f"{where}: its id or path is not in the form that memcli writes")
+        raise CorruptError(f"{where}: its id or path is not in normal form")
     return memory
 
 
@@ -172,8 +172,8 @@ def _unique(memories: list[Memory], where: str, found: list[Finding]) -> list[Me
     for memory in sorted(memories, key=lambda m: (m.order, m.version, encode_space(Space("", (m,))))):
         if memory.id in by_id:
             same = by_id[memory.id] == memory
-            told = "it stands there twice, alike" if same else "another memory has the same id"
-            found.append(Finding(where, "twice", told, memory.id, "keep the newer one, put the other aside"))
+            told = "it is an exact duplicate" if same else "another memory has the same id"
+            found.append(Finding(where, "twice", told, memory.id, "keep the newer one, move the other to quarantine"))
         by_id[memory.id] = memory
     by_path: dict[str, str] = {}
     for memory in sorted(by_id.values(), key=lambda m: (m.created_at, m.id)):
@@ -191,24 +191,24 @@ def _mended(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> 
     content = encode(memory.content) if memory.content is not None else b""
     digest = text_hash(memory.raw, content)
     if memory.hash and memory.hash != digest:
-        told = "its text is not the one that its hash was made of (edited by hand?)"
-        found.append(Finding(where, "hash", told, memory.id, "make the hash anew"))
+        told = "its hash does not match its text (edited by hand?)"
+        found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
     gone = [str(link["to"]) for link in memory.links if link["to"] not in ids]
     if gone:
-        told = f"it links to {', '.join(gone)}, which is not there"
-        found.append(Finding(where, "link", told, memory.id, "take the link out"))
+        told = f"it links to {', '.join(gone)}, which does not exist"
+        found.append(Finding(where, "link", told, memory.id, "remove the link"))
     if memory.superseded_by and memory.superseded_by not in ids:
-        told = f"it is superseded by {memory.superseded_by}, which is not there"
-        found.append(Finding(where, "link", told, memory.id, "let it count again"))
+        told = f"it is superseded by {memory.superseded_by}, which does not exist"
+        found.append(Finding(where, "link", told, memory.id, "make it current again"))
     return without_dangling(memory, ids.__contains__)
 
 
 def _untidy(data: bytes, space: Space, where: str) -> Finding:
     ids = [item["id"] for item in json.loads(data)["objects"]]
     if ids != [m.id for m in space.objects]:
-        return Finding(where, "order", "its memories are not in order of updated_at and id", repair="put them in order")
-    return Finding(where, "format", "it is not canonical", repair="write it as `memcli fmt` does")
+        return Finding(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
+    return Finding(where, "format", "it is not canonical", repair="format it")
 
 
 def is_canonical(data: bytes, where: str) -> tuple[bool, bytes]:

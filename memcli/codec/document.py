@@ -56,7 +56,7 @@ def decode_document(data: bytes, where: str) -> Export:
     *objects, head = list(_blocks(text.split("\n"), where)) or [None]
     export = unseal(with_objects(head, objects, where), where)
     if b"".join(encode_document(export)).decode() != text:
-        raise CorruptError(f"{where}: what is around the memories does not match them", ASK_AGAIN)
+        raise CorruptError(f"{where}: the text around the memories does not match them", ASK_AGAIN)
     return export
 
 

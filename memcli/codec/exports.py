@@ -46,5 +46,5 @@ def format_of(data: bytes) -> str:
 def read_export(data: bytes, where: str) -> Export:
     """The export in `data`, in whichever format. Raises CorruptError when it is none, or was changed."""
     if len(data) > MAX_BYTES:
-        raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", "ask for it in parts")
+        raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", "export it in parts")
     return FORMATS[format_of(data)].decode(data, where)

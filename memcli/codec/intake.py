@@ -21,7 +21,7 @@ def check_intake(tree: Mapping[str, Json], where: str) -> None:
     objects = tree["objects"]
     if len(objects) > MAX_OBJECTS:
         raise CorruptError(
-            f"{where}: {len(objects)} memories; a bundle holds at most {MAX_OBJECTS}", "ask for it in parts"
+            f"{where}: {len(objects)} memories; a bundle holds at most {MAX_OBJECTS}", "export it in parts"
         )
     try:
         check_space(tree["space"])
@@ -33,12 +33,12 @@ def check_intake(tree: Mapping[str, Json], where: str) -> None:
         try:
             _check_object(item)
         except UsageError as error:
-            raise CorruptError(f"{where}: object {n}: {error.message}", "ask for another export") from None
+            raise CorruptError(f"{where}: object {n}: {error.message}", "get a new export") from None
         for what, seen in (("id", ids), ("path", paths)):
             if seen.setdefault(item[what], n) != n:
                 raise CorruptError(
                     f"{where}: objects {seen[item[what]]} and {n} have the same {what} {show(item[what])}",
-                    "ask for another export",
+                    "get a new export",
                 )
 
 
@@ -46,7 +46,7 @@ def _check_object(item: Mapping[str, Json]) -> None:
     checked_fields(item)
     check_id(item["id"])
     if check_path(item["path"]) != item["path"]:
-        raise UsageError(f"the path {show(item['path'])} is not in Unicode's normal form C")
+        raise UsageError(f"the path {show(item['path'])} is not in Unicode normal form C")
     for name in _TEXTS:
         size = len(item.get(name, "").encode())
         if size > MAX_TEXT_BYTES:

@@ -65,9 +65,7 @@ def memory_from_json(data: Mapping[str, Json], where: str) -> Memory:
             if name in _TIMES and not _NORMAL_TIME.match(value):
                 known[name] = _stored_time(value, name, where)
         else:
-            raise CorruptError(
-                f"{where}: {name} has a wrong type", "mend the file; `memcli schema object` says what it takes"
-            )
+            raise CorruptError(f"{where}: {name} has the wrong type", "correct the file; see `memcli schema object`")
     if not is_id(known["id"]):
         raise CorruptError(f"{where}: not an id: {show(known['id'])}", MEND)
     return Memory(**known, extra=extra)
@@ -89,7 +87,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
     given = {name: value for name, value in data.items() if value is not None}
     for name, value in given.items():
         if isinstance(value, (dict, list)) and _is_deep(value):
-            raise UsageError(f"{show(name)} is nested deeper than {MAX_DEPTH}", "store it flatter, or as text")
+            raise UsageError(f"{show(name)} is nested deeper than {MAX_DEPTH}", "flatten it, or store it as text")
     check_fields(given, MEMORY_FIELDS)
     for name in _TIMES:
         if name in given:
@@ -98,7 +96,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
         if name in given:
             given[name] = tuple(given[name])
     if "raw" in given and "\0" in given["raw"]:
-        raise UsageError("the text has NUL characters: it looks binary", "store text, or a file's path")
+        raise UsageError("the text contains NUL characters: it looks binary", "store text, or the path of the file")
     return given
 
 

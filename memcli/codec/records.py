@@ -22,7 +22,7 @@ def encode_lines(export: Export) -> Iterator[bytes]:
 def decode_lines(data: bytes, where: str) -> Export:
     """The export in JSON Lines. Raises CorruptError naming the line."""
     first, *rest = data.split(b"\n")
-    head = decode(first, where, "make an export with `memcli export --format jsonl`")
+    head = decode(first, where, "create an export with `memcli export --format jsonl`")
     objects = [_record(line, f"{where}: line {n}") for n, line in enumerate(rest, 2) if line.strip()]
     export = unseal(with_objects(head, objects, where), where)
     if b"".join(encode_lines(export)) != data:
@@ -37,7 +37,7 @@ def with_objects(head: Any, objects: list[Any], where: str) -> Any:
     if not isinstance(head, dict) or not isinstance(head.get("content"), dict):
         return head  # which is none, as `unseal` will say
     if "objects" in head["content"]:
-        raise CorruptError(f"{where}: has memories in its head", ASK_AGAIN)
+        raise CorruptError(f"{where}: memories in the header", ASK_AGAIN)
     return {**head, "content": {**head["content"], "objects": objects}}
 
 

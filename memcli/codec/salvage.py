@@ -21,14 +21,14 @@ def salvage(data: bytes) -> tuple[dict[str, Any], str]:
     """
     merged = _both_sides(data)
     if merged is not None:
-        return merged, " (of both sides of an unfinished merge)"
+        return merged, " (from both sides of an unfinished merge)"
     objects = list(_framed(data)) or list(_in_sequence(data))
     saved: dict[str, Any] = {"objects": objects} if objects else {}
     for key in _FIELDS:
         value = _field(data, key)
         if value is not None:
             saved[key.decode().strip('\n ":')] = value
-    lost = "" if b'"policy"' in data and "policy" in saved else ", its policy cannot"
+    lost = "" if b'"policy"' in data and "policy" in saved else ", but its policy cannot"
     return saved, lost if objects else ""
 
 

@@ -29,7 +29,7 @@ _WIDTH = 70
 _KEY_SIZE, _SIGNATURE_SIZE = 32, 64
 _PUBLIC_LINE = re.compile(r"(?:(?P<before>[^#\s].*?)\s+)?ssh-ed25519\s+(?P<key>[A-Za-z0-9+/]+=*)(?:\s|\Z)")
 _PURPOSES = re.compile(r'\S+\s+namespaces="([^"]*)"\Z')
-MAKE_KEY = "make one with `ssh-keygen -t ed25519 -N '' -f memcli_key`"
+MAKE_KEY = "create one with `ssh-keygen -t ed25519 -N '' -f memcli_key`"
 
 
 class MissingExtraError(UsageError):
@@ -65,17 +65,17 @@ def open_key(data: bytes, where: str) -> Signer:
     try:
         key = load(data, None)
     except TypeError:
-        raise UsageError(f"the key {where} has a passphrase", f"sign with a key that has none: {MAKE_KEY}") from None
+        raise UsageError(f"the key {where} has a passphrase", f"use a key without a passphrase: {MAKE_KEY}") from None
     except (ValueError, UnsupportedAlgorithm) as error:
         if "password" in str(error).lower():
             raise UsageError(
-                f"the key {where} has a passphrase", f"sign with a key that has none: {MAKE_KEY}"
+                f"the key {where} has a passphrase", f"use a key without a passphrase: {MAKE_KEY}"
             ) from None
-        raise UsageError(f"{where} is no private key in OpenSSH or PEM form", MAKE_KEY) from None
+        raise UsageError(f"{where} is not a private key in OpenSSH or PEM format", MAKE_KEY) from None
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"the key {where} is not of the kind ed25519", MAKE_KEY)
+        raise UsageError(f"the key {where} is not an ed25519 key", MAKE_KEY)
     return Signer(key)
 
 
@@ -90,7 +90,7 @@ def verify(message: bytes, signature: str, where: str) -> str:
         Ed25519PublicKey.from_public_bytes(public).verify(value, _signed(message))
     except (InvalidSignature, ValueError):
         raise CorruptError(
-            f"{where}: the signature is not valid", "it was changed after it was signed; ask for it again"
+            f"{where}: the signature is not valid", "it was modified after it was signed; get a new copy"
         ) from None
     return fingerprint(public)
 
@@ -101,13 +101,13 @@ def trusted_fingerprints(data: bytes, where: str) -> frozenset[str]:
     Raises UsageError when there is no ed25519 key in it.
     """
     if b"PRIVATE KEY-----" in data:
-        raise UsageError(f"{where} is a private key", "name the public one, which may be given away: FILE.pub")
+        raise UsageError(f"{where} is a private key", "use the public key, FILE.pub")
     if data.lstrip().startswith(b"-----BEGIN PUBLIC KEY-----"):
         found = {_pem_key(data, where)}
     else:
         found = set(_line_keys(data.decode(errors="replace")))
     if not found:
-        raise UsageError(f"no ed25519 public key in {where}", "give a line such as `ssh-ed25519 AAAA... name`, or PEM")
+        raise UsageError(f"no ed25519 public key in {where}", "use a line such as `ssh-ed25519 AAAA... name`, or PEM")
     return frozenset(fingerprint(public) for public in found)
 
 
@@ -156,9 +156,9 @@ def _pem_key(data: bytes, where: str) -> bytes:
     try:
         key = library.load_pem_public_key(data)
     except (ValueError, UnsupportedAlgorithm):
-        raise UsageError(f"{where} is no public key", "give an OpenSSH public key, or PEM") from None
+        raise UsageError(f"{where} is not a public key", "use an OpenSSH public key, or PEM") from None
     if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(f"the key {where} is not of the kind ed25519", MAKE_KEY)
+        raise UsageError(f"the key {where} is not an ed25519 key", MAKE_KEY)
     return key.public_bytes(library.Encoding.Raw, library.PublicFormat.Raw)
 
 
@@ -187,7 +187,7 @@ def _disarm(armored: str, where: str) -> tuple[bytes, bytes]:
         public = value = b""
     if (len(public), len(value)) != (_KEY_SIZE, _SIGNATURE_SIZE) or _armor(public, value) != armored:
         raise CorruptError(
-            f"{where}: the signature is not one of memcli's", "it was changed after it was signed; ask for it again"
+            f"{where}: the signature was not made by memcli", "it was modified after it was signed; get a new copy"
         )
     return public, value
 

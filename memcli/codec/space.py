@@ -166,10 +166,10 @@ def _header(tree: Json, where: str) -> Space:
         raise CorruptError(f'{where}: not a space file (no "format": "{FORMAT}")', MEND)
     version = tree.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise CorruptError(f"{where}: version is missing or no number", MEND)
+        raise CorruptError(f"{where}: version is missing or not a number", MEND)
     for name, kind in _HEADER_TYPES.items():
         if not isinstance(tree.get(name, None if name in _REQUIRED else kind()), kind):
-            raise CorruptError(f"{where}: {name} is missing or has a wrong type", MEND)
+            raise CorruptError(f"{where}: {name} is missing or has the wrong type", MEND)
     return Space(
         name=tree["space"],
         metadata=tree.get("metadata", {}),
@@ -181,4 +181,4 @@ def _header(tree: Json, where: str) -> Space:
 
 
 def _no_object(where: str, n: int) -> Memory:
-    raise CorruptError(f"{where}: object {n} is no JSON object", MEND)
+    raise CorruptError(f"{where}: object {n} is not a JSON object", MEND)

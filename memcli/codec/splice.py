@@ -211,4 +211,4 @@ class SpliceShelf:
         return memory_from_json(tree, self._where)
 
     def _damaged(self) -> CorruptError:
-        return CorruptError(f"{self._where}: it changed while it was read", "run the command again")
+        return CorruptError(f"{self._where} changed while it was being read", "run the command again")

@@ -42,9 +42,9 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
     note = space.extra.get(_NOTE)
     kinds = (("at", str), ("command", str), ("extra", dict))
     if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
-        raise CorruptError(f"{where}: does not say what removed it", "move the file away to save what it holds")
+        raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
     if problem(listed := note.get("severed", []), _SEVERED, "severed"):
-        raise CorruptError(f"{where}: does not say what it severed", "move the file away to save what it holds")
+        raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
     severed = (Severed(s["id"], tuple(s["links"]), s.get("superseded_by"), s.get("valid_until")) for s in listed)
     at = normalize_time(note["at"])
     return Run(name, at, note["command"], replace(space, extra=note["extra"]), tuple(severed))

@@ -14,7 +14,7 @@ from memcli.git.program import this_program
 from memcli.git.repository import Repository, run_anywhere
 
 NAME = "memcli"
-_TITLE = "merge of memories by memcli"
+_TITLE = "memcli merge driver"
 _ARGUMENTS = "merge-driver %O %A %B --path=%P"
 _KEY = f"merge.{NAME}"
 
@@ -38,12 +38,12 @@ def problem(repository: Repository, file: str) -> str | None:
         return None
     command = _configured(repository, f"{_KEY}.driver")
     if not command:
-        return "its attributes ask for the merge driver, and this clone does not have it"
+        return ".gitattributes requires the merge driver, but this clone does not have it"
     try:
         program = shlex.split(command)[0].replace("%%", "%")
     except (ValueError, IndexError):
-        return "the merge driver of this clone is no command"
-    return "" if shutil.which(program) else f"the merge driver of this clone is gone: {program}"
+        return "the merge driver of this clone is not a valid command"
+    return "" if shutil.which(program) else f"the merge driver of this clone does not exist: {program}"
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> bytes | None:

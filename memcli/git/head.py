@@ -35,7 +35,11 @@ class Head:
             if not old:
                 return new, new, ""
             if not self._repository.has_commit(old):
-                return new, None, f"commit {old[:10]} is gone: run `memcli ingest --git HEAD` for what came since"
+                return (
+                    new,
+                    None,
+                    f"commit {old[:10]} no longer exists: run `memcli ingest --git HEAD` to ingest the commits since then",
+                )
             span = f"{old}..{new}"
             return new, span if self._repository.count(span) else None, ""
         except MemcliError as error:

@@ -21,7 +21,7 @@ NAMES = (*DEFAULT, "pre-push")
 _MARK = re.compile(rb"#!/bin/sh\n# memcli hook ([0-9a-f]{16}):[^\n]*\n")
 _HEAD = """\
 #!/bin/sh
-# memcli hook {digest}: `memcli hook install` wrote it, `memcli hook uninstall` puts back what was here.
+# memcli hook {digest}: written by `memcli hook install`; `memcli hook uninstall` restores what was here.
 """
 _KEPT_FIRST = """\
 kept="${{0%/*}}/{hook}{ending}"
@@ -68,7 +68,7 @@ _ONLY: Mapping[str, str] = {
 def check_name(hook: str) -> None:
     """Raises UsageError for a hook that there is none for."""
     if hook not in NAMES:
-        raise UsageError(f"no hook {hook!r}", f"there are {', '.join(NAMES)}")
+        raise UsageError(f"no hook {hook!r}", f"choose one of {', '.join(NAMES)}")
 
 
 def script(hook: str, program: Sequence[str], *, shell: str = "") -> bytes:

@@ -52,17 +52,17 @@ class Hooks(Record):
         if now == "installed" and os.access(path, os.X_OK):
             return "unchanged"
         if now == "edited":
-            raise RefusedError(f"{name}: somebody has edited memcli's hook: {show(path)}", "move it away, then install")
+            raise RefusedError(f"{name}: memcli's hook was edited: {show(path)}", "move it away, then install again")
         before = _read(kept)
         if now == "foreign" and before is not None and before != found:
             raise RefusedError(
-                f"{name}: one hook is kept already, and another has come: {show(kept)}", "move one of the two away"
+                f"{name}: cannot keep two hooks; one is kept already: {show(kept)}", "move one of them away"
             )
         owner = found if now == "foreign" else before
         if owner is not None and is_lost_without_its_name(owner):
             raise RefusedError(
-                f"{name}: the hook that is there looks at its own name: {show(path)}",
-                f"let it call `memcli hook run {name} -- ARGUMENTS`",
+                f"{name}: the existing hook depends on its own file name: {show(path)}",
+                f"add `memcli hook run {name} -- ARGUMENTS` to it",
             )
         data = script(name, this_program(), shell=shell_of(owner or b""))
         _attempt(f"install the hook {name}", lambda: _put(path, data, kept if now == "foreign" else None))
@@ -75,8 +75,8 @@ class Hooks(Record):
         now = state(name, _read(path), this_program())
         keeps = os.path.lexists(kept)
         if now == "edited" or (now == "foreign" and keeps and _read(path) != _read(kept)):
-            what = "somebody has edited memcli's hook" if now == "edited" else "another hook has come over memcli's"
-            hint = f"take it away by hand{f'; what was there before is {show(kept)}' if keeps else ''}"
+            what = "memcli's hook was edited" if now == "edited" else "memcli's hook was overwritten"
+            hint = f"remove it by hand{f'; the previous hook is {show(kept)}' if keeps else ''}"
             raise RefusedError(f"{name}: {what}: {show(path)}", hint)
         if keeps:
             _attempt(f"restore the hook {name}", lambda: _restore(kept, path))
@@ -104,8 +104,8 @@ def find_hooks(start: str) -> Hooks:
     folder = os.path.join(shared, "hooks") if configured is None else os.path.join(root, configured)
     if not _is_inside(folder, root) and not _is_inside(folder, shared):
         raise RefusedError(
-            f"the hooks of this repository lie outside of it, where others use them too: {show(folder)}",
-            "give it its own: `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from yours",
+            f"the hooks of this repository are outside of it, in a folder that others may use: {show(folder)}",
+            "set its own with `git config --local core.hooksPath .git/hooks`, or call `memcli hook run` from your hooks",
         )
     return Hooks(
         os.path.normpath(folder), not _is_inside(folder, shared) and not is_ignored(here, folder, "post-commit")
@@ -146,7 +146,7 @@ def _read(path: str) -> bytes | None:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise OSError(errno.EINVAL, "it is no file")
+                raise OSError(errno.EINVAL, "not a file")
             return file.read(_MAX_HOOK)
     except OSError as error:
         raise StoreError(f"cannot read the hook {show(path)}: {error.strerror}", "move it away") from None

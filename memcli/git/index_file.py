@@ -122,7 +122,7 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:
     """The entries of an index of the versions 2 to 4. Raises ValueError for anything else."""
     version, count = int.from_bytes(data[4:8], "big"), int.from_bytes(data[8:12], "big")
     if data[:4] != b"DIRC" or version not in (2, 3, _COMPRESSED):
-        raise ValueError("not an index that memcli can read")
+        raise ValueError("unsupported index format")
     hash_length = next((length for length in _HASHES if _fits(data, length, version)), _HASHES[0])
     at, path = _HEADER, b""
     for _ in range(count):
@@ -158,11 +158,11 @@ def _fits(data: bytes, hash_length: int, version: int) -> bool:
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """A number as git packs it before a path of version 4, and where it ends. Raises ValueError."""
     if at >= len(data):
-        raise ValueError("the index is cut short")
+        raise ValueError("the index is truncated")
     value = data[at] & 0x7F
     while data[at] & 0x80:
         at += 1
         if at >= len(data):
-            raise ValueError("the index is cut short")
+            raise ValueError("the index is truncated")
         value = ((value + 1) << 7) | (data[at] & 0x7F)
     return value, at + 1

@@ -19,7 +19,7 @@ class Objects:
     def read(self, name: str) -> bytes | None:
         """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
         if "\n" in name:
-            raise ProviderError("git cannot be asked for a path with a line break in it", "rename the folder")
+            raise ProviderError("paths with a line break are not supported", "rename the folder")
         try:
             self._asked.write(os.fsencode(name) + b"\n")
             self._asked.flush()
@@ -31,5 +31,5 @@ class Objects:
         except (OSError, ValueError):
             size, data = 0, b""
         if len(data) != size + 1:
-            raise ProviderError("git ended while its objects were read", "run `git fsck`")
+            raise ProviderError("git exited while memcli was reading objects", "run `git fsck`")
         return data[:-1]

@@ -19,7 +19,7 @@ class UnfitError(UsageError):
     """Why a file is not read: vanished, unreadable, link, special, huge, binary, encoding, empty."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"it cannot be remembered: {reason}", "give a text file in UTF-8")
+        super().__init__(f"it cannot be stored: {reason}", "use a UTF-8 text file")
         self.reason = reason
 
 

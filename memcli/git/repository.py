@@ -87,7 +87,7 @@ class Repository(Record):
     def resolve(self, revision: str) -> str:
         """The full hash of the one commit that `revision` names. Raises UsageError, NotFoundError, ProviderError."""
         if not revision or revision.startswith("-") or ".." in revision or not revision.isprintable():
-            raise UsageError(f"not a commit: {show(revision)}", "name one, such as HEAD~3 or a branch")
+            raise UsageError(f"not a commit: {show(revision)}", "use one such as HEAD~3 or a branch")
         code, output, complaint = _run(self.root, ("rev-parse", "--verify", f"{revision}^{{commit}}"))
         if not code:
             return output.decode().strip()
@@ -95,7 +95,7 @@ class Repository(Record):
             raise self._failure(complaint)
         if not self.head():
             raise NotFoundError(f"no commits yet in {show(self.root)}", "make a commit first")
-        raise NotFoundError(f"git knows no commit {show(revision)}", self._lacks() or "`git log` shows what there is")
+        raise NotFoundError(f"unknown commit: {show(revision)}", self._lacks() or "`git log` lists the commits")
 
     def at_commit(self) -> Repository:
         """The same, with the index of the commit that is being made, when a hook of it runs this.
@@ -156,7 +156,7 @@ class Repository(Record):
 
     def _lacks(self) -> str:
         """What to do where a commit may be missing because the clone is shallow."""
-        return "this is a shallow clone, `git fetch --unshallow` gets the rest" if self.shallow() else ""
+        return "this is a shallow clone; `git fetch --unshallow` fetches the rest" if self.shallow() else ""
 
 
 def find_repository(start: str) -> Repository:
@@ -200,7 +200,7 @@ def _run(
         except subprocess.TimeoutExpired:
             process.kill()
             raise ProviderError(
-                f"git {arguments[0]} did not answer within {_TIMEOUT:.0f} seconds", "try it again, or run `git fsck`"
+                f"git {arguments[0]} did not answer within {_TIMEOUT:.0f} seconds", "try again, or run `git fsck`"
             ) from None
         return process.returncode, output, complaint[-_MAX_COMPLAINT:].decode(errors="replace")
 
@@ -217,7 +217,7 @@ def _start(
     except FileNotFoundError:
         raise ProviderError("git is not installed, or not on the PATH", "install git, or ingest files") from None
     except (OSError, ValueError) as error:
-        raise ProviderError(f"git cannot be started: {error}", "check the git on your PATH") from None
+        raise ProviderError(f"cannot run git: {error}", "check the git on your PATH") from None
 
 
 def _environment(index: str) -> dict[str, str]:
@@ -262,14 +262,16 @@ def _explain(complaint: str, directory: str) -> MemcliError:
     if "not a git repository" in said:
         return NotFoundError(f"not in a git repository: {where}", "run `git init`, or ingest files instead")
     if "must be run in a work tree" in said:
-        return NotFoundError(f"a bare repository has no work tree: {where}", "run it in a clone")
+        return NotFoundError(
+            f"a bare repository has no work tree: {where}", "run the command in a clone with a work tree"
+        )
     if _is_about_revision(complaint):
-        return NotFoundError(f"git knows no such commit or range: {_last_line(complaint)}", "look with `git log`")
+        return NotFoundError(f"unknown commit or range: {_last_line(complaint)}", "`git log` lists the commits")
     return ProviderError(f"git failed: {_last_line(complaint)}", "run `git status` there to see what is wrong")
 
 
 def _last_line(complaint: str) -> str:
     """The line that names the fault, fit for a terminal: it may quote what the repository says."""
     lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
-    text = lines[-1].split(": ", 1)[-1] if lines else "it did not say why"
+    text = lines[-1].split(": ", 1)[-1] if lines else "no error message"
     return "".join(c if c.isprintable() else "?" for c in text)[:160]

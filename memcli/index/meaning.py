@@ -129,7 +129,7 @@ class Meaning:
         if missing:
             if most is not None and len(missing) > most:
                 raise ProviderError(
-                    f"{len(missing):,} of {len(keys):,} vectors are not made yet (`memcli index embed` makes them)"
+                    f"{len(missing):,} of {len(keys):,} vectors are missing (`memcli index embed` computes them)"
                 )
             self._embed(missing)
             slots = self._vectors.slots(keys)

@@ -20,7 +20,7 @@ def folder_for(folder: str, commit: str) -> str:
     own = os.path.join(folder, commit)
     for path in (folder, own):
         if os.path.islink(path):
-            raise StoreError(f"{path} is a symbolic link", "take it away; what is in the cache is made anew")
+            raise StoreError(f"{path} is a symbolic link", "delete it; memcli rebuilds the cache")
     with suppress(OSError):  # then the index is kept in memory, as everywhere
         os.makedirs(folder, 0o700, exist_ok=True)
         os.makedirs(own, 0o700, exist_ok=True)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _ENDING = re.compile(r"\.\w{1,20}")
 _MAX_KEPT = 64 << 20
 _WHY = {
-    "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is no plain file",
-    "huge": "it is larger than 1 MB", "binary": "it is no text", "encoding": "it is no UTF-8",
+    "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is not a regular file",
+    "huge": "it is larger than 1 MB", "binary": "it is not text", "encoding": "it is not UTF-8",
     "unreadable": "it cannot be read",
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ class WorkTree:
             if inside != place and is_inside(name := inside.replace(os.sep, "/")):
                 return name
         raise UsageError(
-            f"no place for an anchor: {show(path)}",
+            f"cannot anchor to {show(path)}",
             f"name a file inside {show(self._given)}, outside .git and .memory",
         )
 

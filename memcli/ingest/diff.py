@@ -39,7 +39,7 @@ def read_diff(data: bytes, where: str) -> list[FileEdit]:
     """The edits of a diff, of all files but those of a store. Raises UsageError for what is no diff."""
     sections = read(data, strict=True).files
     if not sections and data.strip():
-        raise UsageError(f"{where} is no diff", "give what `git diff` prints")
+        raise UsageError(f"{where} is not a diff", "use the output of `git diff`")
     edits = map(_edit, sections)
     return [edit for edit in edits if edit.file and _STORE not in edit.file.split("/")]
 
@@ -55,7 +55,7 @@ def _bounded(repository: Repository, *options: str) -> bytes:
                 break
         else:
             return b"".join(blocks)
-    raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "look at less at once, with --diff FILE")
+    raise UsageError(f"the diff is longer than {MAX_BYTES >> 20} MiB", "split it, and use --diff FILE")
 
 
 def _edit(section: Section) -> FileEdit:

@@ -18,7 +18,7 @@ _RELATIONS: Mapping[str, str] = {
     "supersedes": "supersedes", "replaces": "supersedes", "contradicts": "contradicts",
     "derived_from": "derived_from", "derives_from": "derived_from",
 }  # fmt: skip
-_ASK = "give a file of the MCP memory server, whose lines are entities and relations"
+_ASK = "use a file of the MCP memory server, with one entity or relation per line"
 
 
 class _Entity(Record, frozen=False):
@@ -69,7 +69,7 @@ def _graph(text: str, where: str) -> dict[str, _Entity]:
             name, kind = _texts(value, ("name", "entityType"), f"{where}: line {number}")
             observations = value.get("observations", [])
             if not isinstance(observations, list) or not all(isinstance(text, str) for text in observations):
-                raise CorruptError(f"{where}: line {number}: observations is no list of texts", _ASK)
+                raise CorruptError(f"{where}: line {number}: observations must be a list of strings", _ASK)
             graph.setdefault(name, _Entity(kind)).observations.update(dict.fromkeys(observations))
         elif value.get("type") == "relation":
             one, other, kind = _texts(value, ("from", "to", "relationType"), f"{where}: line {number}")
@@ -89,7 +89,7 @@ def _value(line: str, where: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise CorruptError(f"{where}: invalid JSON", _ASK) from None
     if not isinstance(value, dict):
-        raise CorruptError(f"{where}: no JSON object", _ASK)
+        raise CorruptError(f"{where}: not a JSON object", _ASK)
     return value
 
 
@@ -98,7 +98,7 @@ def _texts(value: Mapping[str, Any], names: tuple[str, ...], where: str) -> list
     for name in names:
         text = value.get(name)
         if not isinstance(text, str) or not text.strip() or "\0" in text:
-            raise CorruptError(f"{where}: {name} is no text", _ASK)
+            raise CorruptError(f"{where}: {name} must be a string", _ASK)
         found.append(" ".join(text.split()))
     return found
 

@@ -150,7 +150,7 @@ class FileSource:
             if inside != path:
                 return inside.replace(os.sep, "/")
         raise UsageError(
-            f"{show(given)} lies outside of {show(self._given)}", "`memcli remember --file` stores the text of a file"
+            f"{show(given)} is outside {show(self._given)}", "`memcli remember --file` stores the text of a file"
         )
 
     @cached_property

@@ -27,8 +27,8 @@ def check_space(name: str) -> str:
     """`name`, when it can name a space on every file system. Raises UsageError."""
     if not _SPACE.match(name) or ".." in name or name.endswith(".") or _is_device(name):
         raise UsageError(
-            f"not a name for a space: {show(name)}",
-            "use 1 to 64 of a-z 0-9 . _ - and begin with a letter or a digit",
+            f"not a space name: {show(name)}",
+            "use 1 to 64 characters of a-z 0-9 . _ -, the first a letter or digit",
         )
     return name
 
@@ -38,9 +38,7 @@ def check_path(path: str) -> str:
     path = unicodedata.normalize("NFC", path)
     problem = _path_problem(path)
     if problem:
-        raise UsageError(
-            f"not a path for a memory: {show(path)} ({problem})", "use a path such as project/module/topic"
-        )
+        raise UsageError(f"not a memory path: {show(path)} ({problem})", "use a path such as project/module/topic")
     return path
 
 
@@ -54,7 +52,7 @@ def check_id(name: str) -> str:
     if not is_id(name):
         raise UsageError(
             f"not an id: {show(name)}",
-            f"use 1 to {MAX_ID} of A-Z a-z 0-9 _ . : + @ - / and begin each part with a letter or a digit",
+            f"use 1 to {MAX_ID} characters of A-Z a-z 0-9 _ . : + @ - /, each part starting with a letter or digit",
         )
     return name
 
@@ -126,9 +124,9 @@ def _path_problem(path: str) -> str:
     if len(path) > MAX_PATH:
         return f"longer than {MAX_PATH} characters"
     if path.startswith("-"):
-        return "begins with a dash"
+        return "starts with a dash"
     if not path.isprintable():
-        return "has control characters"
+        return "contains control characters"
     for segment in path.split("/"):
         if not segment.strip():
             return "has an empty segment"

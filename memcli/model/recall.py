@@ -201,8 +201,8 @@ class Section(Record):
         """What a reader must know before believing it."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
         marks += ["unreviewed"] if self.is_unreviewed else []
-        marks += [f"superseded since by {self.memory.superseded_by}"] if self.memory.superseded_by else []
-        marks += [] if self.memory.active else ["forgotten since"]
+        marks += [f"later superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
+        marks += [] if self.memory.active else ["later forgotten"]
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 

@@ -132,7 +132,7 @@ def find_reference(
     ids: Sequence[str],
     get: Callable[[str], _Found | None],
     where: str,
-    hint: str = "`memcli list` shows what there is",
+    hint: str = "`memcli list` lists the memories",
 ) -> _Found:
     """What `ref` names: `exact`, which has it as its id or path, or what `get` has of the only one of `ids`, all of
     which begin with `ref`. Raises NotFoundError when there is none, UsageError when there are several.
@@ -140,7 +140,7 @@ def find_reference(
     if exact is not None:
         return exact
     if len(ids) > 1:
-        raise UsageError(f"{ref!r} fits {len(ids)} ids in {where}", "give more of the id")
+        raise UsageError(f"{ref!r} matches {len(ids)} ids in {where}", "use a longer prefix")
     found = get(ids[0]) if ids else None
     if found is None:
         raise NotFoundError(f"no memory {ref!r} in {where}", hint)

@@ -39,12 +39,12 @@ def room_for(shelf: Shelf, added: int, now: str, spared: Collection[str]) -> fro
     policy, name = shelf.header.policy, shelf.header.name
     if added <= 0 or policy.max_objects is None or shelf.size <= policy.max_objects:
         return frozenset()
-    full = f"space {name!r} may hold {_count(policy.max_objects)} (policy.max_objects)"
+    full = f"space {name!r} is limited to {_count(policy.max_objects)} (policy.max_objects)"
     excess = shelf.size - policy.max_objects
     gone = surplus(shelf.load().objects, excess, policy.compaction, now, spared)
     if len(gone) < excess:
         raise RefusedError(
-            f"{full}; of what it holds only {_count(len(gone))} may go, and {excess} would have to: nothing was stored",
+            f"{full}; {excess} would have to be removed, but only {len(gone)} can be; nothing was stored",
             "unpin some, store fewer at once, or raise max_objects",
         )
     return frozenset(memory.id for memory in gone)

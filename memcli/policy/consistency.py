@@ -14,7 +14,7 @@ def check_validity(fields: Mapping[str, Any]) -> None:
     """Raises UsageError when what `fields` say is valid until a time before it is valid from."""
     start, end = fields.get("valid_from"), fields.get("valid_until")
     if start and end and end < start:
-        raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or leave one out")
+        raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or omit one")
 
 
 def consistent(memory: Memory) -> Memory:

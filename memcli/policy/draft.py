@@ -48,7 +48,7 @@ def check_references(shelf: Shelf, memory: Memory) -> None:
             raise UsageError(f"memory {name} cannot be linked to itself", "link it to another memory")
         if shelf.get(name) is None:
             raise NotFoundError(
-                f"no memory {name!r} in space {shelf.header.name!r} to link to", "`memcli list` shows what there is"
+                f"no memory {name!r} in space {shelf.header.name!r} to link to", "`memcli list` lists the memories"
             )
     seen = {memory.id}
     for name in successor:
@@ -56,7 +56,7 @@ def check_references(shelf: Shelf, memory: Memory) -> None:
         while following is not None and (other := shelf.get(following)) is not None:
             if following in seen:
                 raise UsageError(
-                    f"memory {memory.id} would supersede itself", "supersede the last of the chain instead"
+                    f"memory {memory.id} would supersede itself", "supersede the last memory of the chain instead"
                 )
             seen.add(following)
             following = other.superseded_by

@@ -29,7 +29,7 @@ def merged(stored: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, J
             fields[whole] = value
             continue
         if POLICY_FIELDS[whole]["type"] != "object" or not part:
-            raise UsageError(f"policy.{whole} has no part {part[:40]!r}", _SEE)
+            raise UsageError(f"policy.{whole} has no key {part[:40]!r}", _SEE)
         parts = {**(fields.get(whole) or {}), part: value}
         fields[whole] = {key: kept for key, kept in parts.items() if kept is not None} or None
     return {name: value for name, value in fields.items() if value is not None}
@@ -44,7 +44,7 @@ def check_policy(fields: Mapping[str, Json]) -> None:
         _check_rule(rule, f"policy.auto_pin[{n}]")
     if fields.get("backend", DEFAULT_BACKEND) not in BACKENDS:
         raise UsageError(
-            f"policy.backend must be one of {', '.join(BACKENDS)}, not {fields['backend'][:40]!a}", "name one of them"
+            f"policy.backend must be one of {', '.join(BACKENDS)}, not {fields['backend'][:40]!a}", "use one of them"
         )
     if "export_path" in fields:
         _check_export_path(fields["export_path"])
@@ -53,9 +53,9 @@ def check_policy(fields: Mapping[str, Json]) -> None:
 def _check_rule(rule: Mapping[str, Any], at: str) -> None:
     for name in sorted(rule):
         if name not in _CONDITIONS:
-            raise UsageError(f"{at}.{name} is no condition", f"conditions: {', '.join(_CONDITIONS)}")
+            raise UsageError(f"{at}.{name} is not a condition", f"conditions: {', '.join(_CONDITIONS)}")
     if not rule:
-        raise UsageError(f"{at} names no condition: it would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
+        raise UsageError(f"{at} has no condition and would pin everything", f"conditions: {', '.join(_CONDITIONS)}")
     if "pattern" in rule:
         compile_pattern(rule["pattern"], f"{at}.pattern")
 
@@ -67,5 +67,5 @@ def _check_export_path(path: str) -> None:
     if outside or own or not path.endswith(".json"):
         raise UsageError(
             f"policy.export_path must be a .json file in the repository, not {path[:80]!a}",
-            "give a relative path outside .git and .memory, such as docs/memory.json; `export --out` writes anywhere",
+            "use a relative path outside .git and .memory, such as docs/memory.json, or `export --out`",
         )

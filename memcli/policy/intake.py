@@ -46,9 +46,9 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     removed = before.keys() - {m.id for m in incoming.objects}
     if removed and not mine.policy.allow_delete:
         raise RefusedError(
-            f"replacing would delete {len(removed)} of space {mine.name!r}, "
+            f"replacing would delete {len(removed)} memories of space {mine.name!r}, "
             "and its policy does not allow deletion (allow_delete is false)",
-            f"--mode merge, or `memcli space policy {mine.name} --set allow_delete=true`",
+            f"use --mode merge, or run `memcli space policy {mine.name} --set allow_delete=true`",
         )
     plan = IntakePlan(
         replace(incoming, name=mine.name), removed=len(removed),

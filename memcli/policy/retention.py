@@ -100,7 +100,7 @@ def _distrust(seen: Iterable[str], objects: Iterable[str], now: str) -> str:
         return f"the clock says {now[:10]}, but the space was last changed or collected on {last[:10]}"
     newest = max([last, *(time for time in objects if time <= now)])
     if days_between(newest, now) > LEAP_DAYS:
-        return f"the clock says {now[:10]}, but nothing has happened in the space since {newest[:10]}"
+        return f"the clock says {now[:10]}, but the space was last changed or collected on {newest[:10]}"
     return ""
 
 

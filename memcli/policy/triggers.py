@@ -37,11 +37,11 @@ class Trigger(Record):
 def read_trigger(text: str, at: str = "trigger") -> Trigger:
     """What `text` means. Raises UsageError naming the field `at` when it is too long, empty, or no expression."""
     if len(text) > MAX_PATTERN:
-        raise UsageError(f"{at} has {len(text)} characters; at most {MAX_PATTERN} are allowed", "make it shorter")
+        raise UsageError(f"{at} has {len(text)} characters; the maximum is {MAX_PATTERN}", "shorten it")
     kind, _, rest = text.partition(":")
     rest = rest if kind in ("path", "symbol", "re") else text
     if not rest.strip():
-        raise UsageError(f"{at} is empty", "give a pattern, path:GLOB or symbol:NAME")
+        raise UsageError(f"{at} is empty", "use a pattern, path:GLOB or symbol:NAME")
     if kind == "symbol":
         name = rest.strip()
         return Trigger(text, f"{_BEFORE}{re.escape(name)}{_AFTER}", name=name)

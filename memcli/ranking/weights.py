@@ -30,12 +30,12 @@ def check(query: Query) -> None:
     """Raises UsageError when the query asks for weights that there are not."""
     unknown = sorted(query.weights.keys() - set(COMPONENTS))
     if unknown:
-        raise UsageError(f"no part of a score is called {unknown[0]!r}", f"known: {', '.join(COMPONENTS)}")
+        raise UsageError(f"unknown weight {unknown[0]!r}", f"known: {', '.join(COMPONENTS)}")
     for name, weight in query.weights.items():
         if not 0 <= weight < math.inf:
-            raise UsageError(f"the weight of {name} is {weight}", "write a number from 0 on, such as .4")
+            raise UsageError(f"the weight of {name} is {weight}", "use a number of 0 or more, such as .4")
     if query.recency_bias is not None and not 0 <= query.recency_bias <= 1:
-        raise UsageError(f"the recency bias is {query.recency_bias}", "write a number from 0 to 1")
+        raise UsageError(f"the recency bias is {query.recency_bias}", "use a number from 0 to 1")
 
 
 def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:

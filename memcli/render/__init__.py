@@ -1,4 +1,4 @@
-"""A bundle as text. To add a format: one file here and one line in RENDERERS."""
+"""Render bundles as text. To add a format, add a file here and a line in RENDERERS."""
 
 from __future__ import annotations
 

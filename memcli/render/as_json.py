@@ -1,4 +1,4 @@
-"""`json`: the whole bundle."""
+"""`json`: the complete bundle."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from memcli.render.sentences import global_summary
 
 
 def render(bundle: Bundle) -> str:
-    """The bundle as canonical JSON; on one line under a budget, for indentation is tokens."""
+    """The bundle as canonical JSON; on one line under a budget, because indentation costs tokens."""
     write = encode if bundle.query.budget is None else encode_line
     return escape(write(bundle_to_json(bundle)).decode())
 
 
 def bundle_to_json(bundle: Bundle) -> dict[str, Json]:
-    """The whole bundle; under a budget that leaves room for no memory, only why.
+    """The complete bundle; if the budget has room for no memory, only the reason.
 
-    `score` and `why` are there when the query asks to explain.
+    `score` and `why` are included if the query asks for explanations.
     """
     data: dict[str, Json] = {
         "space": bundle.space,
@@ -37,7 +37,7 @@ def _is_bare(bundle: Bundle) -> bool:
 
 
 def _notes(bundle: Bundle) -> dict[str, Json]:
-    """What a reader should know of the answer as a whole."""
+    """Notes on the result as a whole."""
     notes = {
         "reason": bundle.reason,
         "degraded": bundle.degraded,
@@ -97,8 +97,7 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
 
 
 def _fields(section: Section) -> dict[str, Any]:
-    """The memory: all of it, or, at the level that a budget lets it appear, its text once and what is needed to cite
-    it."""
+    """All fields of the memory or, at a level set by the budget, its text once and the fields needed to cite it."""
     memory = section.memory
     data: dict[str, Any] = {"id": memory.id, "path": memory.path, "kind": memory.kind}
     if section.level is None or section.level in forms(section)[1] or section.level == forms(section)[0][-1]:
@@ -122,7 +121,7 @@ def _fields(section: Section) -> dict[str, Any]:
 
 
 def _structured(section: Section) -> dict[str, Json]:
-    """The procedure, and the content where it is what answers or all that there is."""
+    """The procedure, and the content if it matched or is all there is."""
     memory = section.memory
     data = {"procedure": memory.procedure} if memory.procedure else {}
     shows = memory.content is not None and (section.shows_content or not memory.raw)
@@ -130,7 +129,7 @@ def _structured(section: Section) -> dict[str, Json]:
 
 
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:
-    """The whole texts: of those that a budget has room for, or of the first that are asked for."""
+    """The full texts that fit the budget, or the first ones requested."""
     shown = (*bundle.sections, *bundle.always)
     raw = []
     for section in shown[: bundle.query.raw_limit]:

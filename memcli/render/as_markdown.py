@@ -15,7 +15,7 @@ _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")
 
 
 def render(bundle: Bundle) -> str:
-    """The bundle as Markdown: a heading for each memory, quotes for its text."""
+    """The bundle as Markdown: a heading per memory, its text as a quotation."""
     title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
     parts = [f"# {_escape(title)}", _escape(inert(clean_line(sentences.global_summary(bundle))))]
     parts += [_section(section, bundle) for section in bundle.sections]
@@ -24,7 +24,7 @@ def render(bundle: Bundle) -> str:
     if bundle.query.explain and bundle.evidence:
         parts.append(f"Evidence: {_escape(sentences.evidence(bundle))}.")
     if bundle.withheld:
-        parts.append(f"*{bundle.withheld} more matched.*")
+        parts.append(f"*{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'}.*")
     if bundle.withheld_pins:
         parts.append(f"*{bundle.withheld_pins} more pinned.*")
     if sentences.degraded(bundle):
@@ -41,7 +41,7 @@ def _section(section: Section, bundle: Bundle) -> str:
         memory.created_at[:10],
         *(f"#{tag}" for tag in memory.tags),
         *(["pinned"] if memory.pinned else []),
-        *([f"by its {section.matched_by}"] if section.is_lead else []),
+        *([f"matched by {section.matched_by}"] if section.is_lead else []),
         *section.cautions,
     ]
     lines = [

@@ -1,4 +1,4 @@
-"""`prompt`: a bundle to be put before a language model: numbered, citable, fenced, and marked as data."""
+"""`prompt`: a bundle for a language model: numbered, citable, fenced, and marked as data."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from memcli.safety.recalled import HEADER
 _INDENT = "   "
 _TOPIC_WIDTH = 200
 _LEADS = {"constraint": "Keep to", "negative": "Do not", "procedure": "How to"}
-_FROM_CLONE = "They came with a clone that nobody here has accepted: `memcli trust --status` lists them, `memcli trust` accepts them."
+_FROM_CLONE = (
+    "They came with a clone that has not been accepted here: see `memcli trust --status`; `memcli trust` accepts it."
+)
 
 
 def render(bundle: Bundle) -> str:
-    """The bundle as a prompt. Every line of recalled text is indented, so none can pass for the fence."""
+    """The bundle as a prompt. Every line of recalled text is indented, so that none can imitate the fence."""
     body = _body(bundle)
     nonce = _nonce(body)
     lines = [f'<memory-{nonce} space="{bundle.space}"{_topic(bundle)}>']
@@ -31,7 +33,7 @@ def render(bundle: Bundle) -> str:
 
 
 def _topic(bundle: Bundle) -> str:
-    """The topic as an attribute of the fence. A budget is for the memories: who asks knows what was asked."""
+    """The topic as an attribute of the fence; omitted under a budget, which is for memories."""
     if bundle.query.budget is not None:
         return ""
     quoted = cut(_line(bundle.topic).replace('"', "'"), _TOPIC_WIDTH)
@@ -48,7 +50,7 @@ def _body(bundle: Bundle) -> str:
 
 
 def _items(bundle: Bundle) -> Iterator[str]:
-    """The memories: the lead under headings of its own, then what matches, then what is pinned."""
+    """The memories: leading ones under their own headings, then matches, then pins."""
     before = ""
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
         heading = _heading(section, number > len(bundle.sections), before)
@@ -62,7 +64,7 @@ def _heading(section: Section, is_pin: bool, before: str) -> str:
     if is_pin:
         return "Always"
     if section.is_lead:
-        return _LEADS.get(section.memory.kind, "On what is changed")
+        return _LEADS.get(section.memory.kind, "About the changed code")
     return "Also relevant" if before else ""
 
 
@@ -95,11 +97,11 @@ def _shown(bundle: Bundle) -> str:
     shown, more = len(bundle.sections), bundle.withheld
     if bundle.query.budget is not None:
         return f"{shown} of {shown + more} shown"
-    return f"{shown} shown; {more} more matched and {_were(more)} withheld" if more else f"{shown} shown"
+    return f"{shown} shown; {more} more {'matches' if more == 1 else 'match'}" if more else f"{shown} shown"
 
 
 def _notes(bundle: Bundle) -> Iterator[str]:
-    """What a reader should know of the answer as a whole."""
+    """Notes on the result as a whole."""
     if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
     if held := sentences.untrusted(bundle):
@@ -109,18 +111,14 @@ def _notes(bundle: Bundle) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Stored text on one line of the frame."""
+    """Stored text as one line of the frame."""
     return inert(clean_line(text))
 
 
-def _were(n: int) -> str:
-    return "was" if n == 1 else "were"
-
-
 def _nonce(body: str) -> str:
-    """Eight digits that stand nowhere in the body: decimal ones, which are few tokens. Made of the body, so that
-    equal bundles are equal bytes, which the caches of prompts want; a text cannot foretell the digest of a bundle that
-    it is part of."""
+    """Eight digits that do not occur in the body; decimal digits take few tokens. They are derived from the content, so that
+    equal bundles are equal bytes, which prompt caches need; a text cannot predict the digest of a bundle that contains it.
+    """
     seed = body.encode("utf-8", "replace")
     for n in range(256):
         digest = hashlib.sha256(b"memcli/prompt\0%d\0" % n + seed).digest()

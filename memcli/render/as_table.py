@@ -12,12 +12,12 @@ from memcli.render.section import score_text, section_text
 
 
 def render(bundle: Bundle) -> str:
-    """One row a memory, with the components of the score below each when asked to explain."""
+    """One row per memory, followed by the components of its score if the query asks for explanations."""
     lines = [] if bundle.sections else [clean_line(sentences.global_summary(bundle))]
     if bundle.sections:
         lines += _rows(bundle, bundle.sections, 1)
     if bundle.withheld and bundle.sections:
-        lines.append(f"{bundle.withheld} more matched; --limit shows them")
+        lines.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
     if bundle.always:
         lines += ["always (pinned):", *_rows(bundle, bundle.always, len(bundle.sections) + 1)]
     lines += _cautions(bundle)
@@ -40,7 +40,7 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
 
 
 def _marks(section: Section) -> str:
-    """`>` for its trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to code that changed."""
+    """`>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code."""
     states = (
         (">", section.is_lead), ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
     )  # fmt: skip
@@ -55,12 +55,8 @@ def _cautions(bundle: Bundle) -> list[str]:
         if section.is_doubtful
     ]
     lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
-    lines += (
-        [f"{sentences.untrusted(bundle)}; --include-untrusted shows what they say"]
-        if sentences.untrusted(bundle)
-        else []
-    )
+    lines += [f"{sentences.untrusted(bundle)} (use --include-untrusted)"] if sentences.untrusted(bundle) else []
     lines += [sentences.degraded(bundle)] if sentences.degraded(bundle) else []
     if bundle.is_from_clone and shown:
-        lines.append("?: came with a clone that nobody here has accepted; `memcli trust` shows and accepts it")
+        lines.append("?: from a clone that has not been accepted; see `memcli trust --status`")
     return lines

@@ -1,4 +1,4 @@
-"""Who wrote what of a memory."""
+"""Render blame: which commit changed which field."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SHORT = 10
 
 
 def blame_text(found: Blame) -> str:
-    """The memory, and for each field the commit that last changed it, with its date, author and subject."""
+    """The memory, and the commit, date, author and subject of the last change of each field."""
     rows = [["added", *_cells(found.added)], *([name, *_cells(commit)] for name, commit in found.fields)]
     head = clean_line(f"{found.memory.path}  {found.memory.id}")
     return f"{head}\n{grid(['field', 'commit', 'date', 'author', 'subject'], rows)}"
 
 
 def blame_json(found: Blame) -> dict[str, Json]:
-    """The same as JSON; null for what is not committed yet."""
+    """The same as JSON; null if not committed yet."""
     return {
         "id": found.memory.id, "path": found.memory.path, "added": _json(found.added),
         "fields": {name: _json(commit) for name, commit in found.fields},

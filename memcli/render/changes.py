@@ -1,4 +1,4 @@
-"""What became of memories, told to a person: a diff, its figures, and what a merge could not decide."""
+"""Render changes for people: diffs, statistics and merge conflicts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN_CONFLICTS = 5
 
 
 def diff_text(changes: Sequence[SpaceChange]) -> str:
-    """Every memory that changed, with the fields that did; what is made of a text is not told beside it."""
+    """Every changed memory with its changed fields, except those derived from the text."""
     lines: list[str] = []
     for space in changes:
         lines += [*([""] if lines else []), _space_line(space)]
@@ -34,7 +34,7 @@ def diff_text(changes: Sequence[SpaceChange]) -> str:
 
 
 def stat_text(changes: Sequence[SpaceChange]) -> str:
-    """How many memories of each space became what."""
+    """The number of changes by status for each space."""
     if not changes:
         return ""
     counts = [Counter(c.status for c in space.memories) for space in changes]
@@ -46,7 +46,7 @@ def stat_text(changes: Sequence[SpaceChange]) -> str:
 
 
 def totals(changes: Sequence[SpaceChange]) -> str:
-    """One line with the figures of all spaces."""
+    """The totals of all spaces on one line."""
     counts = Counter(c.status for space in changes for c in space.memories)
     every = sum(counts.values())
     told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
@@ -54,7 +54,7 @@ def totals(changes: Sequence[SpaceChange]) -> str:
 
 
 def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
-    """The same as JSON, with every field."""
+    """The same as JSON, with all fields."""
     found: list[Json] = []
     for space in changes:
         data: dict[str, Json] = {"space": space.name, "status": space.status}
@@ -68,18 +68,18 @@ def diff_json(changes: Sequence[SpaceChange]) -> list[Json]:
 
 
 def merged_text(merged: Merged) -> str:
-    """What a merge could not decide, on one line."""
+    """The conflicts of a merge on one line."""
     back = [c.path for c in merged.conflicts if c.field == DELETED]
     decided = [f"{c.path or 'the space'} ({c.field})" for c in merged.conflicts if c.field != DELETED]
     parts = []
     if decided:
         what = "1 conflict" if len(decided) == 1 else f"{len(decided)} conflicts"
-        parts.append(f"{what}, the newer value kept and the older noted in metadata.conflicts: {_first(decided)}")
+        parts.append(f"{what} (kept the newer value, recorded the older one in metadata.conflicts): {_first(decided)}")
     if back:
         told = "kept, because one side edited what the other deleted"
         parts.append(f"{told}: {_first(back)} (`memcli forget --purge PATH` deletes it again)")
     if merged.moved:
-        parts.append(f"two memories with one path, so one is now at {', '.join(sorted(merged.moved.values()))}")
+        parts.append(f"two memories had the same path; moved one to {', '.join(sorted(merged.moved.values()))}")
     return "; ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""Stored text made safe to show: nothing in it moves a cursor, hides, or turns the line around."""
+"""Sanitize stored text for display: nothing in it can move the cursor, hide, or reverse the line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _LINE_ENDS = str.maketrans({"\r": "\n", "\x85": "\n", "\u2028": "\n", "\u2029": 
 
 
 def clean(text: str) -> str:
-    """`text` in NFC without escape sequences, control, bidirectional and invisible characters; lines and tabs stay.
+    """`text` in NFC without escape sequences, control, bidirectional and invisible characters; line breaks and tabs stay.
 
-    Joiners and selectors stay where an emoji or a script needs them. Cleaned twice it is the same.
+    Joiners and selectors stay where emoji or scripts need them. Idempotent.
     """
     if is_plain(text):
         return text if text.isascii() else _composed(text)
@@ -44,13 +44,13 @@ def _composed(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """As `clean`, on one line."""
+    """Like `clean`, on one line."""
     return " ".join(clean(text).split())
 
 
 def escape(text: str) -> str:
-    """JSON `text` with what `clean` takes out, and tokens of chat templates, written as `\\uXXXX`: the same JSON,
-    harmless on a terminal and before a model.
+    """JSON `text` in which characters that `clean` removes, and chat template tokens, are written as `\\uXXXX`: equivalent
+    JSON that is harmless on a terminal and for a model.
     """
     if "<|" not in text and "<｜" not in text and is_plain(text):
         return text

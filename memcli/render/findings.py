@@ -1,4 +1,4 @@
-"""Findings of guard, as what reads them wants them: editors and people, GitHub, and what understands SARIF."""
+"""Render findings of guard for people and editors, GitHub, and SARIF tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class Finding(Protocol):
-    """A memory, and the place in a change that brings it up."""
+    """A memory, and the place in a change that matches its trigger."""
 
     @property
     def file(self) -> str: ...
@@ -36,7 +36,7 @@ def as_text(findings: Sequence[Finding]) -> str:
 
 
 def as_github(findings: Sequence[Finding]) -> str:
-    """Commands of a workflow, which GitHub shows beside the lines."""
+    """GitHub workflow commands, which annotate the lines."""
     return "\n".join(
         f"::{_level(f)} file={_property(f.file)},line={f.line},title={_property(f'memcli: {f.memory.path}')}"
         f"::{_data(clean_line(_message(f)))}"
@@ -45,7 +45,7 @@ def as_github(findings: Sequence[Finding]) -> str:
 
 
 def as_sarif(findings: Sequence[Finding]) -> str:
-    """SARIF 2.1.0: a rule for each memory, a result for each finding."""
+    """SARIF 2.1.0: one rule per memory, one result per finding."""
     from urllib.parse import quote
 
     rules: dict[str, Finding] = {f.memory.id: f for f in sorted(findings, key=lambda f: f.memory.id)}

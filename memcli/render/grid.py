@@ -1,4 +1,4 @@
-"""Columns of text, as wide as the terminal."""
+"""Columns of text, fitted to the terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_OTHER = 30
 
 
 def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
-    """`rows` under `header`, aligned. On a terminal, or in `width` columns, long cells end in `…`; piped they are whole."""
+    """`rows` under `header`, aligned. On a terminal, or with `width`, long cells are truncated with `…`; otherwise they are complete."""
     cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     if width is None and sys.stdout.isatty():
@@ -28,14 +28,14 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal `text` takes: wide characters take two, combining ones none."""
+    """The display width of `text`: wide characters take two columns, combining ones none."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def cut(text: str, width: int) -> str:
-    """`text` in at most `width` columns, with `…` for what was cut off."""
+    """`text` truncated to `width` columns with `…`."""
     if columns(text) <= width:
         return text
     kept = ""
@@ -47,5 +47,5 @@ def cut(text: str, width: int) -> str:
 
 
 def pad(text: str, width: int) -> str:
-    """`text` filled up with spaces to `width` columns."""
+    """`text` padded with spaces to `width` columns."""
     return text + " " * (width - columns(text))

@@ -1,7 +1,7 @@
-"""Recalled text made inert: it stays readable, and no part of it acts on what it is put before.
+"""Make recalled text inert: readable, but without effect on the model or program that reads it.
 
-A backslash breaks the tokens of chat templates, the tags that agents act on, role markers at the beginning of a
-line, and whatever Markdown or HTML would load from elsewhere.
+A backslash breaks chat template tokens, tags that agents act on, role markers at the start of a line, and everything that
+Markdown or HTML would load.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HINTS = (
 
 
 def inert(text: str) -> str:
-    """`text` with a backslash wherever it could act; done twice it is the same."""
+    """`text` with a backslash before everything that could take effect. Idempotent."""
     if not any(hint in text for hint in _HINTS):
         return text
     return _acting().sub(_broken, text)

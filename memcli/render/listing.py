@@ -1,4 +1,4 @@
-"""Many memories, one a line or as a tree."""
+"""Lists and trees of memories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memcli.safety.injection.screening import UNTRUSTED, is_marked
 
 
 def summary_json(memory: Memory) -> dict[str, Json]:
-    """What a list says of a memory."""
+    """The JSON of a memory in a list."""
     data: dict[str, Json] = {
         name: getattr(memory, name)
         for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
@@ -27,7 +27,7 @@ def summary_json(memory: Memory) -> dict[str, Json]:
 
 
 def listing(memories: Sequence[Memory]) -> str:
-    """A table of memories; empty for none."""
+    """A table of memories; empty if there are none."""
     if not memories:
         return ""
     rows = [[m.id, m.path, m.kind, m.updated_at[:10], marks(m), m.summary_micro] for m in memories]
@@ -41,7 +41,7 @@ def marks(memory: Memory) -> str:
 
 
 def tree_text(node: Node, indent: str = "") -> str:
-    """The hierarchy of paths, with what each memory says."""
+    """The tree of paths with the summary of each memory."""
     lines = []
     for name, child in node.children.items():
         about = f": {clean_line(child.memory.summary_micro)}" if child.memory else "/"
@@ -52,7 +52,7 @@ def tree_text(node: Node, indent: str = "") -> str:
 
 
 def tree_json(node: Node) -> dict[str, Json]:
-    """The hierarchy of paths as nested objects."""
+    """The tree of paths as nested objects."""
     data: dict[str, Json] = {"name": node.name}
     if node.memory:
         data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary_micro}
@@ -62,7 +62,7 @@ def tree_json(node: Node) -> dict[str, Json]:
 
 
 def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
-    """Memories with their score, and below each the places that speak of the question, or else what it says in short."""
+    """Memories with their score, each followed by the matching passages or its summary."""
     lines = []
     for memory, score, snippets in found:
         lines.append(

@@ -1,4 +1,4 @@
-"""One memory in full, for a person."""
+"""One memory in full."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SHOWN = (
 
 
 def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
-    """Path, whether it still holds, and facts; then the text, then whatever is not default.
+    """The path, status and facts, then the text, then all fields that are not default.
 
-    `now` says whether it has expired, `successor` is the path of the memory that supersedes it.
+    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it.
     """
     facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
     finding = inspect(memory)
@@ -44,7 +44,7 @@ def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
 
 
 def _states(memory: Memory, now: str, successor: str) -> list[str]:
-    """Why the memory does not hold, or not now; nothing when it does."""
+    """Why the memory is not valid, or not valid now; empty if it is."""
     states = []
     if memory.superseded_by:
         states.append(f"SUPERSEDED by {memory.superseded_by}{f' ({successor})' if successor else ''}")
@@ -58,9 +58,9 @@ def _states(memory: Memory, now: str, successor: str) -> list[str]:
 
 
 def _conflict(note: Mapping[str, Json]) -> str:
-    """A value that gave way in a merge."""
+    """A value that lost a merge conflict."""
     if note.get("field") == DELETED:
-        return f"the other side of a merge had deleted it ({_value(note.get('updated_at'))})"
+        return f"deleted on the other side of a merge ({_value(note.get('updated_at'))})"
     field, value, at = (_value(note.get(name)) for name in ("field", "value", "updated_at"))
     return f"{field} was {value} on the other side of a merge ({at})"
 

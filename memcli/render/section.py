@@ -1,4 +1,4 @@
-"""What a bundle says of a memory: its text as fully as there is room, with its procedure and its content."""
+"""Render a memory in a bundle: its text at the level that fits, its procedure and its content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GLIMPSE = 200
 
 
 def section_text(section: Section, include_raw: bool = False) -> str:
-    """What is said of the memory: by its level, or else the abstract, or the whole text when that is asked for."""
+    """The text of the memory at its level, or else the passage, or the full text if requested."""
     level = section.level or (RAW if include_raw else PASSAGE)
     text = texts_of(section).get(level) or _fullest(section, level)
     if LEVELS.index(level) < _LONG:
@@ -25,23 +25,23 @@ def section_text(section: Section, include_raw: bool = False) -> str:
 
 
 def score_text(section: Section) -> str:
-    """What its score is made of, or why it is here without one."""
+    """The components of the score, or the reason for inclusion without one."""
     if section.why:
         return f"score {section.score:g}: " + ", ".join(f"{name} {value:g}" for name, value in section.why.items())
     if section.is_lead:
-        return f"shown for its {section.matched_by}"
-    return "shown because it is pinned; it does not match"
+        return f"matched by {section.matched_by}"
+    return "pinned; does not match the topic"
 
 
 def _fullest(section: Section, level: str) -> str:
-    """The fullest text that is no fuller than `level`; failing all, the beginning of the whole."""
+    """The longest text up to `level`; failing that, the beginning of the full text."""
     texts = texts_of(section)
     fuller = [texts[name] for name in LEVELS[: LEVELS.index(level) + 1] if name != SENTENCE and texts[name]]
     return fuller[-1] if fuller else section.memory.raw[:_GLIMPSE]
 
 
 def _procedure(memory: Memory, text: str) -> Iterator[str]:
-    """The lists of a procedure, but for those that `text` has already."""
+    """The lists of a procedure that `text` does not contain."""
     procedure = memory.procedure if isinstance(memory.procedure, Mapping) else {}
     for name, heading, mark in _STEPS:
         items = _items(procedure.get(name))
@@ -51,12 +51,12 @@ def _procedure(memory: Memory, text: str) -> Iterator[str]:
 
 
 def _items(value: Json) -> Sequence[str]:
-    """The texts of a list; a hand may have put anything into the file."""
+    """The strings of a list; files edited by hand may contain anything."""
     return [item for item in value if isinstance(item, str) and item.strip()] if isinstance(value, list | tuple) else []
 
 
 def _content(section: Section, text: str) -> Iterator[str]:
-    """The content, where it answers or is all that there is, and `text` does not say it."""
+    """The content, if it matched or is all there is, and `text` does not contain it."""
     memory = section.memory
     is_wanted = memory.content is not None and (section.shows_content or not memory.raw)
     if is_wanted and not all(leaf in text for leaf in json_texts(memory.content, keys=False)):

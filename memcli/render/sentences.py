@@ -1,4 +1,4 @@
-"""What is said of a bundle as a whole, a sentence each."""
+"""One-sentence statements about a bundle as a whole."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _SHOWN_TOPIC = 200
 
 
 def global_summary(bundle: Bundle) -> str:
-    """One line on what the bundle holds; under a budget a short one."""
+    """One line about the content of the bundle; a short one under a budget."""
     if bundle.reason == EMPTY_DIFF:
-        return f"The diff is empty: nothing was asked ({bundle.reason})."
+        return f"The diff is empty ({bundle.reason})."
     if bundle.reason == BUDGET_TOO_SMALL:
-        return f"{bundle.matched} matched, none fits ({bundle.reason})."
+        return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
     if bundle.query.budget is not None:
         missing = f"Nothing relevant ({bundle.reason}; {_count(bundle.size)})."
-        return f"{len(bundle.sections)} of {bundle.matched} that match." if bundle.sections else missing
+        return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
     asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
     topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
     if not bundle.sections:
@@ -26,18 +26,18 @@ def global_summary(bundle: Bundle) -> str:
 
 
 def untrusted(bundle: Bundle) -> str:
-    """What is withheld for the instructions in it; empty when nothing is."""
+    """How many memories are withheld because they contain instructions; empty if none."""
     n = bundle.withheld_untrusted + bundle.untrusted_pins
-    return f"{_count(n)} with instructions in {'it' if n == 1 else 'them'} withheld" if n else ""
+    return f"{_count(n)} withheld because of instructions in {'it' if n == 1 else 'them'}" if n else ""
 
 
 def degraded(bundle: Bundle) -> str:
-    """That meaning had no part in the answer; empty when it had."""
-    return "Degraded: searched by words alone." if bundle.degraded else ""
+    """A notice that the search used words only; empty if it also used embeddings."""
+    return "Degraded: searched by words only." if bundle.degraded else ""
 
 
 def evidence(bundle: Bundle) -> str:
-    """What spoke for each space that was asked, and how much had to."""
+    """The match scores of each searched space, with their floors."""
     return "; ".join(f"{name}: {_spoke(found)}" for name, found in bundle.evidence.items())
 
 

@@ -1,4 +1,4 @@
-"""Two texts told as one: what went stands in [-brackets-], what came in {+braces+}."""
+"""Word diffs: removed words in [-brackets-], added words in {+braces+}."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_CHANGED = 200
 
 
 def word_diff(before: str, after: str) -> str:
-    """The change from `before` to `after`, with a little of what stayed around each place."""
+    """The change from `before` to `after`, with some context around each change."""
     for pieces in (_WORDS, _LINES):
         old, new = pieces.findall(before), pieces.findall(after)
         start, end = _common(old, new)
@@ -26,7 +26,7 @@ def word_diff(before: str, after: str) -> str:
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many pieces are the same at the beginning and, beyond those, at the end."""
+    """The number of equal pieces at the beginning and, beyond those, at the end."""
     most = min(len(old), len(new))
     start = next((n for n in range(most) if old[n] != new[n]), most)
     rest = most - start

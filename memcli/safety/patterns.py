@@ -20,13 +20,13 @@ def compile_pattern(text: str, at: str) -> Any:
     import re2
 
     if len(text) > MAX_PATTERN:
-        raise UsageError(f"{at} has {len(text)} characters; at most {MAX_PATTERN} are allowed", "make it shorter")
+        raise UsageError(f"{at} has {len(text)} characters; the maximum is {MAX_PATTERN}", "shorten it")
     try:
         return re2.compile(text, quiet_options(_MAX_MEMORY))
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
         raise UsageError(
-            f"{at} is no RE2 expression: {reason}", "RE2 has no look-around and no back-references"
+            f"{at} is not an RE2 pattern: {reason}", "RE2 has no lookaround and no backreferences"
         ) from None
 
 

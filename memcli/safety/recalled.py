@@ -43,5 +43,5 @@ def own_words(raw: str) -> str:
     """`raw` without what memcli itself recalled. Raises UsageError when nothing else is in it."""
     kept = without_recalled(raw)
     if raw.strip() and not kept.strip():
-        raise UsageError("the text is what memcli recalled: it is remembered already", "give the part that is new")
+        raise UsageError("the text was recalled by memcli and is stored already", "give only the new part")
     return kept

@@ -90,7 +90,7 @@ class Acts:
             sure = fingerprint == record["after"] or _is_done(entries, shelf)
             late = [{**entry, _LATE: "sure" if sure else "unsure"} for entry in entries]
             self._warn(
-                f"the audit log of space {space!r} lacked what a command did that was killed or failed: added now"
+                f"the audit log of space {space!r} lacked the changes of a command that was killed or failed; they were added"
             )
         self._append(space, late)
 
@@ -132,7 +132,7 @@ def _read(layout: Layout, space: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None  # torn before the write that it speaks of
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file") from None
+        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
     shape = {"before": str, "after": str, "entries": list}
     fits = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in shape.items())
     return record if fits else None

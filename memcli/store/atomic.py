@@ -58,7 +58,7 @@ def write_file(
         sync_folder(folder)
     except OSError as error:
         raise StoreError(
-            f"{path} was written, but may not survive a power cut: {error.strerror}", "run the command again"
+            f"{path} was written, but may not survive a power failure: {error.strerror}", "run the command again"
         ) from None
     return status
 
@@ -161,7 +161,7 @@ def make_folder(path: str, mode: int = 0o700) -> None:
             make_folder(parent, mode)
         os.makedirs(path, mode, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot make the folder {path}: {error.strerror}", _hint(error)) from None
+        raise StoreError(f"cannot create the folder {path}: {error.strerror}", _hint(error)) from None
 
 
 def remove_file(path: str) -> None:
@@ -174,7 +174,7 @@ def remove_file(path: str) -> None:
         sync_folder(os.path.dirname(path))
     except OSError as error:
         raise StoreError(
-            f"{path} was removed, but may be back after a power cut: {error.strerror}", "run the command again"
+            f"{path} was removed, but may reappear after a power failure: {error.strerror}", "run the command again"
         ) from None
 
 

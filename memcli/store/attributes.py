@@ -10,7 +10,7 @@ from memcli.store.atomic import write_file
 from memcli.store.reading import read_regular
 
 LINES = ("*.json text eol=lf", f"spaces/*.json merge={NAME}")
-_TITLE = "# Written by memcli: how git is to treat memories."
+_TITLE = "# Written by memcli: how git treats memories."
 _MOST_BYTES = 1 << 20
 
 
@@ -20,7 +20,7 @@ def install_attributes(root: str) -> bool:
     try:
         lines = (read_regular(path, _MOST_BYTES) or b"").decode().splitlines()
     except (OSError, UnicodeDecodeError):
-        raise StoreError(f"cannot read {path}", "make it a plain text file") from None
+        raise StoreError(f"cannot read {path}", "replace it with a text file") from None
     missing = [line for line in LINES if line not in lines]
     if missing:
         write_file(path, "\n".join([*(lines or [_TITLE]), *missing, ""]).encode())

@@ -42,7 +42,7 @@ class AuditLog:
         try:
             self.append(space, [self.entry(space, action, touched, policy)])
         except MemcliError as error:
-            self._warn(f"it is done, but stands in no audit log: {error.message} ({error.hint})")
+            self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
 
     def author(self) -> dict[str, Json]:
         """Whose acts these are."""
@@ -78,7 +78,9 @@ class AuditLog:
             except OSError as error:
                 raise _unwritable(space, error) from None
         if torn := len(link.torn):
-            self._warn(f"the audit log of space {space!r} ended in a torn line of {torn} bytes; it goes on after it")
+            self._warn(
+                f"the audit log of space {space!r} ended in an incomplete line of {torn} bytes; new entries follow it"
+            )
 
     def ends_with(self, space: str, entries: Sequence[dict[str, Json]]) -> bool:
         """Whether the last lines of the log say just this. Raises StoreError."""
@@ -101,7 +103,7 @@ class AuditLog:
         try:
             return read_regular(path, -1) or b""
         except OSError as error:
-            raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file") from None
+            raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
 
     def erase(self, space: str, ids: Collection[str]) -> None:
         """Takes the paths that these memories had out of the log: they are gone for good, and a path may quote a text.

@@ -103,8 +103,8 @@ class FileStore:
             if mail is None or mail.take_back():
                 raise
             raise StoreError(
-                f"whether space {space!r} has the change is unknown: who was at it gave no answer",
-                "`memcli recall` shows whether it is there; the same text again does no harm",
+                f"cannot tell whether space {space!r} has the change: the process that was writing it did not answer",
+                "check with `memcli recall`; storing the same text again is safe",
             ) from None
         finally:
             if mail is not None:
@@ -118,7 +118,7 @@ class FileStore:
             try:
                 before = snapshot.load()
                 if not snapshot.fingerprint:
-                    raise NotFoundError(f"no space {space!r}", "`memcli space list` shows what there is")
+                    raise NotFoundError(f"no space {space!r}", "`memcli space list` lists the spaces")
             finally:
                 snapshot.close()
             check(before)
@@ -189,8 +189,8 @@ class FileStore:
         except MemcliError as error:
             return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
         except (KeyError, TypeError, ValueError) as error:
-            hint = "run the command again; both must be the same version of memcli"
-            return {"error": {"code": "internal", "message": f"a request made no sense: {error!r}", "hint": hint}}
+            hint = "run the command again; all processes must use the same version of memcli"
+            return {"error": {"code": "internal", "message": f"invalid request: {error!r}", "hint": hint}}
         receipt = _receipt(draft, wanted)
         acts.append(act_of(receipt, policy, draft.header.policy, request.get("by")))
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]

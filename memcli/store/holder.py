@@ -31,7 +31,7 @@ def held(path: str, what: str, now: str) -> Iterator[None]:
     except LockedError as error:
         holder = holder_of(path, what)
         by = f" by process {holder.pid}, since {holder.since}" if holder and holder.pid else ""
-        raise LockedError(f"{what} is held{by}", "end that one first, or leave it at work") from error
+        raise LockedError(f"{what} is held{by}", "stop it first, or leave it running") from error
     with stack:
         if lock is not None:
             lock.leave(f"{os.getpid()} {now}")

@@ -22,7 +22,9 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
         try:
             data = read_regular(layout.ignore, _MAX_BYTES) or b""
         except OSError as error:
-            raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "make it a plain file") from None
+            raise StoreError(
+                f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file"
+            ) from None
         lines = data.splitlines()
         if (line in lines) == ignored:
             return

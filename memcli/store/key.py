@@ -39,7 +39,7 @@ def _given(environ: Mapping[str, str]) -> bytes:
     text = environ.get(VARIABLE, "")
     if text and len(text) < _LEAST_CHARACTERS:
         raise UsageError(
-            f"{VARIABLE} is shorter than {_LEAST_CHARACTERS} characters", "take a long one: `openssl rand -hex 32`"
+            f"{VARIABLE} is shorter than {_LEAST_CHARACTERS} characters", "use a longer one: `openssl rand -hex 32`"
         )
     return text.encode("utf-8", "surrogateescape")
 
@@ -62,7 +62,11 @@ def _read(path: str) -> bytes | None:
     try:
         key = read_regular(path, _BYTES + 1)
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "make it a plain file of your own") from None
+        raise StoreError(
+            f"cannot read {path}: {error.strerror}", "replace it with a regular file that you own"
+        ) from None
     if key is not None and len(key) != _BYTES:
-        raise StoreError(f"{path} is no key ({len(key)} bytes)", "take it away: a new one is made, with other marks")
+        raise StoreError(
+            f"{path} is not a key ({len(key)} bytes)", "delete it; memcli creates a new one, which changes the marks"
+        )
     return key

@@ -98,14 +98,14 @@ class Layout(Record):
         if inside[0] == ".." or ".git" in inside or own or not full.endswith(".json"):
             raise _no_export_path(path)
         if os.path.lexists(full) and not _is_export(full):
-            raise StoreError(f"{full} is no export, and will not be replaced by one", "move it away, or use --out")
+            raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
         return full
 
 
 def _no_export_path(path: str) -> StoreError:
     return StoreError(
-        f"the policy's export_path {path!r} is no place for an export",
-        "it must be a .json file in the repository, outside .git and .memory; --out writes anywhere",
+        f"cannot export to the policy's export_path {path!r}",
+        "it must be a .json file in the repository, outside .git and .memory; use --out for other places",
     )
 
 
@@ -148,7 +148,7 @@ def check_root(root: str) -> str:
     """`root`, when it is a folder and no link to one. Raises StoreError, NotFoundError."""
     if os.path.islink(root):
         raise StoreError(
-            f"{root} is a symbolic link", "memcli does not follow links out of a repository; make it a folder"
+            f"{root} is a symbolic link", "memcli does not follow links out of a repository; replace it with a folder"
         )
     if not os.path.lexists(root):
         raise NotFoundError(f"no store at {root}", "run `memcli init`")
@@ -158,7 +158,7 @@ def check_root(root: str) -> str:
         folder = os.path.join(root, name)
         if os.path.islink(folder):
             raise StoreError(
-                f"{folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
+                f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
             )
     return root
 
@@ -199,4 +199,4 @@ def _read_ignore(layout: Layout) -> bytes:
     try:
         return read_regular(layout.ignore, _MAX_IGNORE) or b""
     except OSError as error:
-        raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "make it a plain file") from None
+        raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file") from None

@@ -91,7 +91,9 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None)
             return True
         except OSError as error:
             if error.errno not in _TAKEN:
-                raise StoreError(f"cannot lock {what}: {error.strerror}", "the file system may know no locks") from None
+                raise StoreError(
+                    f"cannot lock {what}: {error.strerror}", "the file system may not support locks"
+                ) from None
         if unless is not None and unless():
             return False
         waited = time.monotonic() - since

@@ -56,7 +56,7 @@ class Place:
         except (OSError, StoreError) as error:
             if (found := self._filled()) and not (store and not self.tracked()):
                 raise StoreError(
-                    f"{', '.join(found)} in {self._layout.root} came from elsewhere and cannot be put aside",
+                    f"{', '.join(found)} in {self._layout.root} came from another machine and cannot be moved to quarantine",
                     f"delete them, or make the store writable ({getattr(error, 'message', error)})",
                 ) from None
             return []
@@ -166,7 +166,7 @@ class Place:
         try:
             return index.below([f"{store}/{name}" for name in FOLDERS])
         except (OSError, ValueError) as error:
-            raise StoreError(f"cannot read the index of git: {error}", "`git status` shows what is wrong") from None
+            raise StoreError(f"cannot read git's index: {error}", "run `git status` to see what is wrong") from None
 
     def _seen(self) -> str:
         """The fingerprint of the index that was last looked through."""
@@ -186,7 +186,7 @@ def describe(aside: Sequence[str]) -> str:
         (f"moved to {FOLDER}/local/{_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
     )
     told = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
-    return f"files in {FOLDER} came from elsewhere and are not used: {told}"
+    return f"files in {FOLDER} came from another machine and are not used: {told}"
 
 
 def _is_rebuildable(name: str) -> bool:

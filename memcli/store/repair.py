@@ -41,7 +41,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
     names, strange = _space_names(layout)
     yield from ((finding, False) for finding in strange)
     for entry in Place(layout).tracked():
-        told = "git tracks it; what git writes there is not used (`git rm --cached` stops that)"
+        told = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
         yield Finding(entry.path, "strange", told), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names}
@@ -51,11 +51,11 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         yield from found
         left = []
         if waiting := _waiting(layout, name):
-            told = f"{waiting} writers died before what they had was stored"
-            left.append(Finding(f"local/journal/{name}", "leftover", told, repair="store it now"))
+            told = f"{waiting} writers were killed before their changes were stored"
+            left.append(Finding(f"local/journal/{name}", "leftover", told, repair="store them now"))
         if name in pending:
-            told = "a command was killed before the audit log had what it did"
-            left.append(Finding(f"local/{name}.acts", "leftover", told, repair="add it to the log"))
+            told = "a command was killed before its changes were recorded in the audit log"
+            left.append(Finding(f"local/{name}.acts", "leftover", told, repair="add them to the log"))
         if name in erasing:
             told = "a command was ended before it had erased all that it deleted"
             left.append(Finding(f"local/{name}.erasing", "leftover", told, repair="finish the erasure"))
@@ -108,7 +108,7 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
         name = os.path.basename(text).removesuffix(".json") if os.sep in text or text.endswith(".json") else text
         is_file = name != text
         if name not in known or (is_file and os.path.realpath(text) != os.path.realpath(layout.space(name))):
-            raise UsageError(f"no space {text!r} in this store", "`memcli space list` shows what there is")
+            raise UsageError(f"no space {text!r} in this store", "`memcli space list` lists the spaces")
         chosen.append(name)
     return chosen or known
 
@@ -135,9 +135,9 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
         if file.startswith("."):
             continue
         if not stat.S_ISREG(os.lstat(layout.space(name)).st_mode if name != file else stat.S_IFREG):
-            strange.append(Finding(where, "unreadable", "it is a link, a folder or a device; memcli will not open it"))
+            strange.append(Finding(where, "unreadable", "it is a link, a folder or a device; memcli does not open it"))
         elif name == file:
-            strange.append(Finding(where, "strange", "it is no .json file; memcli does not read it"))
+            strange.append(Finding(where, "strange", "not a .json file; memcli does not read it"))
         else:
             try:
                 names.append(check_space(name))
@@ -150,7 +150,12 @@ def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Temporary files of writers that died."""
     for folder, file, owner in leftovers(layout):
         path = os.path.join(layout.root, folder, file)
-        finding = Finding(os.path.join(folder, file), "leftover", "a write that was broken off", repair="put it aside")
+        finding = Finding(
+            os.path.join(folder, file),
+            "leftover",
+            "left over from an interrupted write",
+            repair="move it to quarantine",
+        )
         if owner or not repair or folder.startswith(JOURNAL):
             if repair:
                 _put_aside(layout, folder, path)

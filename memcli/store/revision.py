@@ -57,7 +57,7 @@ class RevisionStore:
         raise self._refusal()
 
     def _refusal(self) -> StoreError:
-        return StoreError(f"the store of commit {self.commit[:10]} cannot be changed", "leave out --rev")
+        return StoreError(f"cannot change the store as of commit {self.commit[:10]}", "omit --rev")
 
 
 def open_revision(layout: Layout, revision: str, warn: Callable[[str], None]) -> RevisionStore:

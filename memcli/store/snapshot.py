@@ -86,7 +86,7 @@ class ByteSnapshot(ABC):
                 # The file is not canonical, or the place is wrong: the file decides, whatever it costs.
                 by_id = by_id or {m.id: m for m in self.load().objects}
                 if name not in by_id:
-                    raise CorruptError(f"{self._where}: memory {name} is not there", "run `memcli index rebuild`")
+                    raise CorruptError(f"{self._where}: memory {name} is missing", "run `memcli index rebuild`")
                 memory = by_id[name]
             memories.append(memory)
         return memories
@@ -94,8 +94,8 @@ class ByteSnapshot(ABC):
     def _named(self, space: Space) -> Space:
         if space.name != self.space:
             raise CorruptError(
-                f"{self._where}: holds space {space.name!r}",
-                f"rename the file to {space.name}.json, or mend the name in it",
+                f"{self._where} contains space {space.name!r}",
+                f"rename the file to {space.name}.json, or correct the name in it",
             )
         return space
 

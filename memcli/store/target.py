@@ -23,10 +23,10 @@ def write_out(path: str, data: bytes) -> None:
             finally:
                 os.close(fd)
         except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}", "name a file") from None
+            raise StoreError(f"cannot write {path}: {error.strerror}", "use a file name") from None
         return
     full = os.path.realpath(path)
     if not path or path.endswith(("/", os.sep)):
-        raise StoreError(f"cannot write {path!r}: it is the name of a folder", "name a file")
+        raise StoreError(f"cannot write {path!r}: it is a folder", "use a file name")
     make_folder(os.path.dirname(full), 0o755)
     write_file(full, data)

@@ -112,7 +112,8 @@ class FileTrash:
     def _check(self) -> None:
         if os.path.islink(self._folder):
             raise StoreError(
-                f"{self._folder} is a symbolic link", "memcli does not follow links out of a store; make it a folder"
+                f"{self._folder} is a symbolic link",
+                "memcli does not follow links out of a store; replace it with a folder",
             )
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
@@ -138,9 +139,9 @@ class FileTrash:
             data = read_regular(self._path(name), -1)
             return None if data is None else decode_run(name, data, where)
         except OSError as error:
-            self._warn(f"{where} is left out: {error.strerror}")
+            self._warn(f"skipped {where}: {error.strerror}")
         except MemcliError as error:
-            self._warn(f"{error.message} (left out)")
+            self._warn(f"{error.message} (skipped)")
         return None
 
     def _free(self, name: str) -> str:

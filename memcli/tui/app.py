@@ -86,7 +86,7 @@ class Browser(App[None]):
             self.desk.fail(error)
             return
         if not names:
-            self.desk.say("there is no space in this store yet")
+            self.desk.say("this store has no spaces yet")
             return
         self.push_screen(ChooseSpace(names, self.desk.workspace.space), self._open_space)
 
@@ -116,7 +116,7 @@ class Browser(App[None]):
         # A space that cannot be read is told of once, not every two seconds.
         if now not in (self._seen, self.desk.view.catalogue.fingerprint):
             self._seen = now
-            self._reload("changed by another process: reloaded")
+            self._reload("reloaded: another process changed the space")
 
     @work(exclusive=True, group="read")
     async def _reload(self, done: str) -> None:

@@ -58,7 +58,7 @@ class Changer:
             fields = draft.fields() if problem is None else {}
         except SuspendNotSupported:
             draft.remove()
-            desk.say("an editor cannot be opened in this terminal")
+            desk.say("cannot open an editor in this terminal")
             return
         except MemcliError as error:
             problem, fields = error, {}
@@ -69,7 +69,7 @@ class Changer:
             self._begin(act, True, partial(self._ask_again, editor, edited))
         else:
             draft.remove()
-            desk.say("nothing was changed" if edited.memory else "nothing was added")
+            desk.say("nothing changed" if edited.memory else "nothing added")
 
     def _ask_again(self, editor: Editor, edited: Edit, problem: _Problem) -> None:
         """Asks whether to edit again what could not be saved."""
@@ -87,7 +87,7 @@ class Changer:
                 self.unsaved.remove(path)
                 self._edit(editor, replace(edited, expected=expected))
             else:
-                desk.say(f"not saved: the text is in {path}")
+                desk.say(f"not saved; the text is in {path}")
 
         desk.app.push_screen(EditAgain(explain(problem), path), answered)
 

@@ -33,13 +33,13 @@ def toggle_pin(workspace: Workspace, memory: Memory) -> Done:
 def put_out(workspace: Workspace, memory: Memory) -> Done:
     """Forgets."""
     forget(workspace, [memory.id])
-    return Done(f"forgot {clean_line(memory.path)}; u brings it back", memory.id)
+    return Done(f"forgot {clean_line(memory.path)}; press u to undo", memory.id)
 
 
 def bring_back(workspace: Workspace, memory: Memory) -> Done:
     """Undoes forgetting."""
     edit(workspace, memory.id, {"active": True})
-    return Done(f"brought back {clean_line(memory.path)}", memory.id)
+    return Done(f"restored {clean_line(memory.path)}", memory.id)
 
 
 def retag(change: TagChange) -> Make:

@@ -33,7 +33,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
 
     AUTO_FOCUS = "VerticalScroll"
     title_text = ""
-    keys_text = "Esc leaves"
+    keys_text = "Esc closes"
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
@@ -58,12 +58,12 @@ class Forget(Dialog[bool]):
         Binding("n,q", "leave", "No", show=False),
     ]
 
-    title_text = "forget this?"
-    keys_text = "y or Enter forgets   n or Esc keeps"
+    title_text = "Forget this memory?"
+    keys_text = "y or Enter: forget   n or Esc: keep"
 
     def __init__(self, path: str) -> None:
         super().__init__()
-        self._text = f"{path}\n\nRecall leaves it out. It stays in the file, and u brings it back."
+        self._text = f"{path}\n\nRecall will no longer return it. It stays in the file; press u to undo."
 
     def body(self) -> list[Widget]:
         return [Static(self._text, markup=False)]

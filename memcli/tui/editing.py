@@ -75,7 +75,7 @@ class EditAgain(Dialog[bool]):
     ]
 
     title_text = "not saved"
-    keys_text = "e or Enter edits it again   Esc leaves it in the file"
+    keys_text = "e or Enter: edit again   Esc: keep the file and close"
 
     def __init__(self, problem: str, path: str) -> None:
         super().__init__()

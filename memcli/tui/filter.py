@@ -9,16 +9,16 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
-_PLACEHOLDER = "filter by words; Enter asks them as a question"
+_PLACEHOLDER = "filter by words; press Enter to search by meaning"
 
 
 class Filter(Input):
     """A field of one line."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "ask the model"),
+        Binding("enter", "submit", "search by meaning"),
         Binding("escape", "screen.clear", "clear"),
-        Binding("down", "screen.focus_rows", "to the list", key_display="↓"),
+        Binding("down", "screen.focus_rows", "go to the list", key_display="↓"),
     ]
 
     def __init__(self) -> None:

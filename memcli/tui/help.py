@@ -14,34 +14,34 @@ from memcli.tui.dialog import Dialog
 _KEYS = (
     ("Find", (
         ("/", "filter by words in path, tags, kind and text; #tag for a tag"),
-        ("Enter", "in the filter: ask the words as a question"),
-        ("Esc", "clear the filter, or leave the answers"),
-        ("a", "show forgotten and superseded memories too, or hide them"),
+        ("Enter", "in the filter: search by meaning"),
+        ("Esc", "clear the filter or the search"),
+        ("a", "show or hide forgotten and superseded memories"),
         ("s", "switch to another space"),
-        ("r", "reload, which also happens by itself within two seconds"),
+        ("r", "reload (automatic within two seconds)"),
     )),
     ("Move", (
         ("Up Down", "or k j: one line; PgUp PgDn Home End"),
-        ("Right Left", "or l h: open and close a heading"),
+        ("Right Left", "or l h: open or close a heading"),
         ("x", "open or close all headings"),
-        ("Tab", "between filter, list and memory"),
+        ("Tab", "move between filter, list and memory"),
         ("1 - 9", "follow a link of the memory"),
-        ("b", "back to where the link was followed from"),
+        ("b", "go back after following a link"),
     )),
     ("Change", (
-        ("n", "add a new memory in the editor: $VISUAL, $EDITOR, or nano or vi"),
+        ("n", "add a memory in the editor ($VISUAL, $EDITOR, nano or vi)"),
         ("p", "pin or unpin"),
         ("t", "edit the tags"),
         ("e", "edit the text in the editor"),
-        ("E", "edit all fields, as JSON, in the editor"),
-        ("f", "forget: left out of recall, kept in the file"),
-        ("u", "bring back a forgotten one, or the one forgotten last"),
+        ("E", "edit all fields as JSON in the editor"),
+        ("f", "forget: exclude from recall, keep in the file"),
+        ("u", "undo: make a forgotten memory active again"),
         ("y", "copy the id"),
     )),
     ("Marks", (
         ("*", "pinned"),
         ("-", "forgotten"),
-        (">", "superseded by another"),
+        (">", "superseded"),
     )),
 )  # fmt: skip
 
@@ -53,7 +53,7 @@ class Help(Dialog[None]):
 
     DEFAULT_CSS = "Help > VerticalScroll { width: 76; }"
     title_text = "keys"
-    keys_text = "? or Esc closes this"
+    keys_text = "? or Esc closes the help"
 
     def body(self) -> list[Widget]:
         return [Static(_text(), markup=False)]

@@ -44,7 +44,7 @@ class MainScreen(Screen[None]):
         Binding("e", "edit", "edit"),
         Binding("E", "edit(True)", "edit all fields", show=False),
         Binding("f", "forget", "forget"),
-        Binding("u", "bring_back", "bring back", show=False),
+        Binding("u", "bring_back", "undo forget", show=False),
         Binding("y", "copy", "copy", show=False),
         Binding("a", "everything", "all", show=False),
         Binding("x", "fold_all", "open or close all", show=False),
@@ -161,7 +161,7 @@ class MainScreen(Screen[None]):
 
     @work(exclusive=True, group="ask")
     async def _ask(self, topic: str) -> None:
-        self.query_one(Status).work(f"asking: {topic} (Esc gives up)")
+        self.query_one(Status).work(f"searching: {topic} (Esc cancels)")
         try:
             answer = await self._recaller.ask(self.workspace, self.view.query(topic, self.workspace.clock()))
         except (MemcliError, OSError) as error:
@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
         """Shows what is forgotten or superseded, or leaves it out again."""
         self.view.show_everything(not self.view.everything)
         self.refill()
-        self.say("forgotten and superseded memories are " + ("shown" if self.view.everything else "left out"))
+        self.say("forgotten and superseded memories are " + ("shown" if self.view.everything else "hidden"))
 
     def action_fold_all(self) -> None:
         """Opens all headings, or closes them when one is open."""
@@ -207,7 +207,7 @@ class MainScreen(Screen[None]):
             target = self.view.follow(self.memory, n)
             self.go_to(target)
             if target is None:
-                self.say(f"link {n} leads out of what is browsed")
+                self.say(f"link {n} leads outside the memories shown here")
 
     def action_back(self) -> None:
         """Goes back to where a link was followed."""
@@ -264,7 +264,7 @@ class MainScreen(Screen[None]):
         if memory:
             self.changer.change(memory, changes.bring_back, show=True)
         else:
-            self.say("nothing was forgotten just now; a shows what was forgotten before")
+            self.say("nothing to undo; press a to show forgotten memories")
 
     def go_to(self, memory: Memory | None) -> None:
         """Shows the view with the cursor on `memory`, whatever hides it now."""

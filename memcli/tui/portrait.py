@@ -78,10 +78,10 @@ def plural(n: int) -> str:
 def _facts(memory: Memory, now: str) -> Content:
     states = {
         "pinned": memory.pinned,
-        "forgotten (u brings it back)": not memory.active,
+        "forgotten (u makes it active again)": not memory.active,
         "superseded": bool(memory.superseded_by),
         f"expired {memory.valid_until}": bool(now and memory.valid_until and memory.valid_until <= now),
-        "untrusted: stays out of recall": is_marked(memory),
+        "untrusted: excluded from recall": is_marked(memory),
     }
     facts = [memory.id, memory.kind, memory.relevance, *(state for state, holds in states.items() if holds)]
     head = Content.assemble((clean_line(memory.path), _HEAD), "\n", clean_line(" · ".join(facts)))
@@ -106,7 +106,7 @@ def _text(text: str) -> str:
     """Stored text as it is shown: harmless, without tabs, of bearable length."""
     kept = clean(text[:_MOST_CHARACTERS]).expandtabs(_TAB).strip()
     more = len(text) - _MOST_CHARACTERS
-    return f"{kept}\n… and {more:,} more characters: `memcli get` prints them" if more > 0 else kept
+    return f"{kept}\n… and {more:,} more characters; see `memcli get`" if more > 0 else kept
 
 
 def _context(item: Json) -> str:

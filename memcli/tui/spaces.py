@@ -19,7 +19,7 @@ class ChooseSpace(Dialog[str]):
 
     AUTO_FOCUS = "OptionList"
     title_text = "spaces"
-    keys_text = "Enter opens   Esc leaves"
+    keys_text = "Enter: open   Esc: close"
 
     def __init__(self, names: Sequence[str], current: str) -> None:
         super().__init__()

@@ -93,26 +93,26 @@ def summary(view: View) -> str:
     total = len(memories) - view.left_out
     if view.answer is not None:
         if view.answer.reason:
-            return "nothing matches; these are pinned" if view.found else "nothing matches"
+            return "no match; showing pinned memories" if view.found else "no match"
         answers = sum(bool(section.why) for section in view.answer.sections)
         unasked = f", and {view.found - answers:,} pinned" if view.found > answers else ""
         more = f", {view.answer.withheld:,} more match" if view.answer.withheld else ""
-        return f"{answers:,} found, best first{unasked}{more}; Esc goes back to the tree"
+        return f"{answers:,} found, best first{unasked}{more}; Esc returns to the tree"
     if view.words.strip():
-        return f"{view.found:,} of {plural(total)}; Enter asks, Esc clears"
+        return f"{view.found:,} of {plural(total)}; Enter searches, Esc clears"
     pinned = sum(m.pinned for m in memories)
-    left_out = f"; {view.left_out:,} forgotten or superseded left out, a shows them" if view.left_out else ""
+    left_out = f"; {view.left_out:,} forgotten or superseded hidden, a shows them" if view.left_out else ""
     return f"{plural(total)}, {pinned:,} pinned{left_out}"
 
 
 def nothing(view: View) -> str:
     """What is said where there is no row."""
     if view.answer is not None:
-        return "Nothing in this space answers that.\n\nEsc goes back to the tree."
+        return "No memory in this space matches.\n\nEsc returns to the tree."
     if view.words.strip():
-        return "No memory has all of these words.\n\nEnter asks them as a question, Esc clears the filter."
+        return "No memory contains all of these words.\n\nEnter searches by meaning, Esc clears the filter."
     if view.left_out:
-        return "All that there is here is forgotten or superseded.\n\na shows it."
+        return "All memories here are forgotten or superseded.\n\na shows them."
     if view.scope.kinds or view.scope.tags:
-        return "No memory fits what was asked for on the command line."
-    return 'Nothing is remembered here yet.\n\nn adds a memory, as does\nmemcli remember "We chose ..."'
+        return "No memory matches the command line."
+    return 'No memories yet.\n\nPress n to add one, or run\nmemcli remember "We chose ..."'

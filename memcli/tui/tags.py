@@ -29,7 +29,7 @@ class EditTags(Dialog[TagChange]):
     """The tags as words in a field."""
 
     AUTO_FOCUS = "Input"
-    keys_text = "Enter saves   Esc leaves them as they are"
+    keys_text = "Enter: save   Esc: cancel"
 
     def __init__(self, path: str, tags: Sequence[str]) -> None:
         super().__init__()

@@ -173,7 +173,7 @@ def _scanned(state: Loop, event: Scanned) -> tuple[Loop, tuple[Action, ...]]:
         pause = max(_POLL, _POLL_SHARE * cost)
         if not state.is_polling:
             warnings = (Warn(
-                f"the system allows no more inotify watches: looking every {pause:.0f} s instead "
+                f"out of inotify watches: polling every {pause:.0f} s instead "
                 "(raise fs.inotify.max_user_watches)"
             ),)  # fmt: skip
     elif event.has_new_watches:

@@ -75,7 +75,9 @@ class Scanner:
         The content of `suspects` is read even when their size and time are as known.
         """
         if not os.path.isdir(self.root):
-            raise NotFoundError(f"the work tree is gone: {show(self.root)}", "start again where it is now")
+            raise NotFoundError(
+                f"the work tree no longer exists: {show(self.root)}", "start the watch again in its new place"
+            )
         # Rules may have changed without an event: git's own files are not watched, and bursts lose events.
         self._ignore = Ignore(self.root)
         tree = Tree(self.root, self._ignore)

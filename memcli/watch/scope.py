@@ -51,7 +51,7 @@ def _inside(root: str, path: str) -> str:
     if place == root:
         return ""
     if not place.startswith(root.rstrip(os.sep) + os.sep):
-        raise UsageError(f"outside the work tree: {show(path)}", "watch files and folders of one work tree")
+        raise UsageError(f"outside the work tree: {show(path)}", "watch only files and folders of this work tree")
     return os.path.relpath(place, root).replace(os.sep, "/")
 
 

@@ -73,7 +73,7 @@ class Watcher:
         with closing(Observer(self._scanner.root, self._inbox)) as observer:
             if kind := silent_kind(self._scanner.root):
                 observer.poll()
-                self._warn(f"the file system ({kind}) does not tell of every change: looking again and again instead")
+                self._warn(f"the file system ({kind}) does not report all changes: polling instead")
             yield from self._follow(observer)
 
     def _follow(self, observer: Observer) -> Iterator[Batch]:

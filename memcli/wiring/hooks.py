@@ -78,7 +78,7 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     repository = find_repository(os.getcwd())
     edits = read_diff(staged_diff(repository), "the change")
     lines = [_cut(clean_line(line)) for line in consult(workspace, edits, _MAX_LINES)] if edits else []
-    return {"outcome": "advised" if comment(repository, message, lines) else "nothing to say", "lines": len(lines)}
+    return {"outcome": "advised" if comment(repository, message, lines) else "nothing to report", "lines": len(lines)}
 
 
 def _start(repository: Repository, hook: str, arguments: Sequence[str]) -> str:

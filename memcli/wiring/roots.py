@@ -66,7 +66,9 @@ def read_config(layout: Layout) -> Config:
     try:
         data = read_regular(layout.config, _MAX_CONFIG)
     except OSError as error:
-        raise StoreError(f"cannot read {FOLDER}/config.toml: {error.strerror}", "make it a plain file") from None
+        raise StoreError(
+            f"cannot read {FOLDER}/config.toml: {error.strerror}", "replace it with a regular file"
+        ) from None
     if data is None:
         return Config({})
     import tomllib
@@ -94,7 +96,7 @@ def create_root(warn: Warn) -> str | None:
         return None
     root = os.path.join(work_tree, FOLDER)
     make_trusted(root)
-    warn(f"made a store at {root}; commit it to share it")
+    warn(f"created a store at {root}; commit it to share it")
     return root
 
 
@@ -108,8 +110,8 @@ def _check_kind(environ: Mapping[str, str]) -> None:
     """Raises UsageError for a store that this version cannot use, rather than use another one without a word."""
     if environ.get("MEMCLI_STORE"):
         raise UsageError(
-            "MEMCLI_STORE is set, but this version of memcli keeps memories in files only",
-            "unset MEMCLI_STORE; MEMCLI_ROOT names a folder",
+            "MEMCLI_STORE is set, but this version of memcli supports only files",
+            "unset MEMCLI_STORE, or use MEMCLI_ROOT for a folder",
         )
 
 

@@ -109,7 +109,7 @@ def _can_run_git(log: _WatchLog) -> bool:
     import shutil
 
     if shutil.which("git") is None:
-        log.report("git is not on PATH: files are followed, commits are not")
+        log.report("git is not on PATH: watching files but not commits")
         return False
     return True
 
@@ -224,7 +224,7 @@ class _Local:
         try:
             append_line(path, b"\n" + line, sync=True)
         except OSError as error:
-            raise StoreError(f"cannot write {path}: {error.strerror}", "check space and permissions") from None
+            raise StoreError(f"cannot write {path}: {error.strerror}", "check free space and permissions") from None
 
     def remove(self, name: str) -> None:
         remove_quietly(self._path(name))

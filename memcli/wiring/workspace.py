@@ -62,7 +62,9 @@ def open_workspace(
         if create:
             root = create_root(warn) if root is None else complete_root(root)
     if root is None:
-        raise NotFoundError("no .memory here or above", "run `memcli init`, or name a store with --root")
+        raise NotFoundError(
+            "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
+        )
     layout = Layout(root)
     if aside := Place(layout).claim():
         warn(describe(aside))
@@ -223,7 +225,7 @@ def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]
     loud = [name for name in config.values if name not in HARMLESS_FIELDS]
     if not loud or trust.is_accepted:
         return config.values
-    warn(f"{FOLDER}/config.toml came with a clone: {', '.join(sorted(loud))} ignored until you run `memcli trust`")
+    warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(loud))} until you run `memcli trust`")
     return {name: value for name, value in config.values.items() if name not in loud}
 
 
@@ -246,7 +248,7 @@ def _ranker(warn: Warn) -> Callable[[str], Ranker]:
         from memcli.model.recall import DEFAULT_BACKEND
 
         if name and name not in RANKERS:
-            warn(f"no backend {name!r} (there are {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
+            warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
         return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
 
     return load
@@ -254,5 +256,5 @@ def _ranker(warn: Warn) -> Callable[[str], Ranker]:
 
 def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:
     if name not in table:
-        raise UsageError(f"no {what} {name!r}", f"there are {', '.join(sorted(table))}")
+        raise UsageError(f"no {what} {name!r}", f"choose one of {', '.join(sorted(table))}")
     return table[name]

@@ -140,4 +140,4 @@ def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) 
     watch = Watch(workspace, edges, edges, edges)
     assert len(list(watch.run())) == 3
     assert texts(workspace) == ["one", "three"]
-    assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"left out {POISON}"]
+    assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"skipped {POISON}"]

@@ -170,7 +170,7 @@ def test_without_a_store_it_ends_and_makes_none(desk: Upserter):
 def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
     done = list(desk.watch([Batch(("a.md",), commits="x..y"), Batch(("b.md",))]).run())
     assert [one.created for one in done] == [1, 1]
-    assert "warn no such range: x..y; `memcli ingest --git x..y` for these commits" in desk.told
+    assert "warn no such range: x..y; run `memcli ingest --git x..y` for these commits" in desk.told
 
 
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):

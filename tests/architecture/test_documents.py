@@ -28,7 +28,7 @@ def test_every_command_is_documented(verb: str) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 150
+    assert len(README.splitlines()) <= 130
 
 
 def test_the_session_in_the_readme_is_real(tmp_path: Path, update_golden: bool) -> None:

@@ -100,25 +100,25 @@ def test_every_way_in_makes_anchors(run: Run, work: Repo) -> None:
     ("anchor", "code", "said"),
     [
         ("nix.py", 3, "there is no such file"),
-        ("src", 2, "no plain file"),
+        ("src", 2, "not a regular file"),
         (".", 3, "there is no such file"),
         ("", 3, "there is no such file"),
-        ("../x.py", 2, "no place for an anchor"),
-        ("/etc/passwd", 2, "no place for an anchor"),
-        (".git/config", 2, "no place for an anchor"),
-        (".memory/.gitignore", 2, "no place for an anchor"),
+        ("../x.py", 2, "cannot anchor to"),
+        ("/etc/passwd", 2, "cannot anchor to"),
+        (".git/config", 2, "cannot anchor to"),
+        (".memory/.gitignore", 2, "cannot anchor to"),
         ("src/auth.py:9-4", 2, "not a range of lines"),
         ("src/auth.py:0-4", 2, "not a range of lines"),
         ("src/auth.py:1-700", 3, "has 6 lines"),
-        ("src/auth.py::Token.nix", 3, "defines no"),
-        ("binary", 2, "no text"),
-        ("latin", 2, "no UTF-8"),
+        ("src/auth.py::Token.nix", 3, "does not define"),
+        ("binary", 2, "not text"),
+        ("latin", 2, "not UTF-8"),
         ("huge", 2, "larger than 1 MB"),
         ("link.py", 2, "symbolic link"),
         ("folder/auth.py", 2, "symbolic link"),
-        ("pipe", 2, "no plain file"),
-        ("a\nb", 2, "no place for an anchor"),
-        ("\udcff", 2, "no place for an anchor"),
+        ("pipe", 2, "not a regular file"),
+        ("a\nb", 2, "cannot anchor to"),
+        ("\udcff", 2, "cannot anchor to"),
     ],
 )
 def test_what_cannot_be_anchored(run: Run, work: Repo, anchor: str, code: int, said: str) -> None:
@@ -180,7 +180,7 @@ def test_the_past_is_not_compared_with_the_code_of_now(run: Run, work: Repo) -> 
 def test_the_user_wide_store_belongs_to_no_work_tree(run: Run, work: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMCLI_GLOBAL", str(work.root.parent / "mine"))
     result = run("remember", TEXT, "--scope", "global", "--anchor", "src/auth.py")
-    assert (result.code, "belongs to no work tree" in result.err) == (2, True)
+    assert (result.code, "not in a work tree" in result.err) == (2, True)
 
 
 HOSTILE = [

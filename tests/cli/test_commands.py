@@ -26,7 +26,7 @@ def stored(run: Run, ref: str) -> dict[str, object]:
 
 def test_the_first_memory_makes_the_store(run: Run, tmp_path: Path) -> None:
     result = run("remember", "We chose PostgreSQL because of JSONB.")
-    assert "made a store" in result.err
+    assert "created a store" in result.err
     assert result.out.startswith("created mem_")
     assert (tmp_path / ".memory" / ".gitignore").read_text().endswith("local/\ncache/\naudit/\nexports/\n")
 
@@ -237,7 +237,7 @@ def test_import_keeps_the_newer(run: Run) -> None:
 
 def test_spaces(run: Run, tmp_path: Path) -> None:
     assert run("space", "create", "notes", "--meta", "team=core").out == "created space notes\n"
-    assert run("space", "create", "notes").out == "there is space notes\n"
+    assert run("space", "create", "notes").out == "exists already: space notes\n"
     remember(run, "Apart.", "--space", "notes")
     assert [s["space"] for s in json.loads(run("space", "list", "--json").out)] == ["notes"]
     assert json.loads(run("space", "show", "notes", "--json").out)["metadata"] == {"team": "core"}
@@ -304,7 +304,7 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
         by_words = run("recall", "okapi", "--json")
         assert json.loads(by_words.out)["degraded"]
         assert json.loads(by_words.out)["sections"][0]["path"] == "zoo/1"
-        told = "memcli: 3 of 3 vectors are not made yet (`memcli index embed` makes them); answering by words alone\n"
+        told = "memcli: 3 of 3 vectors are missing (`memcli index embed` computes them); answering by words alone\n"
         assert by_words.err == told
         assert json.loads(run("index", "status", "--json").out)["vectors"] == 0
         assert run("index", "embed").out == "3 vectors of space main\n"

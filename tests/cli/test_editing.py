@@ -83,7 +83,7 @@ def test_the_file_of_the_editor_bears_no_name_from_the_memory(run: Run, use: Edi
 def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit, code: str) -> None:
     use(code)
     done = memory("edit", "auth/tokens")
-    assert (done.code, done.out) == (0, "nothing was changed\n")
+    assert (done.code, done.out) == (0, "nothing changed\n")
     assert json.loads(memory("edit", "auth/tokens", "--json").out) == {"status": "unchanged"}
     assert "version" not in json.loads(memory("get", "auth/tokens", "--json").out)
 
@@ -92,9 +92,9 @@ def test_nothing_changed_is_no_error_and_no_version(memory: Run, use: Edit, code
     ("code", "options", "exit_code", "said"),
     [
         ("file.write_text('Half done.')\nsys.exit(3)", (), 7, "failed with exit code 3"),
-        ("file.write_text('{broken')", ("--object",), 2, "not JSON: line 1"),
+        ("file.write_text('{broken')", ("--object",), 2, "not valid JSON: line 1"),
         ("file.write_text('[]')", ("--object",), 2, "object"),
-        ('file.write_text(\'{"raw": "x", "path": "../x"}\')', ("--object",), 2, "not a path"),
+        ('file.write_text(\'{"raw": "x", "path": "../x"}\')', ("--object",), 2, "not a memory path"),
         ("file.write_bytes(b'\\xff\\xfe')", (), 2, "UTF-8"),
         ("file.write_text('   \\n')", (), 2, "empty"),
     ],
@@ -162,7 +162,7 @@ def test_which_editor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr(sys, "stdout", Terminal())
-    with pytest.raises(UsageError, match="nano, vi are missing"):
+    with pytest.raises(UsageError, match="nano, vi are not installed"):
         editor.editor_command()
     for name in ("vi", "nano", "sensible-editor"):
         (tmp_path / name).write_text("")

@@ -104,7 +104,7 @@ def test_similar_kinds(name: str, known: str) -> None:
 def test_a_list_is_cut_and_says_so(few: Run) -> None:
     done = few("list", "--limit", "1")
     assert ("a/one" in done.out, "a/two" in done.out) == (True, False)
-    assert done.err == "memcli: 2 more; --limit 3 lists all\n"
+    assert done.err == "memcli: 2 more (use --limit 3)\n"
     assert few("list", "-l", "3").err == ""
     assert len(json.loads(few("list", "--limit", "2", "--json").out)) == 2
     assert few("list", "--limit", "1", "-q").err == ""
@@ -113,7 +113,7 @@ def test_a_list_is_cut_and_says_so(few: Run) -> None:
 
 def test_a_search_without_results_says_so(few: Run) -> None:
     done = few("search", "日本語")
-    assert (done.code, done.out, done.err) == (0, "", "memcli: nothing matches\n")
+    assert (done.code, done.out, done.err) == (0, "", "memcli: no match\n")
 
 
 def test_names_from_other_tools_are_understood(few: Run) -> None:

@@ -50,7 +50,7 @@ def write(folder: Path, name: str, text: str) -> None:
 def test_the_formats(project: Path, run: Run, form: str, update_golden: bool) -> None:
     done = run("guard", "--format", form)
     assert done.code == 5
-    assert done.err == "memcli: 1 enforced: change the lines; `memcli get ID` tells why\n"
+    assert done.err == "memcli: 1 enforced: change these lines; `memcli get ID` shows the reason\n"
     told = done.out.replace(f'"{__version__}"', '"VERSION"')
     golden = GOLDEN / f"guard.{form}"
     if update_golden:
@@ -100,7 +100,7 @@ def test_memories_with_instructions_in_them_are_withheld(run: Run, tmp_path: Pat
     rewrite(open_at(tmp_path).store, lambda space: space.put([told], told.updated_at))
     done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
     assert (done.code, done.out) == (0, "")
-    assert "1 with instructions" in done.err
+    assert "skipped 1 that contain instructions" in done.err
 
 
 def test_a_stored_trigger_that_is_no_expression_is_told(run: Run, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_stored_trigger_that_is_no_expression_is_told(run: Run, tmp_path: Path
     rewrite(open_at(tmp_path).store, lambda space: space.put([told], told.updated_at))
     done = run("guard", "--diff", "-", stdin="--- a\n+++ a\n@@ -0,0 +1 @@\n+eval\n")
     assert (done.code, done.out) == (0, "a:1: negative mem_a notes/a: The text of a.\n")
-    assert "notes/a has a trigger that is no RE2 expression" in done.err
+    assert "notes/a has a trigger that is not a valid RE2 pattern" in done.err
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_a_hook_sees_what_this_commit_takes(project: Path, way: list[str]) -> No
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--kind", "fact", "--trigger", "eval"), "looked at by nobody"),
-        (("--kind", "negative", "--enforce"), "does nothing without a --trigger"),
+        (("--kind", "fact", "--trigger", "eval"), "never checked"),
+        (("--kind", "negative", "--enforce"), "has no effect without --trigger"),
         (("--kind", "negative", "--trigger", "eval"), ""),
         (("--kind", "fact", "--trigger", "eval", "--enforce"), ""),
         (("--kind", "fact"), ""),

@@ -159,11 +159,11 @@ def test_odd_files_are_counted_not_read(run: Run, repository: Path) -> None:
     [
         (["--git", "HEAD"], 3, "no commits yet"),
         (["--since", "v1"], 3, "no commits yet"),
-        (["--since", "a..b"], 2, "--since wants one revision"),
-        (["--since", ""], 2, "--since wants one revision"),
+        (["--since", "a..b"], 2, "--since takes one revision"),
+        (["--since", ""], 2, "--since takes one revision"),
         (["--git", "--exec=x"], 2, "not a range"),
-        (["--staged", "--git", "HEAD"], 2, "give one of"),
-        ([], 2, "give one of"),
+        (["--staged", "--git", "HEAD"], 2, "give exactly one of"),
+        ([], 2, "give exactly one of"),
     ],
 )
 def test_what_cannot_be_ingested_is_one_line(
@@ -187,7 +187,7 @@ def test_the_order_of_ingests_makes_no_difference(run: Run, repository: Path) ->
 def test_a_dry_run_stores_nothing(run: Run, repository: Path) -> None:
     run("init")
     (repository / "a.md").write_text("Text.")
-    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be remembered\n"
+    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
     assert paths(run) == []
 
 

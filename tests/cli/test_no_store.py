@@ -36,7 +36,7 @@ def test_what_fails_leaves_no_store(run: Run, bare: Repo, arguments: list[str]) 
 def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
     result = run("ingest", "a.md")
     assert result.code == 0
-    assert "made a store at" in result.err
+    assert "created a store at" in result.err
     before = (bare.root / ".memory/spaces/main.json").read_bytes()
     assert run("ingest", "--git", "nix").code == 3
     assert (bare.root / ".memory/spaces/main.json").read_bytes() == before
@@ -44,5 +44,5 @@ def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
 
 def test_a_dry_run_needs_none(run: Run, bare: Repo) -> None:
     assert json.loads(run("ingest", "--git", "HEAD", "--dry-run", "--json").out)["paths"] != []
-    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be remembered\n"
+    assert run("ingest", "a.md", "--dry-run").out == "a.md\n1 would be ingested\n"
     assert not (bare.root / ".memory").exists()

@@ -229,7 +229,7 @@ def test_a_bad_key_is_told(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     key.write_bytes(b"torn")
     told = run("remember", "x", "--path", TOKEN)
     assert told.code == 8
-    assert "is no key (4 bytes)" in told.err
+    assert "is not a key (4 bytes)" in told.err
     key.unlink()
     key.symlink_to("/etc/hostname")
     assert run("remember", "x", "--path", TOKEN).code == 8
@@ -259,7 +259,7 @@ def test_a_policy_that_cannot_be_used_weakens_nothing(run: Run, tmp_path: Path) 
     assert file.read_text() == written
     shown = run("recall", "plain")
     assert shown.code == 0
-    assert "built in" in shown.err
+    assert "built-in" in shown.err
 
 
 @pytest.fixture
@@ -312,7 +312,7 @@ def test_no_way_out(run: Run, hand_written: Path, arguments: list[str]) -> None:
 def test_an_export_refuses_what_redaction_takes_out(run: Run, hand_written: Path) -> None:
     refused = run("export")
     assert refused.code == 5
-    assert "1 place has secrets in what would be exported of space 'main'" in refused.err
+    assert "1 place has secrets in the export of space 'main'" in refused.err
     assert not (hand_written / ".memory" / "exports" / "main.json").exists()
     for form in ("json", "jsonl", "md"):
         out = hand_written / f"e.{form}"

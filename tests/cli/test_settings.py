@@ -53,6 +53,6 @@ def test_a_store_is_made_at_the_root_of_the_work_tree(
     below.mkdir(parents=True)
     monkeypatch.chdir(below)
     made = run("remember", "We chose PostgreSQL.", "--path", "db")
-    assert (made.code, f"made a store at {tmp_path / '.memory'}" in made.err) == (0, True)
+    assert (made.code, f"created a store at {tmp_path / '.memory'}" in made.err) == (0, True)
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob(".memory")] == [".memory"]
     assert "db" in run("list").out

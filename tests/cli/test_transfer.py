@@ -132,7 +132,7 @@ def test_signed(run: Run, space: Path, key: str, tmp_path: Path, form: str) -> N
 
 def test_keys_that_are_none(run: Run, space: Path, key: str) -> None:
     assert run("export", "--sign", "nowhere").code == 3
-    assert "no private key" in run("export", "--sign", "key.pub").err
+    assert "not a private key" in run("export", "--sign", "key.pub").err
     run("export", "--sign", "key", "--out", "x.json")
     assert "is a private key" in run("import", "x.json", "--trusted-key", "key").err
     assert run("import", "x.json", "--trusted-key", "nowhere").code == 3
@@ -142,7 +142,7 @@ def test_without_the_library(run: Run, space: Path, key: str, monkeypatch: pytes
     run("export", "--sign", "key", "--out", "x.json")
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives", None)
     assert "pip install" in run("export", "--sign", "key").err
-    assert "signed, which only the extra `sign` can check" in run("import", "x.json").out
+    assert "signed, not checked: install the extra `sign`" in run("import", "x.json").out
     refused = run("import", "x.json", "--trusted-key", "key.pub")
     assert (refused.code, "pip install" in refused.err) == (2, True)
 
@@ -232,7 +232,7 @@ def test_what_is_not_fit_is_linked_by_nothing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "n" / "a.md").write_text("See [[b]].")
     (tmp_path / "n" / "b.md").write_text("x" * 9_000 + "\0")
     done = run("import", "n")
-    assert done.out == "imported into space main: 1 created (read 2 files as markdown; left out: 1 unfit)\n"
+    assert done.out == "imported into space main: 1 created (read 2 files as markdown; skipped 1 unfit)\n"
     assert "links" not in json.loads(run("get", "n/a", "--json").out)
 
 
@@ -266,10 +266,10 @@ def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["import", "notes", "--mode", "replace"], 2, "no bundle of memcli"),
-        (["import", "notes", "--trusted-key", "x"], 2, "no bundle of memcli"),
+        (["import", "notes", "--mode", "replace"], 2, "not an export of memcli"),
+        (["import", "notes", "--trusted-key", "x"], 2, "not an export of memcli"),
         (["import", "notes", "--from", "memcli"], 2, "is a folder"),
-        (["import", "notes", "--from", "evernote"], 2, "no tool 'evernote'"),
+        (["import", "notes", "--from", "evernote"], 2, "no format 'evernote'"),
         (["import", "notes/a.md", "--from", "mcp"], 6, "line 1"),
         (["import", "nowhere"], 3, "nowhere"),
         (["export", "--format", "yaml"], 2, "no format 'yaml'"),

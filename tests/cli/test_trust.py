@@ -25,12 +25,12 @@ def test_what_carries_instructions_is_kept_marked_and_withheld(run: Run) -> None
     run("remember", "We chose PostgreSQL for the database.")
     told = run("remember", EVIL)
     assert told.code == 0
-    assert "stays out of recall" in told.err
+    assert "excluded from recall" in told.err
     assert json.loads(run("remember", EVIL, "--json").out)["untrusted"] == ["instructions"]
     bundle = json.loads(run("recall", "database", "--json").out)
     assert len(bundle["sections"]) == 1
     assert bundle["withheld_untrusted"] == 1
-    assert "1 memory with instructions in it withheld" in run("recall", "database").out
+    assert "1 memory withheld because of instructions in it" in run("recall", "database").out
     assert EVIL not in run("recall", "--topics", "-", stdin="database\n").out
     shown = run("recall", "database", "--include-untrusted").out
     assert EVIL in shown
@@ -78,7 +78,7 @@ def test_what_was_recalled_is_not_remembered_again(run: Run, tmp_path: Path) -> 
     bundle = run("recall", "database").out
     refused = run("remember", stdin=bundle)
     assert refused.code == 2
-    assert "remembered already" in refused.err
+    assert "stored already" in refused.err
     assert run("remember", stdin=run("recall", "database", "--json").out).code == 2
     run("remember", "--path", "notes/new", stdin=f"Something new.\n{bundle}")
     assert json.loads(run("get", "notes/new", "--json").out)["raw"] == "Something new."
@@ -115,13 +115,13 @@ def cloned(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_a_clone_is_read_with_care(cloned: Run) -> None:
     shown = cloned("recall", "database", "--backend", "basic")
     assert "PostgreSQL" in shown.out
-    assert "came with a clone that nobody here has accepted" in shown.out
+    assert "came with a clone that has not been accepted" in shown.out
     assert "· unreviewed" in shown.out
     assert EVIL not in shown.out  # what others have accepted counts for nothing here
-    assert "embedder ignored until you run `memcli trust`" in shown.err
+    assert "embedder until you run `memcli trust`" in shown.err
     bundle = json.loads(cloned("recall", "database", "--backend", "basic", "--json").out)
     assert bundle["sections"][0]["unreviewed"] is True
-    assert "came with a clone" in cloned("doctor").out
+    assert "cloned and not yet accepted" in cloned("doctor").out
     refused = cloned("space", "delete", "main")
     assert refused.code == 5
     assert "memcli trust" in refused.err

@@ -142,7 +142,7 @@ def test_the_user_wide_store(run: Run, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "mine"))
     run("remember", TEXT, "--scope", "global")
     result = run("verify", "--root", str(tmp_path / "mine"))
-    assert (result.code, "belongs to no work tree" in result.err) == (2, True)
+    assert (result.code, "not in a work tree" in result.err) == (2, True)
 
 
 def test_a_file_that_git_renamed_is_followed(run: Run, known: Repo) -> None:

@@ -65,7 +65,7 @@ def paths(run: Run) -> list[str]:
 
 
 def test_status(run: Run, tree: Path) -> None:
-    assert run("watch", "--status").out == "not running\n1 files followed into space main\n"
+    assert run("watch", "--status").out == "not running\n1 files watched, into space main\n"
     (tree / "b.md").write_text("B is new.")
     run("watch", "--once")
     told = status(run)

@@ -74,7 +74,7 @@ def test_where_something_may_be_anchored(file: str) -> None:
 def test_what_is_not_there_cannot_be_anchored() -> None:
     with pytest.raises(NotFoundError, match="has 9 lines, not 10"):
         make({"file": "a.py", "lines": [3, 10]}, CODE)
-    with pytest.raises(NotFoundError, match="defines no 'third'"):
+    with pytest.raises(NotFoundError, match="does not define 'third'"):
         make({"file": "a.py", "symbol": "third"}, CODE)
 
 

@@ -93,15 +93,15 @@ def test_nothing_else_passes(keys: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        pytest.param("locked", "has a passphrase", marks=needs_ssh), ("locked.pem", "has a passphrase"), ("rsa", "not of the kind ed25519"),
-        ("ec", "not of the kind ed25519"), ("ssh.pub", "no private key"), ("ssh.pub.pem", "no private key"),
+        pytest.param("locked", "has a passphrase", marks=needs_ssh), ("locked.pem", "has a passphrase"), ("rsa", "not an ed25519 key"),
+        ("ec", "not an ed25519 key"), ("ssh.pub", "not a private key"), ("ssh.pub.pem", "not a private key"),
     ],
 )  # fmt: skip
 def test_a_wrong_key_is_named(keys: Path, name: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as caught:
         open_key((keys / name).read_bytes(), name)
     assert "ssh-keygen" in caught.value.hint
-    with pytest.raises(UsageError, match="no private key"):
+    with pytest.raises(UsageError, match="not a private key"):
         open_key(b"\0\xff" * 20, "noise")
 
 

@@ -133,7 +133,7 @@ def _holding(scene: Scene, text: bytes) -> list[str]:
 
 
 def _wrong_message(ended: Ended) -> list[str]:
-    lines = [line for line in ended.err.splitlines() if "made a store at" not in line]
+    lines = [line for line in ended.err.splitlines() if "created a store at" not in line]
     if "Traceback" in ended.err or "internal error" in ended.err:
         return [f"message: {lines[-1] if lines else ''}"]
     if ended.code > 0 and (len(lines) != 1 or not lines[0].startswith("memcli: ")):

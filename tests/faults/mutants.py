@@ -75,7 +75,7 @@ MUTANTS = (
         "        return os.stat(os.path.dirname(path))\n    try:\n        sync", (SWEEP,),
     ),
     Mutant(
-        "a written file said to be unchanged", _ATOMIC, "was written, but may not survive a power cut:", "cannot be written:",
+        "a written file said to be unchanged", _ATOMIC, "was written, but may not survive a power failure:", "cannot be written:",
         (SWEEP,),
     ),
     Mutant(

@@ -225,7 +225,7 @@ def test_a_side_that_is_no_space(team: Team, damage: bytes, side: str) -> None:
     done = team.attempt("merge", "left")
     assert done.returncode == 1
     told = done.stdout + done.stderr
-    assert ".memory/spaces/main.json is merged line by line: " in told
+    assert ".memory/spaces/main.json was merged line by line: " in told
     assert ("theirs" if side == "left" else "ours") in told
     assert "Traceback" not in told
     assert len(team.git("ls-files", "-u").splitlines()) == 3

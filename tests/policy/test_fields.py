@@ -25,7 +25,7 @@ from tests.conftest import memory
         ({"visibility": "public"}, "policy.visibility must be one of project, private"),
         ({"auto_pin": [{"kind": 3}]}, r"policy.auto_pin\[0\].kind must be text"),
         ({"auto_pin": [{"kind": "log"}, {}]}, r"policy.auto_pin\[1\] names no condition"),
-        ({"auto_pin": [{"knd": "log"}]}, r"policy.auto_pin\[0\].knd is no condition"),
+        ({"auto_pin": [{"knd": "log"}]}, r"policy.auto_pin\[0\].knd is not a condition"),
         ({"auto_pin": [{"pattern": "(?=a)"}]}, r"policy.auto_pin\[0\].pattern is no RE2"),
         ({"auto_pin": [{"pattern": "a" * 1001}]}, r"policy.auto_pin\[0\].pattern has 1001"),
         ({"export_path": "../out.json"}, "policy.export_path"),

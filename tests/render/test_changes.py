@@ -51,5 +51,5 @@ def test_a_memory_tells_of_its_conflicts() -> None:
     notes = [{"field": "raw", "value": "Old.", "updated_at": "2026-02-01T00:00:00Z"}, {"field": "deleted"}, "odd"]
     told = render_memory(memory(metadata={"conflicts": notes}))
     assert "conflict: raw was Old. on the other side of a merge (2026-02-01T00:00:00Z)" in told
-    assert "the other side of a merge had deleted it" in told
+    assert "deleted on the other side of a merge" in told
     assert render_memory(memory(metadata={"conflicts": 7}))

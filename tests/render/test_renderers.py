@@ -62,7 +62,7 @@ def test_equal_bundles_are_equal_prompts_and_others_have_other_fences() -> None:
 
 
 def test_a_prompt_tells_what_is_withheld() -> None:
-    assert "1 shown; 2 more matched and were withheld. Cite as [mem_m0]." in RENDERERS["prompt"]()(bundle("a"))
+    assert "1 shown; 2 more match. Cite as [mem_m0]." in RENDERERS["prompt"]()(bundle("a"))
 
 
 def test_metadata_and_scores_when_asked() -> None:

@@ -188,7 +188,7 @@ def test_what_is_allowed_passes() -> None:
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        ({"detectors": ["aws"]}, r"pii_redaction.detectors\[0\] 'aws' is no detector"),
+        ({"detectors": ["aws"]}, r"pii_redaction.detectors\[0\] 'aws' is not a detector"),
         ({"detectors": []}, "pii_redaction.detectors is empty"),
         ({"patterns": [{"name": "A", "regex": "x"}]}, r"pii_redaction.patterns\[0\].name 'A'"),
         ({"patterns": [{"name": "email", "regex": "x"}]}, r"patterns\[0\].name 'email'"),
@@ -201,7 +201,7 @@ def test_what_is_allowed_passes() -> None:
         ({"patterns": [{"name": "a", "regex": "x" * 1001}]}, "must have 1 to 1000 characters"),
         ({"patterns": [{"name": "a", "regex": "(((x{1000}){1000}){1000})"}]}, "is no RE2"),
         ({"patterns": [{"name": "a", "regex": "x"}] * 101}, "has 101 patterns"),
-        ({"allow": ["0123abc"]}, r"pii_redaction.allow\[0\] '0123abc' is no mark"),
+        ({"allow": ["0123abc"]}, r"pii_redaction.allow\[0\] '0123abc' is not a mark"),
         ({"detector": ["email"]}, "no field 'detector' in pii_redaction"),
     ],
 )

@@ -144,14 +144,14 @@ def test_fmt_says_what_it_would_do_and_does_it(filled: Workspace) -> None:
 
 def test_the_commands(filled: Workspace, run: Run) -> None:
     root = filled.root
-    assert run("fsck", "--root", root).err == "memcli: the store is sound\n"
+    assert run("fsck", "--root", root).err == "memcli: no damage found\n"
     assert run("fmt", "--check", "--root", root).code == 0
     whole = space_file(filled).read_bytes()
     space_file(filled).write_bytes(whole.replace(b"Fact 1", b"Fact 7"))
     found = run("fsck", "--root", root)
     assert found.code == 6
     assert "edited by hand?" in found.out
-    assert found.err == "memcli: 1 damaged (`memcli fsck --repair` mends it)\n"
+    assert found.err == "memcli: 1 damaged (`memcli fsck --repair` repairs it)\n"
     assert run("fsck", "--repair", "--root", root).code == 0
     space_file(filled).write_bytes(whole + b" ")
     checked = run("fmt", "--check", str(space_file(filled)), "--root", root)

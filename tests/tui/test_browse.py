@@ -175,7 +175,7 @@ def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
         await press(pilot, "b")
         assert desk.memory.path == "auth/passwords"
         await press(pilot, "7")
-        assert status(desk) == "link 7 leads out of what is browsed"
+        assert status(desk) == "link 7 leads outside the memories shown here"
 
     play(few(workspace), scene)
 
@@ -231,7 +231,7 @@ def test_the_filter_narrows_as_one_types_and_escape_clears_it(workspace: Workspa
         await press(pilot, "space")
         await enter(pilot, "zzz")
         assert names(desk) == []
-        assert any("No memory has all of these words" in line for line in screen(desk))
+        assert any("No memory contains all of these words" in line for line in screen(desk))
         await press(pilot, "escape")
         assert len(names(desk)) == 5
         assert desk.query_one(Filter).value == ""
@@ -248,7 +248,7 @@ def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None
         await settle(pilot)
         assert names(desk) == ["ops/deploy", "auth/tokens"], "what is pinned and does not match comes last"
         assert any(line.startswith("╭─ answers") for line in screen(desk))
-        assert status(desk) == "1 found, best first, and 1 pinned; Esc goes back to the tree"
+        assert status(desk) == "1 found, best first, and 1 pinned; Esc returns to the tree"
         assert "score " in detail(desk), "the cursor is on the best that matches"
         await press(pilot, "escape")
         assert "deploy" in names(desk)
@@ -279,7 +279,7 @@ def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
         await press(pilot, "enter")
         await settle(pilot)
         assert names(desk) == []
-        assert any("Nothing in this space answers that." in line for line in screen(desk))
+        assert any("No memory in this space matches." in line for line in screen(desk))
 
     put(workspace, memory("a/b", raw="Something else."))
     play(Browser(workspace), scene)
@@ -287,7 +287,7 @@ def test_a_question_without_an_answer_says_so(workspace: Workspace) -> None:
 
 def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert any("Nothing is remembered here yet." in line for line in screen(desk))
+        assert any("No memories yet." in line for line in screen(desk))
         await press(
             pilot, "down", "up", "end", "enter", "left", "right", "p", "t", "f", "e", "u", "y", "x", "a", "1", "b"
         )
@@ -297,7 +297,7 @@ def test_an_empty_space_says_how_to_begin(workspace: Workspace) -> None:
         await settle(pilot)
         assert names(desk) == []
         await press(pilot, "escape", "s")
-        assert status(desk) == "there is no space in this store yet"
+        assert status(desk) == "this store has no spaces yet"
 
     play(Browser(workspace), scene)
 
@@ -381,7 +381,7 @@ def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
         await settle(pilot)
         assert not stored(workspace, "auth/passwords").active
         assert names(desk) == ["auth", "tokens", "ops", "deploy"]
-        assert status(desk) == "forgot auth/passwords; u brings it back"
+        assert status(desk) == "forgot auth/passwords; press u to undo"
         await press(pilot, "u")
         await settle(pilot)
         assert stored(workspace, "auth/passwords").active
@@ -393,7 +393,7 @@ def test_forget_asks_first_and_u_brings_back(workspace: Workspace) -> None:
 
 def test_what_was_forgotten_before_is_shown_with_its_mark_and_brought_back(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert status(desk) == "1 memory, 0 pinned; 1 forgotten or superseded left out, a shows them"
+        assert status(desk) == "1 memory, 0 pinned; 1 forgotten or superseded hidden, a shows them"
         await press(pilot, "a")
         assert any(line.startswith("│-     old") for line in screen(desk))
         await press(pilot, "home", "down", "down", "u")
@@ -477,7 +477,7 @@ def test_without_room_for_an_editor_it_says_so(workspace: Workspace) -> None:
 
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
-        assert status(desk) == "an editor cannot be opened in this terminal"
+        assert status(desk) == "cannot open an editor in this terminal"
         assert fake.drafts[0].is_removed
 
     few(workspace)
@@ -493,7 +493,7 @@ def test_the_text_is_edited_and_with_shift_all_fields(workspace: Workspace, susp
         assert "Edited." in detail(desk)
         assert (status(desk), fake.drafts[0].as_object) == ("changed text of auth/passwords", False)
         await press(pilot, "e")
-        assert status(desk) == "nothing was changed"
+        assert status(desk) == "nothing changed"
         await press(pilot, "E")
         await settle(pilot)
         assert stored(workspace, "auth/renamed").version == 3
@@ -553,7 +553,7 @@ def test_left_alone_the_text_stays_in_its_file(workspace: Workspace, suspensions
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e", "escape")
         assert pilot.app.screen is desk
-        assert status(desk) == "not saved: the text is in /tmp/draft"
+        assert status(desk) == "not saved; the text is in /tmp/draft"
         assert not fake.drafts[0].is_removed
         assert desk.changer.unsaved == ["/tmp/draft"]
         assert suspensions == ["gone", "back"]
@@ -591,7 +591,7 @@ def test_n_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
 
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "n")
-        assert status(desk) == "nothing was added"
+        assert status(desk) == "nothing added"
         await press(pilot, "n")
         await settle(pilot)
         (added,) = load(workspace).objects
@@ -627,7 +627,7 @@ def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Wo
         await pilot.pause(0.2)
         await settle(pilot)
         assert "second" in names(desk)
-        assert status(desk) == "changed by another process: reloaded"
+        assert status(desk) == "reloaded: another process changed the space"
 
     browser = few(workspace)
     browser.POLL_SECONDS = 0.05
@@ -689,7 +689,7 @@ def test_hostile_text_is_shown_harmlessly(workspace: Workspace) -> None:
 
 def test_a_very_long_text_is_cut(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert "more characters: `memcli get` prints them" in detail(desk)
+        assert "more characters; see `memcli get`" in detail(desk)
         await press(pilot, "tab", "end", "home")
 
     put(workspace, memory("a/b", raw="word " * 100_000))

@@ -14,31 +14,35 @@ _SHOWN = 3
 class AuditOptions(Options):
     """What `memcli audit` takes."""
 
-    limit: int = option("--limit", "-l", metavar="N", help="The last N acts; 0 for all.", type=int, low=0, default=20)
-    since: str | None = option(metavar="TIME", help="Only acts since TIME.")
-    id: str | None = option(metavar="ID|PATH", help="Only acts on this memory.")
-    verify: bool = flag(help="Check that no line was changed, moved or taken out.")
+    limit: int = option(
+        "--limit", "-l", metavar="N", help="Show the last N entries; 0 shows all.", type=int, low=0, default=20
+    )
+    since: str | None = option(metavar="TIME", help="Only entries since TIME.")
+    id: str | None = option(metavar="ID|PATH", help="Only entries about this memory.")
+    verify: bool = flag(help="Check that no line was changed, moved or removed.")
 
 
 @verb(AuditOptions)
 def command(session: Session, options: AuditOptions) -> None:
-    """Show what was done to the space on this machine: when, by whom, with what command, to which memories.
+    """Show the audit log of this machine: when, by whom and with which command memories were changed.
 
-    The log is bound line to line by digests. --verify finds what was altered, but not that the last lines are missing:
-    note the head that it prints where nobody else can write, and compare.
+    Each line contains the digest of the line before it. --verify detects changed, moved and removed lines, but cannot
+    detect that the last lines are missing: store the head that it prints in a safe place and compare it later.
     """
     from memcli.app.audit import acts, check
 
     workspace = session.open()
     if not options.verify:
         found = acts(workspace, options.limit or None, options.since, options.id)
-        session.output.answer(found, "\n".join(_line(act) for act in found) or "nothing is recorded")
+        session.output.answer(found, "\n".join(_line(act) for act in found) or "no entries")
         return
     checked = check(workspace)
     for line in checked.torn:
-        session.output.note(f"audit/{workspace.space}.jsonl:{line}: a crash tore this line; the rest stands")
+        session.output.note(
+            f"audit/{workspace.space}.jsonl:{line}: this line was cut short by a crash; the others are intact"
+        )
     data = {"space": workspace.space, "acts": checked.entries, "head": checked.head, "torn": list(checked.torn)}
-    session.output.answer(data, f"{checked.entries} acts stand as they were written; head {checked.head or 'none'}")
+    session.output.answer(data, f"{checked.entries} entries verified; head {checked.head or 'none'}")
 
 
 def _line(act: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ class BlameOptions(Options):
 
 @verb(BlameOptions)
 def command(session: Session, options: BlameOptions) -> None:
-    """Show which commit last changed each field of a memory, and which one added it.
+    """Show which commit added a memory and which one last changed each of its fields.
 
     Example: memcli blame auth/tokens
     """

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 class BrowseOptions(Options):
     """What `memcli browse` takes."""
 
-    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
 
 
 @verb(BrowseOptions)
 def command(session: Session, options: BrowseOptions) -> None:
-    """Look around on a full screen: tree, filter, memory. `?` shows the keys.
+    """Browse memories in a full-screen terminal interface. Press `?` for the keys.
 
-    Piped, or with --json, it prints what `memcli list` prints.
+    When piped, or with --json, print what `memcli list` prints.
     """
     path = options.path
     from memcli.cli import filters
@@ -61,12 +61,12 @@ def _browse(session: Session, scope: Scope) -> None:
     from memcli.tui.progress import Voice
     from memcli.wiring.workspace import open_workspace
 
-    voice = Voice()  # while the screen is up, warnings and progress are told on it, not on standard error
+    voice = Voice()  # while the interface is open, it shows warnings and progress; standard error would corrupt it
     workspace = open_workspace(session.options, os.environ, warn=voice.warn, progress=voice.progress)
     browser = Browser(workspace, scope, Editor(Draft, _add), voice)
     browser.run()
     for path in browser.desk.changer.unsaved:
-        session.output.note(f"a text that was not saved is in {path}")
+        session.output.note(f"unsaved text was kept in {path}")
     if browser.failure:
         raise browser.failure
 
@@ -79,5 +79,5 @@ def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
 
 
 def _has_screen() -> bool:
-    """Whether a person is at a terminal that can be drawn on; Textual reads standard input, draws on standard error."""
+    """Whether a full-screen interface can run: Textual reads standard input and draws on standard error."""
     return os.environ.get("TERM") != "dumb" and all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr))

@@ -11,12 +11,12 @@ from memcli.errors import UsageError
 class CompletionsOptions(Options):
     """What `memcli completions` takes."""
 
-    shell: str = argument("bash|zsh|fish", default=REQUIRED)
+    shell: str = argument("bash|zsh|fish", "The shell.", default=REQUIRED)
 
 
 @verb(CompletionsOptions)
 def command(session: Session, options: CompletionsOptions) -> None:
-    """Print the completions of a shell.
+    """Print the completion script for a shell.
 
     \b
     bash:  memcli completions bash > ~/.local/share/bash-completion/completions/memcli
@@ -26,5 +26,5 @@ def command(session: Session, options: CompletionsOptions) -> None:
     from memcli.cli.completion.tree import SHELLS
 
     if options.shell not in SHELLS:
-        raise UsageError(f"no completions for {options.shell!r}", f"there are {', '.join(sorted(SHELLS))}")
+        raise UsageError(f"no completions for {options.shell!r}", f"choose one of {', '.join(sorted(SHELLS))}")
     session.output.write(SHELLS[options.shell]())

@@ -27,9 +27,9 @@ _COMMITS = 10
 
 @verb()
 def command(session: Session) -> None:
-    """Take a guided tour: a throw-away store, the last commits of this repository, a few decisions, a question.
+    """Take a guided tour in a throw-away store: a few decisions, this repository's last commits, some questions.
 
-    Every step is shown as you would type it. Nothing is written outside a temporary folder.
+    Each step is shown as you would type it. Nothing is written outside a temporary folder.
     """
     from memcli.store.layout import find_work_tree
 
@@ -47,11 +47,11 @@ def command(session: Session) -> None:
                 break
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    session.output.note("the store of this tour is gone again; `memcli init` makes one that stays")
+    session.output.note("the tour's store has been deleted; `memcli init` creates a permanent one")
 
 
 def _range(work_tree: str) -> str:
-    """The last commits, or all of them where there are fewer; empty where there are none yet."""
+    """The range of the last commits, or of all if there are fewer; empty if there are none."""
     counted = subprocess.run(
         ["git", "-C", work_tree, "rev-list", "--count", "--first-parent", "HEAD"],
         capture_output=True,
@@ -68,6 +68,6 @@ def _show(step: Sequence[str]) -> None:
 
 
 def _run(step: Sequence[str], folder: str) -> int:
-    """Runs the command as a program of its own, on the throw-away store, as a user would."""
+    """Runs the command in a subprocess on the temporary store."""
     done = subprocess.run([sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]], check=False)
     return done.returncode

@@ -11,17 +11,17 @@ from memcli.errors import UsageError
 class DiffOptions(Options):
     """What `memcli diff` takes."""
 
-    rev: str = argument("[REV]", "The commit to compare with.", default="HEAD")
-    rev2: str | None = argument("[REV]", "A later commit, in the place of now.")
-    stat: bool = flag(help="Figures only.")
-    exit_code: bool = flag(help="Exit with 1 when something changed.")
+    rev: str = argument("[REV]", "The commit to compare with [default: HEAD], or REV..REV.", default="HEAD")
+    rev2: str | None = argument("[REV]", "Compare with this commit instead of the current state.")
+    stat: bool = flag(help="Show only the number of changes per space.")
+    exit_code: bool = flag(help="Exit with 1 if anything changed.")
 
 
 @verb(DiffOptions)
 def command(session: Session, options: DiffOptions) -> int:
-    """Show what became of memories since a commit [HEAD], or between two: in all spaces, or in that of --space.
+    """Show how memories changed since a commit, or between two commits, in all spaces or in --space.
 
-    Words that went stand in [-brackets-], words that came in {+braces+}.
+    Removed words are shown as [-removed-], added words as {+added+}.
 
     Example: memcli diff main..HEAD --stat
     """
@@ -30,7 +30,7 @@ def command(session: Session, options: DiffOptions) -> int:
 
     workspace = session.open()
     if "..." in options.rev:
-        raise UsageError("three dots are not understood", "write two: REV..REV")
+        raise UsageError("REV...REV is not supported", "use two dots: REV..REV")
     first, dots, last = options.rev.partition("..") if options.rev2 is None else (options.rev, "", options.rev2)
     after = session.open(rev=last or "HEAD").store if last or dots else workspace.store
     named = session.options["space"]

@@ -25,7 +25,7 @@ from memcli.wiring.workspace import open_workspace
 
 @verb()
 def command(session: Session) -> int:
-    """Check the installation, the model and the store, with a fix for each problem."""
+    """Check the installation, the model and the store, and suggest a fix for each problem."""
     from memcli.errors import StoreError
 
     checks = run_checks(session.options, os.environ)
@@ -41,7 +41,7 @@ def command(session: Session) -> int:
 
 
 class Check(Record):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -50,7 +50,7 @@ class Check(Record):
 
 
 def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
-    """All checks, in order; those of the store only where there is one."""
+    """All checks in order; the store is checked only if there is one."""
     return [_python(), _sqlite(), _git(), _model(), _embedding(), *_store(options, environ)]
 
 
@@ -63,7 +63,9 @@ def _sqlite() -> Check:
     try:
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
     except sqlite3.Error as error:
-        return Check("sqlite", False, f"SQLite {sqlite3.sqlite_version}: {error}", "use a Python whose SQLite has FTS5")
+        return Check(
+            "sqlite", False, f"SQLite {sqlite3.sqlite_version}: {error}", "use a Python whose SQLite includes FTS5"
+        )
     return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
 
 
@@ -80,7 +82,7 @@ def _model() -> Check:
         "model",
         not problems,
         "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified",
-        "install memcli again",
+        "reinstall memcli",
     )
 
 
@@ -95,7 +97,7 @@ def _embedding() -> Check:
         "embedding",
         any(vector),
         f"{len(vector)} dimensions",
-        "install onnxruntime again; MEMCLI_EMBEDDER=off works without",
+        "reinstall onnxruntime, or set MEMCLI_EMBEDDER=off to search by words only",
     )
 
 
@@ -106,7 +108,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
         yield Check("store", False, error.message, error.hint)
         return
     if root is None:
-        yield Check("store", True, "none here (`memcli init` makes one)")
+        yield Check("store", True, "none found (`memcli init` creates one)")
         return
     yield _writable(root)
     yield _ignored(root)
@@ -119,7 +121,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
 
 
 def _writable(root: str) -> Check:
-    """Writes a file, for permissions tell little of a full disk or of a folder that is none."""
+    """Writes a test file: permissions alone do not reveal a full disk or a folder that is a file."""
     layout = Layout(root)
     probe = layout.local("doctor")
     try:
@@ -133,17 +135,17 @@ def _writable(root: str) -> Check:
 
 
 def _ignored(root: str) -> Check:
-    """Whether git ignores what is of this machine alone; the file may have come with a clone."""
+    """Checks that git ignores the files of this machine; .gitignore may have come with a clone."""
     try:
         missing = missing_lines(Layout(root))
     except MemcliError as error:
         return Check("gitignore", False, error.message, error.hint)
-    told = f"has no line for {', '.join(missing)}" if missing else "ignores what is of this machine alone"
+    told = f"lacks {', '.join(missing)}" if missing else "ignores the files of this machine"
     return Check("gitignore", not missing, f"{FOLDER}/.gitignore {told}", "run `memcli init`")
 
 
 def _place(root: str) -> Check:
-    """Whether git tracks what is of this machine alone. What it writes there is put aside, not used."""
+    """Checks that git does not track files of this machine. Files that it checks out there are quarantined."""
     try:
         aside = Place(Layout(root)).claim()
         tracked = Place(Layout(root)).tracked()
@@ -151,9 +153,11 @@ def _place(root: str) -> Check:
         return Check("machine", False, error.message, error.hint)
     told = [describe(aside)] if aside else []
     if tracked:
-        told.append(f"git tracks {len(tracked)} files that are never used, such as {tracked[0].path}")
+        told.append(f"git tracks {len(tracked)} files that memcli does not use, such as {tracked[0].path}")
     fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
-    return Check("machine", not tracked, "; ".join(told) or "local/, cache/ and audit/ were made here", fix)
+    return Check(
+        "machine", not tracked, "; ".join(told) or "local/, cache/ and audit/ were created on this machine", fix
+    )
 
 
 def _config(root: str) -> Check:
@@ -166,7 +170,7 @@ def _config(root: str) -> Check:
 
 
 def _merge_driver(root: str) -> Iterator[Check]:
-    """Whether git merges by memcli, where the store is in a repository; a clone brings no configuration with it."""
+    """Checks the merge driver if the store is in a repository; clones do not copy git configuration."""
     from memcli.git.driver import problem
     from memcli.git.revisions import open_history
 
@@ -176,13 +180,13 @@ def _merge_driver(root: str) -> Iterator[Check]:
     except MemcliError:
         return
     if found is None:
-        yield Check("merge driver", True, "not asked for (`memcli init --git` installs it)")
+        yield Check("merge driver", True, "not configured (`memcli init --git` installs it)")
     else:
-        yield Check("merge driver", not found, found or "git merges memories by memcli", "run `memcli init --git`")
+        yield Check("merge driver", not found, found or "git merges memories with memcli", "run `memcli init --git`")
 
 
 def _hooks(root: str) -> Iterator[Check]:
-    """Whether those hooks that are memcli's are of this memcli, where the store is in a repository."""
+    """Checks that installed hooks belong to this memcli, if the store is in a repository."""
     from memcli.git.hook_script import NAMES
     from memcli.git.hooks import find_hooks
 
@@ -198,10 +202,10 @@ def _hooks(root: str) -> Iterator[Check]:
 
 
 def _trust(root: str) -> Check:
-    """Said, not faulted: an unaccepted clone works, with care."""
+    """Reports trust without failing: an unaccepted clone works, with restrictions."""
     if FileTrust(Layout(root)).is_accepted:
-        return Check("trust", True, "made or accepted here")
-    return Check("trust", True, "came with a clone that nobody here has accepted (`memcli trust --status`)")
+        return Check("trust", True, "created or accepted here")
+    return Check("trust", True, "cloned and not yet accepted (`memcli trust --status`)")
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

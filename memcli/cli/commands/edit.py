@@ -24,19 +24,21 @@ class EditOptions(Options):
     """What `memcli edit` takes."""
 
     ref: str = ref_argument()
-    text: str | None = option(metavar="TEXT", help="The new text; `-` reads standard input.")
+    text: str | None = option(metavar="TEXT", help="Set the text; `-` reads standard input.")
     set: list[str] = option(
-        metavar="FIELD=VALUE", help="Text as is, other fields as JSON, null for the default; repeatable.", many=True
+        metavar="FIELD=VALUE",
+        help="Set a field: text as is, other types as JSON, null for the default. Repeatable.",
+        many=True,
     )
-    object: bool = flag(help="Edit all fields, as JSON, in the editor.")
+    object: bool = flag(help="Edit all fields as JSON in the editor.")
 
 
 @verb(EditOptions)
 def command(session: Session, options: EditOptions) -> None:
     """Change the text or other fields of a memory.
 
-    Without --text and --set it opens the text in an editor: $VISUAL, $EDITOR, or else nano or vi. What cannot be saved
-    can be edited again.
+    Without --text or --set, open the text in an editor: $VISUAL, $EDITOR, or the first installed of sensible-editor, nano and
+    vi. If the result cannot be saved, you can edit it again.
 
     Example: memcli edit auth/tokens --text "Tokens live for 15 minutes."
 
@@ -47,14 +49,14 @@ def command(session: Session, options: EditOptions) -> None:
 
     fields = _given(options.text, options.set)
     if fields and options.object:
-        raise UsageError("--object is given with --text or --set", "--object opens the editor; give it alone")
+        raise UsageError("--object cannot be used with --text or --set", "--object opens the editor; use it alone")
     workspace = session.open()
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
     done = (
         edit(workspace, options.ref, fields) if fields else _in_editor(session, workspace, options.ref, options.object)
     )
     if done is None:
-        session.output.confirm({"status": "unchanged"}, "nothing was changed")
+        session.output.confirm({"status": "unchanged"}, "nothing changed")
         return
     memory, redactions = done
     data = {
@@ -71,7 +73,7 @@ def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
     if text is None:
         return fields
     if "raw" in fields:
-        raise UsageError("both --text and --set raw are given", "give one of them")
+        raise UsageError("--text cannot be used with --set raw", "use one of them")
     return {**fields, "raw": read_text(text, None)}
 
 

@@ -21,24 +21,29 @@ _MAX_KEY = 1 << 16
 class ExportOptions(Options):
     """What `memcli export` takes."""
 
-    name: str | None = argument("[SPACE]", "The space [default: the current one].")
-    out: str | None = option("--out", "-o", metavar="FILE", help="Where to; `-` is standard output.")
-    format: str | None = option("--format", "-f", metavar="json|jsonl|md", help="Else as --out ends [default: json].")
-    sign: str | None = option(metavar="FILE", help="Sign with this private key: ed25519, of OpenSSH or PEM.")
+    name: str | None = argument("[SPACE]", "The space to export [default: the current one].")
+    out: str | None = option("--out", "-o", metavar="FILE", help="Write to this file; `-` is standard output.")
+    format: str | None = option(
+        "--format",
+        "-f",
+        metavar="json|jsonl|md",
+        help="json, jsonl or md [default: the extension of --out, else json].",
+    )
+    sign: str | None = option(metavar="FILE", help="Sign with this ed25519 private key (OpenSSH or PEM).")
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
     under: str = under_option()
-    redact: bool = flag(help="Export without the secrets that are found.")
+    redact: bool = flag(help="Replace secrets with [REDACTED:kind] instead of failing.")
 
 
 @verb(ExportOptions)
 def command(session: Session, options: ExportOptions) -> None:
-    """Write a space to a bundle with counts and a SHA-256: `.memory/exports/<space>.json` unless told otherwise.
+    """Export a space with counts and a SHA-256, by default to `.memory/exports/<space>.json`.
 
-    `memcli import` reads every format back, to the byte; so nothing is removed from what `--out -` pipes either. A key to sign with is made by
-    `ssh-keygen -t ed25519 -N '' -f memcli_key`; its other half, memcli_key.pub, is for those who import.
+    `memcli import` reads every format back without loss, so `--out -` writes the stored bytes even when piped. Create a signing key
+    with `ssh-keygen -t ed25519 -N '' -f memcli_key` and give memcli_key.pub to those who import.
 
-    Fails with exit code 5 when what would be exported holds secrets; --redact takes them out.
+    Exits with 5 if the export would contain secrets; --redact removes them.
 
     Example: memcli export --sign memcli_key --out team.jsonl
     """
@@ -53,7 +58,9 @@ def command(session: Session, options: ExportOptions) -> None:
         filters.kinds(session, options.kind), filters.tags(options.tag), filters.path(options.under, "--under")
     )
     if selection.told() and options.out is None:
-        raise UsageError("a part of a space would take the place of its whole export", "name another file with --out")
+        raise UsageError(
+            "a partial export would overwrite the full export of the space", "choose another file with --out"
+        )
     signer = open_key(read_file(options.sign, _MAX_KEY), options.sign) if options.sign is not None else None
     workspace = session.open()
     space = check_space(options.name or workspace.space)
@@ -79,7 +86,7 @@ def _form(form: str | None, out: str | None) -> str:
         ending = (out or "").rpartition(".")[2]
         return ending if ending in FORMATS else DEFAULT_FORMAT
     if form not in FORMATS:
-        raise UsageError(f"no format {form!r}", f"there are {', '.join(FORMATS)}")
+        raise UsageError(f"no format {form!r}", f"choose one of {', '.join(FORMATS)}")
     return form
 
 

@@ -13,12 +13,12 @@ class FmtOptions(Options):
     """What `memcli fmt` takes."""
 
     spaces: list[str] = argument("[SPACE|FILE]...", "Spaces, by name or file [default: all].", many=True)
-    check: bool = flag(help="Change nothing; exit with 6 when a file is not canonical.")
+    check: bool = flag(help="Change nothing; exit with 6 if a file is not canonical.")
 
 
 @verb(FmtOptions)
 def command(session: Session, options: FmtOptions) -> None:
-    """Write space files in their canonical form: sorted, indented, in order. What they say stays the same."""
+    """Rewrite space files in canonical form: sorted keys, fixed indentation, fixed order. The content stays the same."""
     workspace = session.open()
     done = format_files(workspace, options.spaces or [], options.check)
     untidy = [name for name, canonical in done if not canonical]
@@ -30,4 +30,4 @@ def command(session: Session, options: FmtOptions) -> None:
         "\n".join(f"{'not canonical' if options.check else 'wrote'} spaces/{name}.json" for name in untidy),
     )
     if options.check and untidy:
-        raise CorruptError(f"{len(untidy)} of {len(done)} space files not canonical", "`memcli fmt` writes them anew")
+        raise CorruptError(f"{len(untidy)} of {len(done)} space files not canonical", "`memcli fmt` rewrites them")

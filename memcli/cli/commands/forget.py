@@ -17,21 +17,21 @@ class ForgetOptions(Options):
     """What `memcli forget` takes."""
 
     refs: list[str] = refs_argument()
-    recursive: bool = flag("--recursive", "-r", help="Everything below the paths, too.")
-    purge: bool = flag(help="Delete them; `memcli restore` brings them back.")
-    now: bool = flag(help="With --purge: keep nothing in the trash, caches or logs; for leaked secrets.")
-    yes: bool = flag("--yes", "-y", help="Delete without asking.")
+    recursive: bool = flag("--recursive", "-r", help="Include everything below the paths.")
+    purge: bool = flag(help="Delete the memories; `memcli restore` restores them.")
+    now: bool = flag(help="With --purge: also erase from the trash, caches and logs; for leaked secrets.")
+    yes: bool = flag("--yes", "-y", help="Delete without asking for confirmation.")
 
 
 @verb(ForgetOptions)
 def command(session: Session, options: ForgetOptions) -> None:
     """Exclude memories from recall. They stay in the file, and `memcli list --all` shows them.
 
-    `memcli edit ID --set active=true` brings one back.
+    `memcli edit ID --set active=true` makes one active again.
     """
     workspace = session.open()
     if options.now and not options.purge:
-        raise UsageError("--now goes with --purge", "memcli forget ID --purge --now")
+        raise UsageError("--now requires --purge", "run `memcli forget ID --purge --now`")
     if options.purge:
         _purge(session, workspace, options.refs, options.recursive, options.now, options.yes)
         return
@@ -67,7 +67,7 @@ def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursiv
     }
     session.output.confirm({"status": "purged", **told, "quoted_in": list(done.quotes)}, "\n".join(lines))
     for quote in done.quotes:
-        session.output.note(f"the text still stands in {quote}")
+        session.output.note(f"the text also appears in {quote}")
 
 
 def _confirm(memories: Sequence[Memory], yes: bool) -> None:
@@ -76,4 +76,4 @@ def _confirm(memories: Sequence[Memory], yes: bool) -> None:
     what = "1 memory" if len(memories) == 1 else f"{len(memories)} memories"
     listed = ", ".join(m.path for m in memories[:3]) + (", ..." if len(memories) > 3 else "")
     if not ask(f"Delete {what} ({listed})?"):
-        raise RefusedError(f"--purge deletes {what}, and nobody confirmed it", "add --yes; nothing was deleted")
+        raise RefusedError(f"--purge would delete {what} and needs confirmation", "add --yes; nothing was deleted")

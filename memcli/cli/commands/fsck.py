@@ -12,16 +12,16 @@ from memcli.wiring.files import check_files
 class FsckOptions(Options):
     """What `memcli fsck` takes."""
 
-    repair: bool = flag(help="Mend what can be mended.")
+    repair: bool = flag(help="Repair the damage that can be repaired.")
 
 
 @verb(FsckOptions)
 def command(session: Session, options: FsckOptions) -> None:
-    """Look through the store for damage: files cut short, memories that cannot be read, ids or paths that stand twice,
-    links into nowhere, hashes that do not fit, wrong order, what crashes left behind.
+    """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
+    hashes, wrong order, and leftovers of crashes.
 
-    --repair loses nothing: a file that it changes for more than its order is first copied, as it was, to
-    .memory/local/quarantine. Exits with 6 while there is damage.
+    Before --repair changes more than the order of a file, it copies the original to .memory/local/quarantine.
+    Exits with 6 while there is damage.
     """
     workspace = session.open()
     found = list(check_files(workspace, options.repair))
@@ -29,13 +29,13 @@ def command(session: Session, options: FsckOptions) -> None:
     lines = []
     for finding, mended in found:
         about = f"{finding.file}: {f'{finding.object}: ' if finding.object else ''}{finding.message}"
-        after = f" [{'done' if mended else 'to mend'}: {finding.repair}]" if finding.repair else ""
+        after = f" [{'done' if mended else 'to repair'}: {finding.repair}]" if finding.repair else ""
         lines.append(f"{about}{after}")
     data = [{**finding.to_json(), "damage": finding.is_damage, "mended": mended} for finding, mended in found]
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
         can = any(finding.repair for finding, mended in found if not mended)
-        hint = "`memcli fsck --repair` mends it" if can else "take the file back with `git checkout`"
+        hint = "`memcli fsck --repair` repairs it" if can else "restore the file with `git checkout`"
         raise CorruptError(f"{damaged} damaged", hint)
     if not found:
-        session.output.note("the store is sound")
+        session.output.note("no damage found")

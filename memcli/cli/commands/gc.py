@@ -14,17 +14,19 @@ from memcli.record import replace
 class GcOptions(Options):
     """What `memcli gc` takes."""
 
-    name: str | None = argument("[SPACE]", "The space [default: the current one].")
-    ttl_days: float | None = option(metavar="N", help="Take N for the policy's ttl_days, this once.", type=float, low=0)
+    name: str | None = argument("[SPACE]", "The space to collect [default: the current one].")
+    ttl_days: float | None = option(
+        metavar="N", help="Use N instead of the policy's ttl_days, for this run.", type=float, low=0
+    )
     dry_run: bool = dry_run_option()
-    trust_clock: bool = flag(help="Go on although the clock lies behind or far ahead of the space.")
+    trust_clock: bool = flag(help="Proceed despite clock skew.")
 
 
 @verb(GcOptions)
 def command(session: Session, options: GcOptions) -> None:
-    """Delete memories that were not updated for longer than the space's policy lets them live. Pinned ones stay.
+    """Delete memories that have expired under the space's policy. Pinned memories are kept.
 
-    What is deleted stays in the trash for the policy's grace_days, and `memcli restore` brings it back.
+    Deleted memories stay in the trash for the policy's grace_days; `memcli restore` restores them.
     """
     from memcli.app.gc import collect
     from memcli.app.space import check_exists
@@ -40,12 +42,12 @@ def command(session: Session, options: GcOptions) -> None:
 
 
 def told(done: Collected, space: str, dry_run: bool) -> str:
-    """Each memory that goes and why, then the counts."""
+    """Lists each deleted memory with the reason, then the counts."""
     plan, verb = done.plan, "would purge" if dry_run else "purged"
     lines = [
         f"{verb} {r.memory.id} {r.memory.path} (updated {r.memory.updated_at[:10]}; {_why(r)})" for r in plan.removals
     ]
-    lines += [f"left {m.id} {m.path}: it comes from the future ({m.updated_at})" for m in plan.future]
+    lines += [f"kept {m.id} {m.path}: its timestamp is in the future ({m.updated_at})" for m in plan.future]
     if not plan.rules:
         lines.append(f"nothing expires in space {space!r}: its policy has no ttl_days, retention or max_objects")
     else:
@@ -53,14 +55,14 @@ def told(done: Collected, space: str, dry_run: bool) -> str:
         lines.append(f"{verb} {len(plan.removals)} under {', '.join(f'{n}={v:g}' for n, v in plan.rules)}{pinned}")
     if done.emptied:
         count = sum(len(run.space.objects) for run in done.emptied)
-        lines.append(f"{'would erase' if dry_run else 'erased'} {count} from the trash: their grace is over")
+        lines.append(f"{'would erase' if dry_run else 'erased'} {count} from the trash: grace_days have passed")
     if done.refusal is not None:
-        lines.append(f"it would be refused: {done.refusal.message} ({done.refusal.hint})")
+        lines.append(f"would be refused: {done.refusal.message} ({done.refusal.hint})")
     return "\n".join(lines)
 
 
 def told_json(done: Collected, space: str, dry_run: bool) -> Json:
-    """The same for programs."""
+    """The same as JSON."""
     plan = done.plan
     return {
         "space": space, "dry_run": dry_run, "rules": dict(plan.rules), "run": done.run,

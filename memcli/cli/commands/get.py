@@ -18,16 +18,16 @@ class GetOptions(Options):
     """What `memcli get` takes."""
 
     refs: list[str] = refs_argument()
-    field: str | None = option(metavar="NAME", help="This field alone, as it is.")
+    field: str | None = option(metavar="NAME", help="Print only this field.")
     rev: str | None = rev_option()
 
 
 @verb(GetOptions)
 def command(session: Session, options: GetOptions) -> None:
-    """Print memories whole, by id or path.
+    """Print memories in full, by id or path.
 
-    --field prints what is stored, to the byte, when its output is piped: escape sequences too. On a terminal they are
-    removed, as everywhere.
+    When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
+    are always removed.
     """
     from memcli.app.lookup import get
     from memcli.codec.canonical import encode
@@ -39,7 +39,7 @@ def command(session: Session, options: GetOptions) -> None:
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]
         if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
-            raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists them")
+            raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists the fields")
         text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
         if session.output.json:
             session.output.answer(values[0] if len(values) == 1 else values, "")

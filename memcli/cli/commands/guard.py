@@ -11,21 +11,21 @@ from memcli.errors import RefusedError, UsageError
 class GuardOptions(Options):
     """What `memcli guard` takes."""
 
-    staged: bool = flag(help="What the next commit takes [default].")
-    diff: str | None = option(metavar="FILE", help="A diff; `-` reads standard input.")
-    changed: str | None = option(metavar="REV", help="What was committed and staged since REV.")
-    format: str | None = option(metavar="text|json|sarif|github", help="How it is told [default: text].")
+    staged: bool = flag(help="Check the staged changes [default].")
+    diff: str | None = option(metavar="FILE", help="Check this diff; `-` reads standard input.")
+    changed: str | None = option(metavar="REV", help="Check what was committed and staged since REV.")
+    format: str | None = option(metavar="text|json|sarif|github", help="text, json, sarif or github [default: text].")
 
 
 @verb(GuardOptions)
 def command(session: Session, options: GuardOptions) -> int:
-    """Hold a change against the memories that say what not to do.
+    """Check a change against memories with triggers.
 
-    Each negative, constraint or procedure with a trigger that matches an added line is printed as
-    `file:line: kind id path: text`. Exits with 5 when one of them was stored with --enforce, which its line says.
+    For each added line that matches a trigger of a negative, constraint or procedure, print `file:line: kind id path: text`.
+    Exits with 5 if one of these memories was stored with --enforce; its line then says "enforced".
 
-    A trigger is a pattern (RE2), symbol:NAME, or a glob of files, path:src/**/*.py; where a memory has
-    globs and others, the others count in these files alone.
+    A trigger is an RE2 pattern, symbol:NAME, or a file glob such as path:src/**/*.py. If a memory has both globs and other
+    triggers, the others apply only to files that match a glob.
 
     Example: memcli guard --changed origin/main --format github
     """
@@ -34,10 +34,10 @@ def command(session: Session, options: GuardOptions) -> int:
     from memcli.render.findings import FORMATS
 
     if sum([options.staged, options.diff is not None, options.changed is not None]) > 1:
-        raise UsageError("more than one of --staged, --diff and --changed is given", "give one of them")
+        raise UsageError("--staged, --diff and --changed cannot be combined", "use one of them")
     name = "json" if session.output.json else options.format or "text"
     if name != "json" and name not in FORMATS:
-        raise UsageError(f"no format {name!r}", f"there are {', '.join(sorted([*FORMATS, 'json']))}")
+        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(sorted([*FORMATS, 'json']))}")
     workspace = session.open()
     verdict = guard(workspace, read_edits(diff=options.diff, changed=options.changed))
     if name == "json":
@@ -46,10 +46,12 @@ def command(session: Session, options: GuardOptions) -> int:
     else:
         session.output.write(FORMATS[name](verdict.findings))
     if verdict.withheld:
-        session.output.note(f"{verdict.withheld} with instructions in what they say are withheld; `memcli trust` shows")
+        session.output.note(
+            f"skipped {verdict.withheld} that contain instructions to an agent; `memcli trust --status` counts them"
+        )
     if verdict.is_from_clone and verdict.findings:
-        session.output.note("the store came with a clone: nothing in it stops a commit until you run `memcli trust`")
+        session.output.note("this store was cloned: its memories cannot fail a check until you run `memcli trust`")
     if verdict.enforced:
-        session.output.note(f"{verdict.enforced} enforced: change the lines; `memcli get ID` tells why")
+        session.output.note(f"{verdict.enforced} enforced: change these lines; `memcli get ID` shows the reason")
         return RefusedError.exit_code
     return 0

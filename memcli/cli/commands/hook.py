@@ -35,25 +35,27 @@ _MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
 _PUSH_SECONDS = 1.8
 _MAX_PAIRS = 1 << 20
 
-command = Group("hook", "Git hooks that remember commits as they are made, and recall what was decided about a change.")
+command = Group(
+    "hook", "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it."
+)
 
 
 class InstallOptions(Options):
     """What `memcli hook install` takes."""
 
-    names: list[str] = argument("[HOOK...]", f"Of {', '.join(NAMES)}.", many=True)
+    names: list[str] = argument("[HOOK...]", f"Any of {', '.join(NAMES)}.", many=True)
 
 
 @command.verb(InstallOptions)
 def install(session: Session, options: InstallOptions) -> int:
-    """Install hooks; without names, all but pre-push.
+    """Install git hooks; without names, all except pre-push.
 
-    post-commit, post-merge, post-checkout and post-rewrite ingest, in the background, what came since the last time;
-    prepare-commit-msg recalls, as comments in the editor, what was decided about the staged change; pre-push warns of
-    secrets in the store. None fails, none takes long, none prints. A hook that is there already is kept and called
-    first. Each run leaves a line in .memory/local/hooks.log.
+    post-commit, post-merge, post-checkout and post-rewrite ingest new commits in the background. prepare-commit-msg adds
+    decisions about the staged change to the commit message editor, as comments. pre-push warns about secrets in the store.
+    The hooks never fail a git command and run quickly. An existing hook is kept and called first.
+    Each run adds a line to .memory/local/hooks.log.
 
-    MEMCLI_HOOK_FOREGROUND=1 lets a hook finish before git goes on; MEMCLI_HOOK_VERBOSE=1 lets it say what it did.
+    Set MEMCLI_HOOK_FOREGROUND=1 to make git wait for a hook, and MEMCLI_HOOK_VERBOSE=1 to see what it does.
 
     Example: memcli hook install && memcli hook status
     """
@@ -65,26 +67,26 @@ def install(session: Session, options: InstallOptions) -> int:
     done = _each(session, options.names or DEFAULT, hooks.install)
     store = locate(session.options, os.environ)
     if store is None:
-        session.output.note("there is no store here yet: the hooks do nothing until you run `memcli init`")
+        session.output.note("there is no store yet: the hooks do nothing until you run `memcli init`")
     elif not is_ignored(Repository(os.getcwd()), os.path.join(store, "spaces"), "main.json"):
         session.output.note(
-            "git does not ignore the store, so every commit leaves it changed: commit that with the next one, or stash it "
-            "before a checkout or a rebase; or put .memory/ into .gitignore"
+            "git tracks the store, so hooks change tracked files after each commit: include them in the next commit, stash them "
+            "before a checkout or rebase, or add .memory/ to .gitignore"
         )
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
-        session.output.note(f"{hooks.folder} lies in the work tree: git shows the hooks as changes, do not commit them")
+        session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
     return _tell(session, hooks.folder, done)
 
 
 class UninstallOptions(Options):
     """What `memcli hook uninstall` takes."""
 
-    names: list[str] = argument("[HOOK...]", f"Of {', '.join(NAMES)}.", many=True)
+    names: list[str] = argument("[HOOK...]", f"Any of {', '.join(NAMES)}.", many=True)
 
 
 @command.verb(UninstallOptions)
 def uninstall(session: Session, options: UninstallOptions) -> int:
-    """Take hooks away, all if none is named, and put back what was there before, as it was.
+    """Remove hooks, by default all, and restore the hooks that were there before.
 
     Example: memcli hook uninstall
     """
@@ -98,7 +100,7 @@ def uninstall(session: Session, options: UninstallOptions) -> int:
 def status(session: Session) -> None:
     """Show the state of each hook, the last run, and the commits that could not be ingested.
 
-    installed; outdated: install again; absent; foreign: not memcli's; edited: memcli's, changed by somebody.
+    States: installed; outdated (install again); absent; foreign (not memcli's); edited (memcli's, but modified).
     `memcli hook retry` ingests skipped commits again; .memory/local/hooks.log has a line for each run.
 
     Example: memcli hook status --json
@@ -119,14 +121,14 @@ def status(session: Session) -> None:
     data = {"folder": hooks.folder, "hooks": [hook.to_json() for hook in found], "last_run": last, "skipped": skipped}
     session.output.answer(data, "\n".join(lines))
     if skipped:
-        session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` tries again")
+        session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` retries them")
 
 
 @command.verb()
 def retry(session: Session) -> int:
-    """Ingest again the commits that hooks had to skip.
+    """Retry the commits that hooks could not ingest.
 
-    Exits with 1 when one of them still cannot be ingested.
+    Exits with 1 if a commit still cannot be ingested.
 
     Example: memcli hook retry
     """
@@ -148,7 +150,7 @@ def retry(session: Session) -> int:
 
 
 def _log(session: Session) -> HookLog | None:
-    """The log of the store, where there is one."""
+    """The hook log of the store, if there is one."""
 
     try:
         workspace = session.open()
@@ -164,22 +166,22 @@ def _commits(count: int) -> str:
 def _remark(hook: Hook) -> str:
     if not hook.keeps:
         return ""
-    return "has come over memcli's: install again" if hook.state == "foreign" else "calls the one that was there before"
+    return "overwrote memcli's hook: install again" if hook.state == "foreign" else "calls the previous hook"
 
 
 class RunOptions(Options):
     """What `memcli hook run` takes."""
 
-    hook: str = argument("HOOK", "Which hook it is.", default=REQUIRED)
-    arguments: list[str] = argument("[ARGUMENT...]", "What git gave it.", many=True)
-    detached: bool = flag(help="This process is in the background already.")
+    hook: str = argument("HOOK", "The hook to run.", default=REQUIRED)
+    arguments: list[str] = argument("[ARGUMENT...]", "The arguments that git passed to the hook.", many=True)
+    detached: bool = flag(help="Do not start a background process; this is one.")
 
 
 @command.verb(RunOptions)
 def run(session: Session, options: RunOptions) -> None:
-    """Do what a hook does; the installed hooks call it, and so can a hook manager.
+    """Run the work of a hook. The installed hooks call this, and a hook manager can call it too.
 
-    Never fails for what it finds. Following commits goes on in the background after it has returned.
+    Never fails because of what it finds. Commits are ingested in the background after it has returned.
 
     Example: memcli hook run post-commit
     """
@@ -190,7 +192,7 @@ def run(session: Session, options: RunOptions) -> None:
 
 
 def _run(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
-    """Whether work was given up that still runs."""
+    """Runs the hook. Returns whether abandoned work is still running."""
     pairs = _pairs() if hook == "post-rewrite" else ""
     waits = bool(os.environ.get(FOREGROUND))
     if hook == "prepare-commit-msg":
@@ -235,8 +237,8 @@ def _look_for_secrets(session: Session) -> dict[str, Json]:
     if leaks:
         files = ", ".join(sorted({leak.file for leak in leaks}))
         sys.stderr.write(
-            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` says which, "
-            "`memcli scan --history` what git has of them\n"
+            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` lists the secrets, "
+            "`memcli scan --history` those in the history\n"
         )
     return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
 
@@ -244,7 +246,7 @@ def _look_for_secrets(session: Session) -> dict[str, Json]:
 def _logged(
     session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
 ) -> None:
-    """Does the work, and leaves a line of how it went: nobody is there to be told of an error."""
+    """Runs the work and logs the result, since no one is there to see an error."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
     since = time.monotonic()
@@ -270,14 +272,14 @@ def _logged(
 
 
 def _pairs() -> str:
-    """The commits that git says were rewritten; none where nothing can be read."""
+    """The rewritten commits that git passes on standard input; none if it cannot be read."""
     with suppress(OSError):
         return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
     return ""
 
 
 def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
-    """What `act` did to each hook. One that is refused is told of, and does not keep the others from being done."""
+    """Applies `act` to each hook. A refused hook is reported and does not stop the others."""
     for name in names:
         check_name(name)
     done: dict[str, str] = {}

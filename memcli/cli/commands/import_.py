@@ -19,37 +19,45 @@ _FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp")
 class ImportOptions(Options):
     """What `memcli import` takes."""
 
-    file: str = argument("FILE", "A bundle, or a file or folder of another tool; `-` reads it.", default=REQUIRED)
-    mode: str = option(metavar="merge|replace", help="Keep the newer of two, or take the bundle's.", default="merge")
-    trusted_key: str | None = option(metavar="FILE", help="Take the bundle only if one of these public keys signed it.")
-    from_: str = option(metavar="|".join(_FORMS), help="What it is; auto: what it looks like.", default="auto")
+    file: str = argument(
+        "FILE", "An export, or a file or folder of another tool; `-` reads standard input.", default=REQUIRED
+    )
+    mode: str = option(
+        metavar="merge|replace",
+        help="merge: keep the newer version of each memory; replace: make the space equal to the export.",
+        default="merge",
+    )
+    trusted_key: str | None = option(
+        metavar="FILE", help="Accept the export only if it is signed with one of these public keys."
+    )
+    from_: str = option(metavar="|".join(_FORMS), help="The format; auto detects it.", default="auto")
     dry_run: bool = dry_run_option()
 
 
 @verb(ImportOptions)
 def command(session: Session, options: ImportOptions) -> None:
-    """Read a bundle into its space, or into --space: all of it, or nothing. One changed since its export is refused.
+    """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
-    Also reads what other tools remember: folders of Markdown notes, CLAUDE.md and AGENTS.md, decision records
-    (ADR), and the JSON Lines of the MCP memory server. The same again changes nothing.
+    Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records
+    (ADR), and the JSON Lines file of the MCP memory server. Importing the same data again changes nothing.
 
     Example: memcli import docs/adr
     """
     if options.mode not in ("merge", "replace"):
-        raise UsageError(f"no mode {options.mode!r}", "there are merge and replace")
+        raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
     if options.from_ not in _FORMS:
-        raise UsageError(f"no tool {options.from_!r}", f"there are {', '.join(_FORMS)}")
+        raise UsageError(f"no format {options.from_!r}", f"choose one of {', '.join(_FORMS)}")
     data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
     if options.from_ == "memcli" or (
         options.from_ == "auto" and data is not None and not _is_foreign(options.file, data)
     ):
         if data is None:
-            raise UsageError(f"{options.file!r} is a folder", "name the file of an export")
+            raise UsageError(f"{options.file!r} is a folder", "name an export file")
         _import_bundle(session, data, options.file, options.mode, options.trusted_key, options.dry_run)
     elif options.mode != "merge" or options.trusted_key is not None:
         raise UsageError(
-            f"{options.file!r} is no bundle of memcli, so it cannot be signed or replace a space",
-            "leave the option out",
+            f"{options.file!r} is not an export of memcli, so it cannot be signed or replace a space",
+            "omit --trusted-key and --mode replace",
         )
     else:
         _adopt(session, data, "stdin" if options.file == "-" else options.file, options.from_, options.dry_run)
@@ -73,7 +81,7 @@ def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_
     told = done.to_json()
     signed = "unsigned"
     if done.is_signed:
-        signed = f"signed by {done.signed_by}" if done.signed_by else "signed, which only the extra `sign` can check"
+        signed = f"signed by {done.signed_by}" if done.signed_by else "signed, not checked: install the extra `sign`"
     policy = ", with its policy" if done.plan.policy == "taken" else ""
     counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
     session.output.confirm(
@@ -94,7 +102,7 @@ def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: 
     counts = _counted(told, ("created", "updated", "unchanged", "proposed"))
     session.output.confirm(
         told,
-        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; left out: {left}' if left else ''})"
+        f"{_done(dry_run)} into space {done.space}: {counts} (read {files}{f'; skipped {left}' if left else ''})"
         f"{redacted_told(done.redactions)}",
     )
 

@@ -21,30 +21,30 @@ _ACTIONS = ("list", "show", "accept", "reject", "edit")
 class InboxOptions(Options):
     """What `memcli inbox` takes."""
 
-    action: str = argument("[list|show|accept|reject|edit]", default="list")
-    refs: list[str] = argument("[ID|PATH...]", "Which of them.", many=True)
-    all: bool = flag(help="Accept or reject all that wait.")
+    action: str = argument("[list|show|accept|reject|edit]", "What to do.", default="list")
+    refs: list[str] = argument("[ID|PATH...]", "Proposed memories, by id or path.", many=True)
+    all: bool = flag(help="Accept or reject all proposals.")
     set: list[str] = option(metavar="FIELD=VALUE", help="With edit: as in `memcli edit`.", many=True)
     object: bool = flag(help="With edit: as in `memcli edit`.")
 
 
 @verb(InboxOptions)
 def command(session: Session, options: InboxOptions) -> None:
-    """Review what was proposed: list, show, accept, reject or edit it.
+    """Review proposed memories: list, show, accept, reject or edit them.
 
-    Under the policy `review: true` what comes from ingest, watch, scripts and imports waits here, and so does every
-    `remember --propose` (or with MEMCLI_PROPOSE=1). Recall does not see it. What is rejected is not proposed again.
+    With the policy `review: true`, memories from ingest, watch, scripts and imports wait in the inbox, as do those stored with
+    `remember --propose` or MEMCLI_PROPOSE=1. Recall ignores the inbox. Rejected memories are not proposed again.
 
     Example: memcli inbox && memcli inbox accept --all
     """
     from memcli.app.inbox import accept, reject
 
     if options.action not in _ACTIONS:
-        raise UsageError(f"no action {options.action!r}", f"there are {', '.join(_ACTIONS)}")
+        raise UsageError(f"no action {options.action!r}", f"choose one of {', '.join(_ACTIONS)}")
     if (options.set or options.object) and options.action != "edit":
-        raise UsageError("--set and --object go with edit alone", "memcli inbox edit ID --set kind=decision")
+        raise UsageError("--set and --object require edit", "run `memcli inbox edit ID --set kind=decision`")
     if options.set and options.object:
-        raise UsageError("--object is given with --set", "--object opens the editor; give it alone")
+        raise UsageError("--object cannot be used with --set", "--object opens the editor; use it alone")
     workspace = session.open()
     chosen = _chosen(workspace, options.action, options.refs or (), options.all)
     if options.action in ("list", "show"):
@@ -52,12 +52,12 @@ def command(session: Session, options: InboxOptions) -> None:
     elif options.action == "accept":
         outcomes = accept(workspace, chosen)
         lines = [f"{o.status} {o.id} {o.path}" for o in outcomes]
-        session.output.confirm([o.to_json() for o in outcomes], "\n".join(lines) or "nothing waits")
+        session.output.confirm([o.to_json() for o in outcomes], "\n".join(lines) or "the inbox is empty")
         _warn(session, [o.id for o in outcomes if o.untrusted])
     elif options.action == "reject":
         reject(workspace, chosen)
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]
-        session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "nothing waits")
+        session.output.confirm(gone, "\n".join(f"rejected {m.id} {m.path}" for m in chosen) or "the inbox is empty")
     else:
         _edit(session, workspace, chosen[0], assignments(options.set), options.object)
 
@@ -69,7 +69,10 @@ def _chosen(workspace: Workspace, action: str, refs: Sequence[str], everything: 
         return waiting(workspace)
     if not refs or everything or (action == "edit" and len(refs) > 1):
         many = " or --all" if action in ("accept", "reject") else ""
-        raise UsageError(f"{action} which?", f"memcli inbox {action} {'ID' if action == 'edit' else 'ID...'}{many}")
+        raise UsageError(
+            f"nothing to {action}: no memory named",
+            f"memcli inbox {action} {'ID' if action == 'edit' else 'ID...'}{many}",
+        )
     return show(workspace, refs)
 
 
@@ -82,7 +85,7 @@ def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mappin
 
     memory = save(fields, None) if fields else edit_memory(chosen, as_object, save, session.output.json)
     if memory is None:
-        session.output.confirm({"status": "unchanged"}, "nothing was changed")
+        session.output.confirm({"status": "unchanged"}, "nothing changed")
         return
     data = {"status": "updated", "id": memory.id, "path": memory.path}
     session.output.confirm(data, f"updated {memory.id} {memory.path}")
@@ -99,9 +102,11 @@ def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
         return
     session.output.answer([summary_json(m) for m in memories], listing(memories))
     if not memories:
-        session.output.note("nothing waits in the inbox")
+        session.output.note("the inbox is empty")
 
 
 def _warn(session: Session, ids: Sequence[str]) -> None:
     for name in ids:
-        session.output.note(f"{name} carries instructions and stays out of recall; `memcli trust {name}` lets it in")
+        session.output.note(
+            f"{name} contains instructions to an agent and is excluded from recall; `memcli trust {name}` accepts it"
+        )

@@ -11,7 +11,7 @@ command = Group("index", "Show or rebuild the cache. It can be deleted at any ti
 
 @command.verb()
 def rebuild(session: Session) -> None:
-    """Make the index of the space anew."""
+    """Rebuild the index of the space."""
     from memcli.app.embed import index_status
 
     workspace = session.open()
@@ -22,10 +22,10 @@ def rebuild(session: Session) -> None:
 
 @command.verb()
 def embed(session: Session) -> None:
-    """Make the vectors that are missing.
+    """Compute missing vectors.
 
-    A recall makes up to 512 by itself; with more it answers by words alone, at once. `watch --embed` makes them as it
-    goes. Where standard error is no terminal, a line every ten seconds says how far it is; -q leaves it out.
+    A recall computes up to 512 missing vectors; if more are missing, it searches by words only. `watch --embed` computes
+    them in the background. When standard error is not a terminal, progress is printed every ten seconds unless -q is given.
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
@@ -34,14 +34,16 @@ def embed(session: Session) -> None:
     session.progress.has_lines = True
     workspace = session.open()
     if not embed_space(workspace):
-        raise ProviderError("no vectors were made", "MEMCLI_EMBEDDER=onnx chooses the model that is built in")
+        raise ProviderError(
+            "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
+        )
     data = index_status(workspace)
     session.output.confirm(data, f"{data['vectors']} vectors of space {workspace.space}")
 
 
 @command.verb()
 def status(session: Session) -> None:
-    """Say what the cache holds of the space."""
+    """Show what the cache holds for the space."""
     from memcli.app.embed import index_status
 
     data = index_status(session.open())

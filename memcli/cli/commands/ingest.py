@@ -22,22 +22,22 @@ from memcli.ports import Source
 class IngestOptions(Options):
     """What `memcli ingest` takes."""
 
-    files: list[str] = argument("[FILE...]", "Files and folders.", many=True)
-    git: str | None = option(metavar="RANGE", help="Commits: HEAD~5.., v1..v2, HEAD for all.")
-    since: str | None = option(metavar="REV", help="Commits after REV.")
-    staged: bool = flag(help="What is staged and not yet committed.")
-    stdin0: bool = flag(help="Files named on standard input, each ended by NUL.")
-    propose: bool = flag(help="Into the inbox, for a person to accept.")
+    files: list[str] = argument("[FILE...]", "Files and folders to ingest.", many=True)
+    git: str | None = option(metavar="RANGE", help="Ingest commits: HEAD~5.., v1..v2; HEAD for the whole history.")
+    since: str | None = option(metavar="REV", help="Ingest commits after REV.")
+    staged: bool = flag(help="Ingest the staged changes.")
+    stdin0: bool = flag(help="Read NUL-terminated file names from standard input.")
+    propose: bool = flag(help="Put the memories into the inbox for review.")
     dry_run: bool = dry_run_option()
 
 
 @verb(IngestOptions)
 def command(session: Session, options: IngestOptions) -> int:
-    """Remember files, by section and definition, or commits, by file.
+    """Ingest files by section and definition, or commits by file.
 
-    Sections are anchored to their lines: recall tells when a file has gone on without them. A file ingested again updates
-    its memories, and those of sections that it no longer has are deactivated. What .gitignore, .secretsignore and .env*
-    cover, and what is binary, generated or huge, is left out and counted. The same again changes nothing.
+    Each memory is anchored to its lines, so that recall can tell when the file has changed. Ingesting a file again updates
+    its memories and deactivates those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
+    generated or huge files, are skipped and counted. Ingesting the same content again changes nothing.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
@@ -63,7 +63,7 @@ _MAX_LIST = 64 << 20
 
 @runtime_checkable
 class _Counted(Protocol):
-    """A source that knows how far it is."""
+    """A source that reports progress."""
 
     def total(self) -> int: ...
     def done(self) -> int: ...
@@ -86,13 +86,13 @@ def to_ingest(session: Session, *, dry_run: bool) -> Iterator[Workspace]:
 def source_of(
     workspace: Workspace, files: Sequence[str], git: str | None, since: str | None, *, is_staged: bool, from_stdin: bool
 ) -> Source:
-    """The one source that the options name. Raises UsageError when that is none, or several."""
+    """The source that the options name. Raises UsageError unless there is exactly one."""
     from memcli.wiring.sources import commit_source, file_source, staged_source
 
     if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
         raise UsageError(
-            "give one of files, --stdin0, --git RANGE, --since REV and --staged",
-            "such as memcli ingest docs/, or memcli ingest --git HEAD~5..",
+            "give exactly one of files, --stdin0, --git RANGE, --since REV and --staged",
+            "for example `memcli ingest docs/` or `memcli ingest --git HEAD~5..`",
         )
     if is_staged:
         return staged_source()
@@ -104,7 +104,7 @@ def source_of(
 
 
 def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
-    """Ingests, and tells what became of it; returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
+    """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
     from memcli.ingest.files import FileSource
 
     bar = ProgressBar("ingesting", session.output.quiet)
@@ -120,7 +120,7 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
     for failure in done.failed:
-        session.output.note(f"left out {failure.place}: {failure.reason}; the rest was taken")
+        session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
     return MemcliError.exit_code if done.failed else 0
 
 
@@ -128,25 +128,27 @@ def _told(done: Ingested, dry_run: bool) -> str:
     retired = f"{done.retired} retired, " if done.retired else ""
     text = f"{done.created} created, {done.updated} updated, {retired}{done.deduplicated} unchanged"
     if done.proposed:
-        text = f"{done.proposed} proposed, {text}; `memcli inbox` shows what waits"
+        text = f"{done.proposed} proposed, {text}; review with `memcli inbox`"
     if dry_run:
-        text = "\n".join([*done.paths, f"{len(done.paths)} would be remembered"])
+        text = "\n".join([*done.paths, f"{len(done.paths)} would be ingested"])
     left = ", ".join(f"{n} {reason}" for reason, n in sorted(done.skipped.items()) if n)
-    return f"{text}{f'; left out: {left}' if left else ''}{redacted_told(done.redactions)}"
+    return f"{text}{f'; skipped {left}' if left else ''}{redacted_told(done.redactions)}"
 
 
 def _after(revision: str) -> str:
-    """The commits after a revision, up to the current one. Raises UsageError for what is no single revision."""
+    """The range of commits after a revision. Raises UsageError if it is not a single revision."""
     if not revision or ".." in revision:
-        raise UsageError("--since wants one revision", "such as --since HEAD~5 or --since v1.0; ranges go to --git")
+        raise UsageError(
+            "--since takes one revision", "for example --since HEAD~5 or --since v1.0; use --git for ranges"
+        )
     return f"{revision}..HEAD"
 
 
 def _listed() -> list[str]:
-    """The file names on standard input, each ended by NUL. Raises UsageError when it is a terminal, or too long."""
+    """The NUL-terminated file names on standard input. Raises UsageError if it is a terminal, or too long."""
     if sys.stdin.isatty():
         raise UsageError(
-            "--stdin0 reads file names from a pipe", "such as git diff --name-only -z | memcli ingest --stdin0"
+            "--stdin0 needs a pipe with file names", "for example `git diff --name-only -z | memcli ingest --stdin0`"
         )
     data = sys.stdin.buffer.read(_MAX_LIST + 1)
     if len(data) > _MAX_LIST:

@@ -16,15 +16,15 @@ from memcli.store.layout import FOLDER
 class InitOptions(Options):
     """What `memcli init` takes."""
 
-    project: str | None = option(metavar="NAME", help="The project's name, the first segment of new paths.")
-    git: bool = flag(help="Let git merge memories by memcli, in this clone.")
+    project: str | None = option(metavar="NAME", help="The project's name, used as the first segment of new paths.")
+    git: bool = flag(help="Install the git merge driver for memories in this clone.")
 
 
 @verb(InitOptions)
 def command(session: Session, options: InitOptions) -> None:
-    """Make a store: `.memory/` at the root of the work tree, or here.
+    """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
 
-    Run it again at any time: it adds what is missing and changes nothing else.
+    It is safe to run again: it adds what is missing and changes nothing else.
     """
     from memcli.wiring.roots import make_store
 
@@ -32,20 +32,20 @@ def command(session: Session, options: InitOptions) -> None:
     check = _repository if options.git else lambda _: None
     root, new = make_store({**session.options, "project": options.project}, os.environ, check)
     done = _install_driver(root) if options.git else []
-    text = f"made a store at {root}" if new else f"there is a store at {root}"
+    text = f"created a store at {root}" if new else f"store already exists at {root}"
     session.output.confirm(
         {"root": root, "created": new, **({"git": done} if options.git else {})}, "\n".join([text, *done])
     )
 
 
 def _install_driver(root: str) -> list[str]:
-    """Lets git merge memories by memcli; what that took, a line each."""
+    """Installs the merge driver. Returns one line per change."""
     done = []
     if install_attributes(root):
-        done.append(f"wrote {FOLDER}/.gitattributes: commit it, so that every clone asks for the merge")
+        done.append(f"wrote {FOLDER}/.gitattributes: commit it so that every clone uses the merge driver")
     if configure(_repository(root)):
-        done.append("set merge.memcli in the git config of this clone: in every other, run `memcli init --git` once")
-    return done or ["git merges memories by memcli already"]
+        done.append("set merge.memcli in this clone's git config; run `memcli init --git` once in every other clone")
+    return done or ["the merge driver is already installed"]
 
 
 def _repository(root: str) -> Repository:

@@ -10,13 +10,11 @@ from memcli.cli.verb import verb
 class ListOptions(Options):
     """What `memcli list` takes."""
 
-    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
-    limit: int | None = option(
-        "--limit", "-l", metavar="N", help="At most N; says how many more there are.", type=int, low=1
-    )
-    all: bool = flag("--all", "-a", help="Forgotten and superseded ones too.")
+    limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
+    all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
     rev: str | None = rev_option()
 
 
@@ -34,4 +32,4 @@ def command(session: Session, options: ListOptions) -> None:
     shown = found[: options.limit]
     session.output.answer([summary_json(m) for m in shown], listing(shown))
     if more := len(found) - len(shown):
-        session.output.note(f"{more} more; --limit {len(found)} lists all")
+        session.output.note(f"{more} more (use --limit {len(found)})")

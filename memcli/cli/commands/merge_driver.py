@@ -11,18 +11,18 @@ from memcli.errors import CorruptError, UsageError
 class MergeDriverOptions(Options):
     """What `memcli merge_driver` takes."""
 
-    base: str = argument("FILE", default=REQUIRED)
-    ours: str = argument("FILE", default=REQUIRED)
-    theirs: str = argument("FILE", default=REQUIRED)
-    path: str = option(metavar="PATH", help="What the file is called in the repository.", default="")
+    base: str = argument("FILE", "The common ancestor.", default=REQUIRED)
+    ours: str = argument("FILE", "Our version; receives the result.", default=REQUIRED)
+    theirs: str = argument("FILE", "Their version.", default=REQUIRED)
+    path: str = option(metavar="PATH", help="The path of the file in the repository.", default="")
 
 
 @verb(MergeDriverOptions)
 def command(session: Session, options: MergeDriverOptions) -> int:
-    """Merge two versions of a space file, BASE being the one that both came from, and write the result over OURS.
+    """Merge two versions of a space file with their common ancestor, and write the result to OURS.
 
-    Git calls it once `memcli init --git` has been run. Exits with 1 when a side is no space: then OURS is left as git
-    merges lines, with conflict markers, to be mended by hand.
+    Git calls it after `memcli init --git`. Exits with 1 if a version is not a valid space file: OURS then holds git's
+    line-based merge, with conflict markers to resolve by hand.
     """
     from memcli.app.merge import merge_versions
     from memcli.cli.input import read_file
@@ -35,7 +35,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
         result = encode_space(merged.space)
     except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
         _merge_lines(options.base, options.ours, options.theirs)
-        session.output.note(f"{options.path or options.ours} is merged line by line: {error.message} ({error.hint})")
+        session.output.note(f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})")
         return 1
     write_file(options.ours, result)
     if merged.conflicts or merged.moved:
@@ -46,7 +46,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
 
 
 def _merge_lines(base: str, ours: str, theirs: str) -> None:
-    """Leaves what git would have made of the files by itself; ours as it is when even git cannot."""
+    """Writes git's own line-based merge to OURS; leaves OURS unchanged if git cannot merge."""
     from memcli.git.driver import merge_lines
     from memcli.store.atomic import write_file
 

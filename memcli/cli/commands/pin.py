@@ -15,7 +15,7 @@ class PinOptions(Options):
 
 @verb(PinOptions)
 def command(session: Session, options: PinOptions) -> None:
-    """Put memories in front of every recall."""
+    """Pin memories so that every recall includes them."""
     from memcli.app.edit import pin
     from memcli.render.listing import summary_json
 

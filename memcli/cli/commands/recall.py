@@ -30,69 +30,68 @@ class RecallOptions(Options):
     """What `memcli recall` takes."""
 
     topic: str | None = argument("[TOPIC]", "The question; `-` reads standard input.")
-    topics: str | None = option(metavar="FILE", help="One question a line; one JSON bundle a line comes out.")
+    topics: str | None = option(metavar="FILE", help="Answer one question per line; print one JSON bundle per line.")
     limit: int = option(
         "--limit",
         "-l",
         metavar="N",
-        help="At most N memories.",
+        help="Return at most N memories.",
         type=int,
         default=DEFAULT_LIMIT,
         low=1,
         high=_MAX_LIMIT,
     )
     raw_limit: int | None = option(
-        metavar="N", help="The whole text of at most N of them.", type=int, low=0, high=_MAX_LIMIT
+        metavar="N", help="Include the full text of at most N memories.", type=int, low=0, high=_MAX_LIMIT
     )
-    include_raw: bool = flag(help="The whole text of each.")
-    include_metadata: bool = flag(help="The metadata of each.")
+    include_raw: bool = flag(help="Include the full text of each memory.")
+    include_metadata: bool = flag(help="Include the metadata of each memory.")
     format: str | None = option(metavar="FORMAT", help="json, md, prompt [piped] or table [terminal].")
     budget: int | None = option(
-        metavar="TOKENS", help="Never print more; say as much of what matters as fits.", type=int, low=1, high=10**7
+        metavar="TOKENS", help="Print at most this many tokens, best memories first.", type=int, low=1, high=10**7
     )
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
     under: str = under_option()
-    scope: str | None = option(metavar="project|global|session")
-    since: str | None = option(metavar="TIME", help="Only made at or after TIME.")
-    until: str | None = option(metavar="TIME", help="Only made before TIME.")
+    scope: str | None = option(metavar="project|global|session", help="Only memories of this scope.")
+    since: str | None = option(metavar="TIME", help="Only memories created at or after TIME.")
+    until: str | None = option(metavar="TIME", help="Only memories created before TIME.")
     rev: str | None = rev_option()
-    at: str | None = option(metavar="TIME", help="What was valid at TIME.")
-    prefer_kind: list[str] = option(metavar="KIND", help="Rank this kind higher; may be repeated.", many=True)
-    prefer_tag: list[str] = option(metavar="TAG", help="Rank this tag higher; may be repeated.", many=True)
-    require_high_relevance: bool = flag(help="Only what is marked high.")
-    min_score: float | None = option(metavar="X", help="Only what scores at least X.", type=float)
-    backend: str | None = option(metavar="NAME", help="fusion [default] or basic.")
-    weights: str | None = option(metavar="NAME=X", help="What counts how much: semantic, keyword, recency, importance.")
+    at: str | None = option(metavar="TIME", help="Only memories that were valid at TIME.")
+    prefer_kind: list[str] = option(metavar="KIND", help="Rank this kind higher. Repeatable.", many=True)
+    prefer_tag: list[str] = option(metavar="TAG", help="Rank this tag higher. Repeatable.", many=True)
+    require_high_relevance: bool = flag(help="Only memories of high relevance.")
+    min_score: float | None = option(metavar="X", help="Only memories that score at least X.", type=float)
+    backend: str | None = option(metavar="NAME", help="fusion [default], basic, patricia, raptor, hybrid or graph.")
+    weights: str | None = option(metavar="NAME=X", help="Weights of the score, such as semantic=.6,keyword=.4.")
     recency_bias: float | None = option(
-        metavar="0..1", help="How much the date counts beside everything else.", type=float, low=0, high=1
+        metavar="0..1", help="Weight of the date relative to the rest of the score.", type=float, low=0, high=1
     )
     deadline: int | None = option(
-        metavar="MS", help="Answer by words alone when meaning takes longer than this.", type=int, low=0, high=10**7
+        metavar="MS", help="Search by words only if embedding takes longer than this.", type=int, low=0, high=10**7
     )
-    all_spaces: bool = flag(help="Ask every space of the store.")
-    no_global: bool = flag(help="Leave the user-wide store out.")
-    explain: bool = flag(help="Say what each score is made of.")
-    include_untrusted: bool = flag(help="Also memories that carry instructions to an agent.")
-    fail_empty: bool = flag(help="Exit with 3 when nothing matches.")
-    from_diff: str | None = option(metavar="FILE", help="Ask with a diff; `-` reads standard input.")
-    changed: str | None = option(metavar="REV", help="Ask with what was committed and staged since REV.")
+    all_spaces: bool = flag(help="Search all spaces of the store.")
+    no_global: bool = flag(help="Do not search the user-wide store.")
+    explain: bool = flag(help="Show the components of each score.")
+    include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
+    fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
+    from_diff: str | None = option(metavar="FILE", help="Find memories about this diff; `-` reads standard input.")
+    changed: str | None = option(metavar="REV", help="Find memories about what was committed and staged since REV.")
 
 
 @verb(RecallOptions)
 def command(session: Session, options: RecallOptions) -> int:
-    """Answer a question with the memories that matter, best first.
+    """Print the memories that best answer a question, best first.
 
-    Piped, it prints a fenced list for a language model; on a terminal, a table. Without a topic,
-    --kind lists what there is of that kind. Nothing relevant is an answer too: it says so.
-    Negatives, constraints and procedures whose triggers match lead; of a change also what is
-    anchored in its files.
+    Piped, the output is a fenced list for a language model; on a terminal, a table. Without a topic, --kind lists the memories
+    of that kind. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
+    first; with --from-diff or --changed, so do memories anchored in the changed files.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
     """
     name = _format(session, options.format)
     if options.topic is not None and options.topics is not None:
-        raise UsageError("both a topic and --topics are given", "give one of them")
+        raise UsageError("a topic cannot be used with --topics", "use one of them")
     edits = _edits(options)
     topic = options.topic
     if edits is None and options.topics is None and (topic is not None or not options.kind):
@@ -114,7 +113,7 @@ def command(session: Session, options: RecallOptions) -> int:
 
 
 def _query(session: Session, options: RecallOptions, now: str) -> Query:
-    """What is asked for, but for the topic and the change. Raises UsageError."""
+    """The query without its topic and change. Raises UsageError."""
     return Query(
         topic="", now=now, limit=options.limit, raw_limit=options.raw_limit,
         include_raw=options.include_raw or options.raw_limit is not None, include_metadata=options.include_metadata,
@@ -130,19 +129,19 @@ def _query(session: Session, options: RecallOptions, now: str) -> Query:
 
 
 def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
-    """The change that is asked about, None where none is. Raises UsageError, and what reading it raises."""
+    """The change to query with; None if there is none. Raises UsageError, and what reading the change raises."""
     if options.from_diff is None and options.changed is None:
         return None
     topic = options.topic if options.topics is None else options.topics
     if topic is not None or (options.from_diff is not None and options.changed is not None):
-        raise UsageError("more than one of a topic, --from-diff and --changed is given", "give one of them")
+        raise UsageError("a topic, --from-diff and --changed cannot be combined", "use one of them")
     from memcli.cli.input import read_edits
 
     return tuple(read_edits(diff=options.from_diff, changed=options.changed))
 
 
 def _asked(topic: str | None, may_be_empty: bool) -> str:
-    """The topic that was given, or piped in. Raises UsageError when there is none."""
+    """The topic, from the argument or a pipe. Raises UsageError if there is none."""
     if topic is None and sys.stdin.isatty():
         raise UsageError("no topic", _ASK)
     asked = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
@@ -160,7 +159,7 @@ def _time(text: str | None) -> str | None:
 
 
 def _weights(text: str | None) -> dict[str, float]:
-    """`semantic=.4,keyword=.3` as a mapping. Raises UsageError for what is no number."""
+    """Parses `semantic=.4,keyword=.3`. Raises UsageError if a weight is not a number."""
     found = {}
     for part in (text or "").split(",") if text else []:
         name, _, number = part.partition("=")
@@ -175,7 +174,7 @@ def _weights(text: str | None) -> dict[str, float]:
 
 def _format(session: Session, name: str | None) -> str:
     if name is not None and name not in RENDERERS:
-        raise UsageError(f"no format {name!r}", f"there are {', '.join(RENDERERS)}")
+        raise UsageError(f"no format {name!r}", f"choose one of {', '.join(RENDERERS)}")
     return "json" if session.output.json else name or ("table" if is_terminal() else "prompt")
 
 

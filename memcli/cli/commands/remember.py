@@ -31,59 +31,69 @@ _OWN = "x_"
 class RememberOptions(Options):
     """What `memcli remember` takes."""
 
-    text: str | None = argument("[TEXT]", "The text; `-` or nothing reads standard input.")
-    file: str | None = option("--file", "-f", metavar="FILE", help="Take the text from FILE.")
-    object: str | None = option(metavar="JSON", help="A whole memory as JSON; `-` reads it.")
-    batch: str | None = option(metavar="FILE", help="Many memories, one JSON object a line.")
-    keep_going: bool = flag(help="With --batch: store the good lines, report the bad.")
+    text: str | None = argument("[TEXT]", "The text; without it, or with `-`, read standard input.")
+    file: str | None = option("--file", "-f", metavar="FILE", help="Read the text from FILE.")
+    object: str | None = option(metavar="JSON", help="A complete memory as JSON; `-` reads standard input.")
+    batch: str | None = option(metavar="FILE", help="Store one JSON object per line; `-` reads standard input.")
+    keep_going: bool = flag(help="With --batch: store the valid lines and report the others.")
     kind: str | None = option("--kind", "-k", metavar="KIND", help="decision, fact, procedure, negative, ...")
-    path: str | None = option("--path", "-p", metavar="PATH", help="project/module/topic; unique in its space.")
-    path_hint: str | None = option(metavar="PATH", help="Where about it belongs.")
+    path: str | None = option("--path", "-p", metavar="PATH", help="project/module/topic, unique in its space.")
+    path_hint: str | None = option(metavar="PATH", help="Suggested location.")
     project: str | None = option(metavar="NAME", help="The first segment of the path.")
-    tag: list[str] = option("--tag", "-t", metavar="TAG", help="May be repeated.", many=True)
-    pin: bool = flag(help="In front of every recall.")
-    relevance: str | None = option(metavar="high|medium|low")
-    summary_micro: str | None = option(metavar="TEXT")
-    summary_short: str | None = option(metavar="TEXT")
-    summary_long: str | None = option(metavar="TEXT")
-    importance: float | None = option(metavar="0..1", type=float)
-    confidence: float | None = option(metavar="0..1", type=float)
-    trust: float | None = option(metavar="0..1", type=float)
-    scope: str | None = option(metavar="project|global|session")
-    created_at: str | None = option(metavar="TIME")
-    valid_from: str | None = option(metavar="TIME")
-    valid_until: str | None = option(metavar="TIME")
+    tag: list[str] = option("--tag", "-t", metavar="TAG", help="Add this tag. Repeatable.", many=True)
+    pin: bool = flag(help="Include the memory in every recall.")
+    relevance: str | None = option(metavar="high|medium|low", help="Relevance; high ranks first.")
+    summary_micro: str | None = option(metavar="TEXT", help="A summary of one or two sentences.")
+    summary_short: str | None = option(metavar="TEXT", help="A summary of one paragraph.")
+    summary_long: str | None = option(metavar="TEXT", help="An abstract.")
+    importance: float | None = option(metavar="0..1", help="Importance [default: by kind].", type=float)
+    confidence: float | None = option(metavar="0..1", help="Confidence that the memory is true.", type=float)
+    trust: float | None = option(metavar="0..1", help="Trust in the source.", type=float)
+    scope: str | None = option(
+        metavar="project|global|session", help="global uses the user-wide store [default: project]."
+    )
+    created_at: str | None = option(metavar="TIME", help="The time of creation [default: now].")
+    valid_from: str | None = option(metavar="TIME", help="Not valid before this time.")
+    valid_until: str | None = option(metavar="TIME", help="Not valid after this time.")
     source: str | None = option(metavar="SOURCE", help="user_stated, observed, inferred, ...")
-    reason: str | None = option(metavar="TEXT", help="Why it is remembered.")
-    commit: str | None = option(metavar="REV", help="The commit that it is about.")
-    trigger: list[str] = option(metavar="TRIGGER", help="RE2, symbol:NAME or path:GLOB; see `guard`.", many=True)
-    enforce: bool = flag(help="Where a trigger matches, `guard` fails.")
+    reason: str | None = option(metavar="TEXT", help="The reason for storing the memory.")
+    commit: str | None = option(metavar="REV", help="The commit that the memory is about.")
+    trigger: list[str] = option(
+        metavar="TRIGGER",
+        help="An RE2 pattern, symbol:NAME or path:GLOB; see `memcli guard --help`. Repeatable.",
+        many=True,
+    )
+    enforce: bool = flag(help="Make `memcli guard` fail when a trigger matches.")
     link: list[str] = option(
-        metavar="RELATION:ID", help="relates_to, depends_on, ... and an id or a path; may be repeated.", many=True
+        metavar="RELATION:ID", help="Link to a memory, such as relates_to:ID or depends_on:PATH. Repeatable.", many=True
     )
     anchor: list[str] = option(
-        metavar="FILE", help="The code that it speaks of: FILE, FILE:10-42 or FILE::symbol; may be repeated.", many=True
+        metavar="FILE",
+        help="The code that the memory describes: FILE, FILE:10-42 or FILE::symbol. Repeatable.",
+        many=True,
     )
-    speaker: str | None = option(metavar="NAME", help="Who said it.")
-    group: str | None = option(metavar="NAME", help="What it was recorded with: a session, a meeting, a commit.")
-    meta: list[str] = option(metavar="NAME=VALUE", help="Metadata; may be repeated.", many=True)
-    set: list[str] = option(metavar="FIELD=JSON", help="Any field at all; may be repeated.", many=True)
-    id: str | None = option(metavar="ID", help="An id of your own.")
+    speaker: str | None = option(metavar="NAME", help="The person who said it.")
+    group: str | None = option(
+        metavar="NAME", help="Group memories recorded together, such as in one session or meeting."
+    )
+    meta: list[str] = option(metavar="NAME=VALUE", help="Set a metadata field. Repeatable.", many=True)
+    set: list[str] = option(metavar="FIELD=JSON", help="Set any field. Repeatable.", many=True)
+    id: str | None = option(metavar="ID", help="Use this id [default: derived from the path].")
     supersedes: str | None = option(
-        metavar="ID", help="The memory that this one replaces; its path, kind, tags and pin are taken over."
+        metavar="ID", help="Replace this memory and take over its path, kind, tags and pin."
     )
-    semantic: str | None = option(metavar="local|off", help="What fills the fields not given.")
-    embed: bool = flag(help="Make the vectors now, not at the next recall.")
-    propose: bool = flag(help="Put it into the inbox, for a person to accept.")
-    yes: bool = flag(help="Store it also where the policy wants a review.")
+    semantic: str | None = option(metavar="local|off", help="How to fill missing fields [default: local].")
+    embed: bool = flag(help="Compute vectors now instead of at the next recall.")
+    propose: bool = flag(help="Put the memory into the inbox for review.")
+    yes: bool = flag(help="Store the memory even if the policy requires a review.")
 
 
 @verb(RememberOptions)
 def command(session: Session, options: RememberOptions) -> int:
     """Store a memory and print its id.
 
-    The text is an argument, a file or standard input. Fields not given (path, kind, tags, summaries)
-    are made from it. The same path again updates the memory there; the same text again strengthens it.
+    The text is an argument, a file or standard input. Missing fields (path, kind, tags, summaries) are derived from the text.
+    Storing to an existing path updates that memory; storing the same text again strengthens it.
 
     Example: memcli remember "Never force-push main" --kind negative --pin
     """
@@ -96,7 +106,7 @@ def command(session: Session, options: RememberOptions) -> int:
     outcome = submit(workspace, [candidate], options.supersedes, propose=options.propose, yes=options.yes)[0]
     if options.embed:
         _embed(workspace, outcome.id)
-    room = f" ({outcome.compacted} of the least valuable went: policy.max_objects)" if outcome.compacted else ""
+    room = f" ({outcome.compacted} least valuable removed: policy.max_objects)" if outcome.compacted else ""
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
     session.output.confirm(outcome.to_json(), text)
     _tell_untrusted(session, [outcome])
@@ -106,7 +116,7 @@ def command(session: Session, options: RememberOptions) -> int:
 
 
 def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:
-    """The fields of a memory that the options name. Raises UsageError."""
+    """The memory fields that the options set. Raises UsageError."""
     fields: dict[str, Json] = {
         "kind": filters.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
         "project": options.project, "tags": filters.parts(options.tag) if options.tag else None,
@@ -131,13 +141,13 @@ def _present(**values: str | None) -> dict[str, Json]:
 
 
 def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
-    """Says so when nobody will ever look at a trigger, or at --enforce."""
+    """Warns if a trigger or --enforce has no effect."""
     kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
     if is_enforced and not fields.get("triggers"):
-        session.output.note("--enforce does nothing without a --trigger")
+        session.output.note("--enforce has no effect without --trigger")
     elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
         session.output.note(
-            f"triggers of kind {kind} are looked at by nobody: give --kind {' or '.join(TRIGGERED_KINDS)}"
+            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
         )
 
 
@@ -145,8 +155,8 @@ def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         if outcome.untrusted:
             session.output.note(
-                f"{outcome.id} carries {', '.join(outcome.untrusted)} and stays out of recall; "
-                f"`memcli trust {outcome.id}` lets it in"
+                f"{outcome.id} contains {', '.join(outcome.untrusted)} and is excluded from recall; "
+                f"`memcli trust {outcome.id}` accepts it"
             )
 
 
@@ -157,17 +167,17 @@ def _embed(workspace: Workspace, name: str) -> None:
         embed_space(workspace)
     except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
         raise StoreError(
-            f"memory {name} was stored, but has no vectors: {error}", "the next recall makes them"
+            f"stored memory {name}, but could not compute its vectors: {error}", "the next recall tries again"
         ) from None
 
 
 def _store(given: dict[str, Json]) -> str | None:
-    """A memory of the scope `global` is of the user, not of the project: it goes to the user-wide store."""
+    """Stores candidates; memories of scope `global` go to the user-wide store."""
     return "global" if given.get("scope") == "global" else None
 
 
 def _whole(options: RememberOptions) -> dict[str, Json]:
-    """The fields that the memory as a whole brings along: its text, or those of --object. Raises UsageError."""
+    """The fields of the text or of --object. Raises UsageError."""
     text, file, given = options.text, options.file, options.object
     if given is None:
         return {"raw": read_text(text, file, _TEXT_LIMIT)}
@@ -178,12 +188,12 @@ def _whole(options: RememberOptions) -> dict[str, Json]:
 
 
 def _fields_of(text: str, where: str) -> dict[str, Json]:
-    """The fields of a memory in JSON. Raises UsageError for what only an option can do."""
+    """The fields of a memory in JSON. Raises UsageError for fields that only an option can set."""
     fields = decode_object(text, where)
     if "supersedes" in fields:
         raise UsageError(
-            f"{where} has the field supersedes, which no memory has",
-            "use --supersedes, or a link of the relation supersedes",
+            f"{where} has an unknown field supersedes",
+            "use --supersedes, or a link with the relation supersedes",
         )
     known = {*MEMORY_FIELDS, *HINTS}
     if unknown := [name for name in fields if name not in known and not name.startswith(_OWN)]:
@@ -219,7 +229,7 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
 def _candidates(
     session: Session, workspace: Workspace, options: RememberOptions, common: Mapping[str, Json]
 ) -> tuple[list[Candidate], list[dict[str, Any]]]:
-    """What the lines of --batch are, and which cannot be stored. Raises the first error, unless --keep-going."""
+    """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
     for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
@@ -230,7 +240,8 @@ def _candidates(
         except MemcliError as error:
             if not options.keep_going:
                 raise type(error)(
-                    f"line {number}: {error.message}; nothing was stored", error.hint or "--keep-going stores the rest"
+                    f"line {number}: {error.message}; nothing was stored",
+                    error.hint or "--keep-going stores the valid lines",
                 ) from None
             failed.append({"line": number, "error": error.message})
             session.output.note(f"line {number}: {error.message}")

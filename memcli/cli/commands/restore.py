@@ -13,14 +13,14 @@ from memcli.model.removal import Run
 class RestoreOptions(Options):
     """What `memcli restore` takes."""
 
-    refs: list[str] = argument("ID|PATH...", "Removed memories, as they were last.", many=True)
-    run: str | None = option(metavar="RUN", help="All that one run removed, and its space.")
-    list: bool = flag(help="List what can be brought back.")
+    refs: list[str] = argument("ID|PATH...", "Deleted memories; the latest version is restored.", many=True)
+    run: str | None = option(metavar="RUN", help="Restore everything that this run deleted.")
+    list: bool = flag(help="List what can be restored.")
 
 
 @verb(RestoreOptions)
 def command(session: Session, options: RestoreOptions) -> None:
-    """Bring back what gc, a purge, a reset or an import removed, byte for byte, for the policy's grace_days.
+    """Restore memories that gc, forget --purge, a reset or an import deleted, byte for byte, within the policy's grace_days.
 
     Example: memcli restore auth/tokens
     """
@@ -28,7 +28,9 @@ def command(session: Session, options: RestoreOptions) -> None:
     from memcli.render.grid import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:
-        raise UsageError("say what to restore", "give memories, or --run RUN, or --list to see what there is")
+        raise UsageError(
+            "nothing to restore: no memory named", "name memories or --run RUN; --list shows what can be restored"
+        )
     workspace = session.open()
     if options.list:
         runs = workspace.trash.runs()
@@ -41,7 +43,7 @@ def command(session: Session, options: RestoreOptions) -> None:
         return
     done = restore_run(workspace, options.run) if options.run is not None else restore(workspace, options.refs or [])
     lines = [f"restored {m.id} {m.path}" for m in done.memories]
-    lines += [f"{m.id} {m.path} was there" for m in done.there]
+    lines += [f"exists already {m.id} {m.path}" for m in done.there]
     data = {
         "space": done.space,
         "restored": [{"id": m.id, "path": m.path} for m in done.memories],
@@ -50,7 +52,7 @@ def command(session: Session, options: RestoreOptions) -> None:
     }
     session.output.confirm(data, "\n".join(lines) or f"restored space {done.space}")
     if done.due:
-        session.output.note(f"{len(done.due)} of them expire again with the next gc: pin them, or change the policy")
+        session.output.note(f"{len(done.due)} will expire at the next gc: pin them, or change the policy")
 
 
 def _run_json(run: Run) -> Json:

@@ -11,16 +11,16 @@ from memcli.errors import RefusedError, UsageError
 class ScanOptions(Options):
     """What `memcli scan` takes."""
 
-    files: list[str] = argument("[FILE...]", "These files, as a pre-commit hook names them.", many=True)
-    history: bool = flag(help="Every version in git, on any branch.")
-    staged: bool = flag(help="What the next commit would take.")
+    files: list[str] = argument("[FILE...]", "Files to scan [default: the files of the store].", many=True)
+    history: bool = flag(help="Scan every version in git, on all branches.")
+    staged: bool = flag(help="Scan the staged changes.")
 
 
 @verb(ScanOptions)
 def command(session: Session, options: ScanOptions) -> int:
-    """Look for secrets in what is stored; without arguments, in all files of the store.
+    """Scan for secrets; by default, in all files of the store.
 
-    Says where each is, of what kind, and its mark; never the secret. Exits with 5 when there are any.
+    Prints the place, kind and mark of each secret, never the secret itself. Exits with 5 if there are any.
 
     Example: memcli scan --staged
     """
@@ -28,7 +28,7 @@ def command(session: Session, options: ScanOptions) -> int:
     from memcli.cli.scan_input import documents, open_rules
 
     if sum(map(bool, (options.files, options.history, options.staged))) > 1:
-        raise UsageError("files, --history and --staged are given together", "give one of them")
+        raise UsageError("files, --history and --staged cannot be combined", "use one of them")
     rules, root = open_rules(session, must_exist=not options.files)
     seen = 0
     leaks = []
@@ -46,10 +46,10 @@ def command(session: Session, options: ScanOptions) -> int:
 
 
 _MEND = (
-    "change the secret where it is used, then take it out: `memcli edit ID --set raw=...` redacts what it writes; "
-    "one that is none: add its mark to pii_redaction.allow (`memcli space policy`)"
+    "rotate the secret, then remove it: `memcli edit ID --set raw=...` redacts what it writes; "
+    "for a false positive, add its mark to pii_redaction.allow (`memcli space policy`)"
 )
 _HISTORY = (
-    "change these secrets where they are used: what was pushed is known; "
-    "`git filter-repo --replace-text` takes them out of the history"
+    "rotate these secrets, since they may have been pushed; "
+    "`git filter-repo --replace-text` removes them from the history"
 )

@@ -12,18 +12,16 @@ from memcli.cli.verb import verb
 class SearchOptions(Options):
     """What `memcli search` takes."""
 
-    query: str = argument("[QUERY]", "What to look for; without it, the newest come first.", default="")
-    under: str = option(metavar="PATH", help="The heading: only at this path and below it.", default="")
-    limit: int = option("--limit", "-l", metavar="N", help="At most N.", type=int, low=1, default=20)
-    recency_bias: float = option(
-        metavar="0..1", help="How much the date counts.", type=float, low=0, high=1, default=0.3
-    )
+    query: str = argument("[QUERY]", "The words to search for; without them, list the newest first.", default="")
+    under: str = option(metavar="PATH", help="Search only below this path.", default="")
+    limit: int = option("--limit", "-l", metavar="N", help="Show at most N memories.", type=int, low=1, default=20)
+    recency_bias: float = option(metavar="0..1", help="Weight of the date.", type=float, low=0, high=1, default=0.3)
     rev: str | None = rev_option()
 
 
 @verb(SearchOptions)
 def command(session: Session, options: SearchOptions) -> None:
-    """Rank what lies under a heading by meaning and date, with the place that speaks of it.
+    """Rank the memories under a heading by meaning and date, with the passage that matches.
 
     Example: memcli search "token lifetime" --under auth
     """
@@ -50,4 +48,4 @@ def command(session: Session, options: SearchOptions) -> None:
     ]  # fmt: skip
     session.output.answer(data, found_text([(f.memory, f.score, f.snippets) for f in found]))
     if not found and query.strip():
-        session.output.note("nothing matches")
+        session.output.note("no match")

@@ -9,27 +9,29 @@ from memcli.cli.session import Session
 from memcli.cli.verb import Group
 from memcli.errors import UsageError
 
-command = Group("space", "Create, list, govern and delete spaces.")
+command = Group("space", "Create, list, configure and delete spaces.")
 
 
 class CreateOptions(Options):
     """What `memcli space create` takes."""
 
-    name: str = argument("NAME", default=REQUIRED)
-    reset: bool = flag(help="Remove all its memories, if it was created with --reset or its policy allows it.")
-    meta: list[str] = option("--meta", "--metadata", metavar="NAME=VALUE", help="Metadata; may be repeated.", many=True)
+    name: str = argument("NAME", "The name of the space.", default=REQUIRED)
+    reset: bool = flag(help="Delete all its memories, if it was created with --reset or its policy allows it.")
+    meta: list[str] = option(
+        "--meta", "--metadata", metavar="NAME=VALUE", help="Set a metadata field. Repeatable.", many=True
+    )
 
 
 @command.verb(CreateOptions)
 def create(session: Session, options: CreateOptions) -> None:
-    """Make a space. One that is there stays as it is."""
+    """Create a space. An existing space is left unchanged."""
     from memcli.app.space import create as create_space
     from memcli.model.names import check_space
 
     space, new = create_space(
         session.open(create=True), check_space(options.name), split_pairs(options.meta, "--meta"), options.reset
     )
-    done = "created" if new else "reset" if options.reset else "there is"
+    done = "created" if new else "reset" if options.reset else "exists already:"
     session.output.confirm({"space": space.name, "created": new, "reset": options.reset}, f"{done} space {space.name}")
 
 
@@ -48,12 +50,12 @@ def list_(session: Session) -> None:
 class ShowOptions(Options):
     """What `memcli space show` takes."""
 
-    name: str | None = argument("[NAME]", "The space [default: the current one].")
+    name: str | None = argument("[NAME]", "The name of the space [default: the current one].")
 
 
 @command.verb(ShowOptions)
 def show(session: Session, options: ShowOptions) -> None:
-    """Show a space: counts, policy, metadata."""
+    """Show the counts, policy and metadata of a space."""
     from memcli.app.space import show as show_space
     from memcli.codec.canonical import encode_line
 
@@ -68,17 +70,17 @@ def show(session: Session, options: ShowOptions) -> None:
 class PolicyOptions(Options):
     """What `memcli space policy` takes."""
 
-    name: str | None = argument("[NAME]", "The space [default: the current one].")
+    name: str | None = argument("[NAME]", "The name of the space [default: the current one].")
     set: list[str] = option(
-        metavar="FIELD=VALUE", help="May be repeated; FIELD.PART for a part, such as retention.log.", many=True
+        metavar="FIELD=VALUE", help="Set a field, or a part of one, such as retention.log=7. Repeatable.", many=True
     )
-    unset: list[str] = option(metavar="FIELD", help="Take the default again; may be repeated.", many=True)
-    file: str | None = option("--file", "-f", metavar="FILE", help="The whole policy as JSON.")
+    unset: list[str] = option(metavar="FIELD", help="Reset a field to its default. Repeatable.", many=True)
+    file: str | None = option("--file", "-f", metavar="FILE", help="Replace the whole policy with this JSON file.")
 
 
 @command.verb(PolicyOptions)
 def policy(session: Session, options: PolicyOptions) -> None:
-    """Show or set the policy of a space: what lives how long, what may be deleted, what is pinned by itself.
+    """Show or change the policy of a space: expiry, deletion, automatic pins, redaction.
 
     Example: memcli space policy main --set ttl_days=90 --set retention.log=7 --set allow_delete=true
 
@@ -91,7 +93,9 @@ def policy(session: Session, options: PolicyOptions) -> None:
     from memcli.model.shapes import POLICY_FIELDS
 
     if options.file and (options.set or options.unset):
-        raise UsageError("--file is given beside --set or --unset", "a file is the whole policy: give it alone")
+        raise UsageError(
+            "--file cannot be used with --set or --unset", "the file replaces the whole policy; use it alone"
+        )
     given = (
         decode_object(read_text(None, options.file), options.file)
         if options.file
@@ -102,7 +106,7 @@ def policy(session: Session, options: PolicyOptions) -> None:
     name = name or workspace.space
     before, after = set_policy(workspace, name, fields, whole=options.file is not None)
     if after.is_private and not before.is_private:
-        session.output.note(f"if git knows it already: git rm --cached .memory/spaces/{name}.json")
+        session.output.note(f"if git tracks it already, run `git rm --cached .memory/spaces/{name}.json`")
     data = policy_to_json(after)
     session.output.answer(data, encode(data).decode())
 
@@ -110,12 +114,12 @@ def policy(session: Session, options: PolicyOptions) -> None:
 class DeleteOptions(Options):
     """What `memcli space delete` takes."""
 
-    name: str = argument("NAME", default=REQUIRED)
+    name: str = argument("NAME", "The name of the space.", default=REQUIRED)
 
 
 @command.verb(DeleteOptions)
 def delete(session: Session, options: DeleteOptions) -> None:
-    """Delete a space with all its memories; its policy must allow it. `memcli restore` brings it back."""
+    """Delete a space with all its memories, if its policy allows it. `memcli restore` restores it."""
     from memcli.app.space import delete as delete_space
 
     gone = delete_space(session.open(), options.name)

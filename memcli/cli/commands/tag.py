@@ -18,7 +18,7 @@ class TagOptions(Options):
 
 @verb(TagOptions)
 def command(session: Session, options: TagOptions) -> None:
-    """Add or remove tags. Without options, the words after the first memory are tags to add to it.
+    """Add or remove tags. Without options, add the words after the first memory as tags.
 
     Example: memcli tag auth/tokens security reviewed
 
@@ -38,10 +38,10 @@ def command(session: Session, options: TagOptions) -> None:
 
 
 def _words(words: list[str]) -> list[str]:
-    """Tags that were given without an option. Raises UsageError when there are none, or one looks like a memory."""
+    """The tags given as arguments. Raises UsageError if there are none, or if one looks like a memory."""
     if not words:
-        raise UsageError("no tag given", "write memcli tag PATH TAG..., or use --add TAG or --remove TAG")
+        raise UsageError("no tag named", "run `memcli tag PATH TAG...`, or use --add TAG or --remove TAG")
     for word in words:
         if "/" in word or word.startswith("mem_"):
-            raise UsageError(f"{word!r} looks like a memory, not a tag", "for several memories use --add TAG")
+            raise UsageError(f"{word!r} looks like a memory, not a tag", "to tag several memories, use --add TAG")
     return words

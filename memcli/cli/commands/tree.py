@@ -10,13 +10,13 @@ from memcli.cli.verb import verb
 class TreeOptions(Options):
     """What `memcli tree` takes."""
 
-    path: str = argument("[PATH]", "Only at this path and below it.", default="")
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
     rev: str | None = rev_option()
 
 
 @verb(TreeOptions)
 def command(session: Session, options: TreeOptions) -> None:
-    """Show the hierarchy of paths, as a system prompt can show it."""
+    """Show the tree of paths, for people and for system prompts."""
     from memcli.app.lookup import list_memories
     from memcli.cli import filters
     from memcli.model.tree import tree

@@ -18,31 +18,30 @@ if TYPE_CHECKING:
 class TrustOptions(Options):
     """What `memcli trust` takes."""
 
-    refs: list[str] = argument("[ID|PATH...]", "Memories to accept as they are.", many=True)
-    imported: bool = flag(help="Accept all that was imported into the space.")
-    status: bool = flag(help="Only say how things stand.")
-    revoke: bool = flag(help="Take the acceptance of this store back.")
+    refs: list[str] = argument("[ID|PATH...]", "Memories to accept.", many=True)
+    imported: bool = flag(help="Accept all memories imported into the space.")
+    status: bool = flag(help="Show what is trusted and change nothing.")
+    revoke: bool = flag(help="Stop trusting this store.")
 
 
 @verb(TrustOptions)
 def command(session: Session, options: TrustOptions) -> None:
-    """Accept this clone of a store, what was imported, or single memories.
+    """Accept a cloned store, imported memories, or single memories.
 
-    A store that was made here is trusted, and so are your own copies of it and the other work trees of its repository
-    (`git worktree add`), for which --revoke holds as well. One that came with a clone is not, until you accept it: recall marks its
-    memories as unreviewed, its config.toml may set space, project and backend alone, its policies delete nothing,
-    export to the default place, and redact no less than the default. What a memory was accepted for by others
-    does not count either.
+    A store that was created on this machine is trusted, and so are your copies of it and the other work trees of its repository
+    (`git worktree add`); --revoke applies to all of them. A cloned store is not trusted until you accept it: recall marks its
+    memories as unreviewed, its config.toml can set only space, project and backend, and its policies cannot delete
+    memories, change the export location or weaken redaction. Memories that others accepted are not accepted here.
 
-    Memories with instructions to an agent in them are withheld from recall in any store. Read one with
-    `memcli get`, and accept it with its id: it is shown until its text changes.
+    Memories that contain instructions to an agent are excluded from recall in every store. Read one with `memcli get` and
+    accept it by id: recall then includes it until its text changes.
 
     Example: memcli trust --status && memcli trust
     """
     from memcli.app.trust import accept_memories, believed, standing
 
     if sum((bool(options.refs), options.imported, options.status, options.revoke)) > 1:
-        raise UsageError("memories, --imported, --status and --revoke do not go together", "give one of them")
+        raise UsageError("memories, --imported, --status and --revoke cannot be combined", "use one of them")
     workspace = session.open()
     trust = workspace.trust
     if options.refs:
@@ -94,14 +93,14 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
 def _told(accepted: bool, root: str, spaces: Sequence[Standing]) -> str:
     from memcli.render.grid import grid
 
-    head = f"{root} is trusted here" if accepted else f"{root} came with a clone that nobody here has accepted"
+    head = f"{root} is trusted" if accepted else f"{root} was cloned and is not trusted yet"
     if not spaces:
         return head
     rows = [[s.space, str(s.memories), str(s.untrusted), str(s.unreviewed)] for s in spaces]
     lines = [head, grid(["space", "memories", "with instructions", "unreviewed"], rows)]
     if any(s.untrusted for s in spaces):
-        lines.append("Those with instructions in them stay out of recall: `memcli list` marks them with !,")
-        lines.append("`memcli get ID` shows one, `memcli trust ID` accepts it as it is.")
+        lines.append("Memories with instructions are excluded from recall: `memcli list` marks them with !,")
+        lines.append("`memcli get ID` shows one, `memcli trust ID` accepts it.")
     if not accepted:
-        lines.append("`memcli trust` accepts the store as it is.")
+        lines.append("`memcli trust` accepts the store.")
     return "\n".join(lines)

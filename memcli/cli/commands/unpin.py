@@ -15,7 +15,7 @@ class UnpinOptions(Options):
 
 @verb(UnpinOptions)
 def command(session: Session, options: UnpinOptions) -> None:
-    """Let memories compete again by what they say."""
+    """Unpin memories: recall ranks them by relevance again."""
     from memcli.app.edit import pin
     from memcli.render.listing import summary_json
 

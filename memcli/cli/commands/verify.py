@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from memcli.app.verify import Finding
 
 _MEND = (
-    "read what these memories say and `memcli edit` what no longer holds; `memcli verify --reanchor` accepts code that "
-    "changed, `memcli edit ID --set anchors=FILE:10-42` names another place for what is gone"
+    "review these memories and `memcli edit` those that no longer hold; `memcli verify --reanchor` accepts code that "
+    "changed, `memcli edit ID --set anchors=FILE:10-42` sets a new anchor"
 )
 
 
 class VerifyOptions(Options):
     """What `memcli verify` takes."""
 
-    paths: list[str] = argument("[PATH...]", "Only anchors in these files and folders.", many=True)
-    changed: str | None = option(metavar="REV", help="Only anchors in files that changed since this commit.")
-    reanchor: bool = flag(help="Accept the code as it is now, where it moved or changed.")
+    paths: list[str] = argument("[PATH...]", "Check only anchors in these files and folders.", many=True)
+    changed: str | None = option(metavar="REV", help="Check only anchors in files that changed since this commit.")
+    reanchor: bool = flag(help="Accept the current code where it moved or changed.")
 
 
 @verb(VerifyOptions)
 def command(session: Session, options: VerifyOptions) -> int:
-    """Check the code that memories are anchored to: in every space, or in the one of --space.
+    """Check the code that memories are anchored to, in all spaces or in --space.
 
-    Tells what moved, what is stale (the code changed) and what is gone. Exits with 6 when one of these is a
-    decision, constraint, negative or procedure that is stale or gone.
+    Lists anchors that moved, are stale (the code changed) or gone. Exits with 6 if the memory of a stale or gone anchor is a
+    decision, constraint, negative or procedure.
 
     Example: memcli verify --changed origin/main
     """
@@ -54,7 +54,7 @@ def command(session: Session, options: VerifyOptions) -> int:
     for place, path in zip(places, options.paths or (), strict=True):
         is_known = os.path.lexists(path) or any(_is_in(finding.file, place) for finding in findings)
         if not is_known and options.changed is None:  # else it may be anchored to, and not have changed
-            raise NotFoundError(f"no such file, and no anchor in it: {show(path)}", "name a file or a folder")
+            raise NotFoundError(f"no such file or anchor: {show(path)}", "name a file or a folder")
     accepted = accept(workspace, code, findings) if options.reanchor else []
     left = [finding for finding in findings if finding not in accepted]
     failures = [finding for finding in left if finding.is_failure]

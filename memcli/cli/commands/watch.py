@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 class WatchOptions(Options):
     """What `memcli watch` takes."""
 
-    paths: list[str] = argument("[FILE...]", "Only these files and folders.", many=True)
-    glob: list[str] = option(metavar="PATTERN", help="Only files like this; may be repeated.", many=True)
-    git: bool = flag("--git/--no-git", help="New commits too.", default=True)
-    embed: bool = flag(help="Make vectors when there is time, not only the index.")
-    once: bool = flag(help="Catch up with what changed since the last time, and end.")
-    status: bool = flag(help="Say whether one is at work, and what it did.")
+    paths: list[str] = argument("[FILE...]", "Watch only these files and folders.", many=True)
+    glob: list[str] = option(metavar="PATTERN", help="Watch only files that match this glob. Repeatable.", many=True)
+    git: bool = flag("--git/--no-git", help="Ingest new commits too.", default=True)
+    embed: bool = flag(help="Compute vectors when idle, not only the index.")
+    once: bool = flag(help="Ingest what changed since the last run, then exit.")
+    status: bool = flag(help="Show whether a watch is running, and what it did.")
 
 
 @verb(WatchOptions)
 def command(session: Session, options: WatchOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
-    The first run takes the work tree as it is for known; later ones begin by catching up with what they missed.
-    What .gitignore covers is left alone, and so is .memory itself. The index is kept up to date on the way.
+    The first run records the work tree as a baseline; later runs first ingest what changed in between. Files matched by
+    .gitignore, and .memory itself, are ignored. The index is kept up to date.
 
     Example: memcli watch docs --glob '*.md'
     """
@@ -42,7 +42,7 @@ def command(session: Session, options: WatchOptions) -> None:
 
     if options.status:
         if options.paths or options.glob or options.once or options.embed:
-            raise UsageError("--status goes with no other option", "run `memcli watch --status`")
+            raise UsageError("--status cannot be used with other options", "run `memcli watch --status`")
         _show_status(session)
         return
     _watch(
@@ -52,7 +52,7 @@ def command(session: Session, options: WatchOptions) -> None:
 
 
 def _watch(session: Session, options: WatchRequest) -> None:
-    """Watches until asked to stop; also when the store goes away and comes back."""
+    """Watches until stopped, also across removal and return of the store."""
     import os
 
     from memcli.cli.stopping import stoppable
@@ -61,7 +61,7 @@ def _watch(session: Session, options: WatchRequest) -> None:
     with stoppable() as stop:
         workspace = session.open(create=True)
         while _run(session, workspace, options, stop):
-            session.output.note(f"the store is gone or another one: going on once {workspace.root} is there")
+            session.output.note(f"the store was removed or replaced: waiting for {workspace.root}")
             while not os.path.isdir(workspace.root):
                 if stop.wait(1):
                     return
@@ -70,12 +70,12 @@ def _watch(session: Session, options: WatchRequest) -> None:
 
 
 def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
-    """Watches until asked to stop, or there is no store any more: then true."""
+    """Watches until stopped. Returns true if the store has disappeared."""
     from memcli.wiring.watch import open_watch
 
     with open_watch(workspace, options, stop) as (watch, work_tree):
         if not options.once:
-            session.output.note(f"watching {work_tree} into space {workspace.space}; Ctrl-C ends it")
+            session.output.note(f"watching {work_tree} into space {workspace.space}; press Ctrl-C to stop")
         for done in watch.run():
             _show(session, workspace, done)
         return watch.is_gone and not stop.is_set() and not options.once
@@ -86,14 +86,14 @@ def _show_status(session: Session) -> None:
 
     status = watch_status(session.open())
     lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
-    lines.append(f"{status['files']} files followed into space {status['space']}")
+    lines.append(f"{status['files']} files watched, into space {status['space']}")
     if status["last_commit"]:
-        lines.append(f"commits known up to {status['last_commit'][:10]}")
+        lines.append(f"commits ingested up to {status['last_commit'][:10]}")
     if batch := status["last_batch"]:
         counts = ", ".join(f"{batch[n]} {n}" for n in ("created", "updated", "retired", "proposed") if batch.get(n))
         lines.append(f"last batch {batch['at']}: {counts or 'nothing new'}")
     if trouble := status["last_trouble"]:
-        lines.append(f"last trouble {trouble['at']}: {trouble['message']}")
+        lines.append(f"last error {trouble['at']}: {trouble['message']}")
     session.output.answer(status, "\n".join(lines))
 
 

@@ -1,1 +1,1 @@
-"""Completions for the shells."""
+"""Shell completions."""

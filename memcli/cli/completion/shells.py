@@ -1,4 +1,4 @@
-"""What stands around the generated part of each shell's completions."""
+"""The fixed parts of each shell's completion script."""
 
 from __future__ import annotations
 

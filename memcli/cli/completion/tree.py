@@ -1,4 +1,4 @@
-"""Completions for bash, zsh and fish, made of the command tree. What comes out is kept in `completions/`.
+"""Completion scripts for bash, zsh and fish, generated from the command tree. The output is committed in `completions/`.
 
 After a change of commands, options or this module: `pytest tests/cli/test_completion.py --update-golden`.
 """
@@ -18,14 +18,14 @@ from memcli.record import Record
 
 
 class Value(Record):
-    """What completes a value: a source (of `memcli __complete`, or files, or dirs), or words, or nothing."""
+    """What completes a value: a source of `memcli __complete`, files, dirs, fixed words, or nothing."""
 
     source: str = ""
     words: tuple[str, ...] = ()
 
 
 class Parameter(Record):
-    """An option by all its names, where a flag has no value; or an argument, which has no names."""
+    """An option with all its names, or an argument without names. A flag has no value."""
 
     names: tuple[str, ...]
     help: str
@@ -35,7 +35,7 @@ class Parameter(Record):
 
 
 class Command(Record):
-    """A command, or a group of others, which it names with their help. The path of the program itself is empty."""
+    """A command, or a group with the names and help of its commands. The path of the program itself is empty."""
 
     path: tuple[str, ...]
     options: tuple[Parameter, ...]
@@ -65,7 +65,7 @@ _BY_METAVAR: Mapping[str, Value] = {
 
 
 def command_tree() -> list[Command]:
-    """The program, and below it every command, with every option that it has."""
+    """The program and all its commands with all their options."""
     return list(_walk(build(), (), None))
 
 

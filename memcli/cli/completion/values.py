@@ -1,6 +1,6 @@
 """Values for shell completion: spaces, paths, tags, kinds and ids, found in the files without parsing them.
 
-A shell asks at every press of the tab key, so this imports as little as it can and never fails.
+Shells call this on every press of the tab key, so it imports as little as possible and never fails.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 
 def complete(arguments: Sequence[str]) -> None:
-    """`__complete KIND [PREFIX [SPACE [ROOT]]]`: prints the values of KIND that begin with PREFIX, one a line."""
+    """`__complete KIND [PREFIX [SPACE [ROOT]]]`: prints the values of KIND that start with PREFIX, one per line."""
     kind, prefix, space, root = [*arguments, "", "", "", ""][:4]
     found: list[str] = []
     # Whatever goes wrong, the line being typed must not be disturbed.
@@ -34,9 +34,9 @@ def complete(arguments: Sequence[str]) -> None:
 
 
 def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
-    """What the store at `root`, or here, has of `kind` (spaces, paths, tags, kinds, ids, refs) beginning with `prefix`.
+    """The values of `kind` (spaces, paths, tags, kinds, ids, refs) in the store at `root`, or here, that start with `prefix`.
 
-    Raises OSError and MemcliError when it cannot be read.
+    Raises OSError and MemcliError if the store cannot be read.
     """
     found = check_root(_named(root)) if root else find_root(os.getcwd(), os.path.expanduser("~"))
     if found is None:
@@ -127,7 +127,7 @@ def _tags(data: bytes) -> Iterator[str]:
 
 
 def _plain(line: bytes) -> str:
-    """The text that the line holds; nothing when it is broken, as in a file that a merge has left undone."""
+    """The text in the line; empty if it is damaged, for example by an unfinished merge."""
     text = line.strip().removesuffix(b",")
     try:
         if b"\\" not in text:

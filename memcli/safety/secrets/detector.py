@@ -159,14 +159,15 @@ def check_policy(policy: Mapping[str, Json]) -> None:
         where = f"pii_redaction.patterns[{n}]"
         if not re.fullmatch(r"[a-z][a-z0-9_]{0,39}", item["name"]) or item["name"] in (*KINDS, SECRETS):
             raise UsageError(
-                f"{where}.name {item['name'][:40]!a} is no name for a pattern, or a detector has it",
-                "use a-z, 0-9 and _, at most 40, beginning with a letter",
+                f"{where}.name {item['name'][:40]!a} is not a valid pattern name, or a detector has this name",
+                "use at most 40 characters of a-z, 0-9 and _, the first a letter",
             )
         _own_pattern(item["regex"], f"{where}.regex")
     for n, mark in enumerate(policy.get("allow", ())):
         if not re.fullmatch(r"[0-9a-f]{8}", mark):
             raise UsageError(
-                f"pii_redaction.allow[{n}] {mark[:40]!a} is no mark", "8 hex digits, as `memcli scan` prints them"
+                f"pii_redaction.allow[{n}] {mark[:40]!a} is not a mark",
+                "use 8 hex digits, as `memcli scan` prints them",
             )
 
 
@@ -178,11 +179,13 @@ def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
     for n, name in enumerate(detectors):
         if name.removeprefix("-") not in groups:
             raise UsageError(
-                f"pii_redaction.detectors[{n}] {name[:40]!a} is no detector",
-                f"there are {SECRETS}, {EMAIL}, and kinds such as aws_key; - before a name switches it off",
+                f"pii_redaction.detectors[{n}] {name[:40]!a} is not a detector",
+                f"use {SECRETS}, {EMAIL} or a kind such as aws_key; a leading - switches it off",
             )
     if not detectors:
-        raise UsageError("pii_redaction.detectors is empty", f'write ["-{SECRETS}", "-{EMAIL}"] to switch all off')
+        raise UsageError(
+            "pii_redaction.detectors is empty", f'use ["-{SECRETS}", "-{EMAIL}"] to switch all detectors off'
+        )
     named = [groups[name] for name in detectors if not name.startswith("-")]
     kinds = frozenset().union(*named) if named else frozenset(KINDS)
     return kinds.difference(*(groups[name[1:]] for name in detectors if name.startswith("-")))
@@ -198,7 +201,8 @@ def _own_pattern(regex: str, where: str) -> Any:
     except re2.error as error:
         told = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
         raise UsageError(
-            f"{where} is no RE2 pattern: {told}", "see github.com/google/re2/wiki/Syntax: no look-around"
+            f"{where} is not an RE2 pattern: {told}",
+            "see github.com/google/re2/wiki/Syntax; lookaround is not supported",
         ) from None
 
 

@@ -204,7 +204,7 @@ class _Walk:
         if isinstance(value, str):
             return self._named(value, name, where) if depth else self._text(value, where, is_name=name in _NAMES)
         if depth > _MAX_DEPTH:
-            raise UsageError(f"{where[:60]} is nested deeper than {_MAX_DEPTH}", "store it flatter, or as text")
+            raise UsageError(f"{where[:60]} is nested deeper than {_MAX_DEPTH}", "flatten it, or store it as text")
         if isinstance(value, list | tuple):
             return [self._value(item, name, f"{where}[{n}]", depth + 1) for n, item in enumerate(value)]
         if isinstance(value, Mapping):
