@@ -121,7 +121,7 @@ def test_trust_is_given_line_by_line(keys: Path) -> None:
     for name, message in (("ssh", "is a private key"), ("ec.pub.pem", "not of the kind")):
         with pytest.raises(UsageError, match=message):
             trusted_fingerprints((keys / name).read_bytes(), name)
-    with pytest.raises(UsageError, match="no public key"):
+    with pytest.raises(UsageError, match="not a public key"):
         trusted_fingerprints(b"-----BEGIN PUBLIC KEY-----\n!!\n-----END PUBLIC KEY-----\n", "x")
 
 

@@ -202,8 +202,8 @@ def test_a_file_that_is_not_canonical_in_a_commit(team: Team, ask: Any) -> None:
 @pytest.mark.parametrize(
     ("revision", "code", "says"),
     [
-        ("nonsense", 3, "git knows no commit"), ("HEAD~99", 3, "git knows no commit"), ("HEAD:README", 3, "git knows no"),
-        ("a b", 3, "git knows no commit"), ("0" * 40, 3, "git knows no commit"), ("x\x1b[31m", 2, "not a commit"),
+        ("nonsense", 3, "unknown commit"), ("HEAD~99", 3, "unknown commit"), ("HEAD:README", 3, "unknown commit"),
+        ("a b", 3, "unknown commit"), ("0" * 40, 3, "unknown commit"), ("x\x1b[31m", 2, "not a commit"),
         ("A...B", 2, ""), ("--output=x", 2, ""), ("-p", 2, ""), ("x\n", 2, "not a commit"),
     ],
 )  # fmt: skip

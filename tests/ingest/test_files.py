@@ -141,7 +141,7 @@ def test_what_is_outside_of_the_work_tree_is_refused(repo: Repo, tmp_path: Path,
     """Its name would be that of a file inside."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "todo.txt").write_text("todo\n")
-    with pytest.raises(UsageError, match="lies outside of"):
+    with pytest.raises(UsageError, match="is outside"):
         FileSource([str(tmp_path / name)], str(repo.root))
 
 

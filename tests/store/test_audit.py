@@ -64,7 +64,7 @@ def test_a_torn_line_is_told_once_and_gone_on_after(tmp_path: Path) -> None:
     log.record("main", "create", new("d"))
     found = verify(log.read("main"))
     assert (found.entries, found.broken, found.torn, len(told)) == (3, 0, (2,), 1)
-    assert "torn line" in told[0]
+    assert "incomplete line" in told[0]
 
 
 @pytest.mark.parametrize("obstacle", ["folder", "link"])
@@ -81,7 +81,7 @@ def test_what_cannot_be_written_is_told_and_can_be_known_before(tmp_path: Path, 
         log.check("main")
     log.record("main", "create", new("a"))
     assert len(told) == 1
-    assert "it is done, but stands in no audit log" in told[0]
+    assert "done, but not recorded in the audit log" in told[0]
     assert not (tmp_path / "elsewhere").exists()
     with pytest.raises(StoreError):
         log.read("main")

@@ -122,7 +122,7 @@ def test_a_newer_file_is_read_only(store: Store, tmp_path: Path) -> None:
 def test_a_file_under_another_name_is_refused(store: Store, tmp_path: Path) -> None:
     put(store, "a")
     space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
-    with pytest.raises(CorruptError, match="holds space 'main'"):
+    with pytest.raises(CorruptError, match="contains space 'main'"):
         store.open("other").load()
 
 

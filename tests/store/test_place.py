@@ -72,7 +72,7 @@ def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, m
     store = clone(origin, monkeypatch)
     first = run("recall", "postgresql", "--backend", "basic")
     assert first.code == 0
-    assert "came from elsewhere" in first.err
+    assert "came from another machine" in first.err
     assert plants_left(store) == []
     second = run("list")
     assert (second.code, second.err) == (0, "")
@@ -105,7 +105,7 @@ def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypat
     git(origin, "commit", "-qm", "planted")
     git(store.parent, "pull", "-q", "--ff-only")
     assert plants_left(store) != []
-    assert "came from elsewhere" in run("list").err
+    assert "came from another machine" in run("list").err
     assert plants_left(store) == []
     assert json.loads(run("trust", "--status", "--json").out)["accepted"]
     git(store.parent, "reset", "-q", "--hard")
