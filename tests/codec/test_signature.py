@@ -118,7 +118,7 @@ def test_trust_is_given_line_by_line(keys: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(UsageError, match="no ed25519 public key"):
             trusted_fingerprints(lines.encode(), "x")
-    for name, message in (("ssh", "is a private key"), ("ec.pub.pem", "not of the kind")):
+    for name, message in (("ssh", "is a private key"), ("ec.pub.pem", "not an ed25519 key")):
         with pytest.raises(UsageError, match=message):
             trusted_fingerprints((keys / name).read_bytes(), name)
     with pytest.raises(UsageError, match="not a public key"):
