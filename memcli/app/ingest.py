@@ -20,7 +20,8 @@ from memcli.ports import Shelf, Source
 from memcli.record import field, replace
 
 _PER_WRITE = 2000
-_NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError)
+_NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
+"""What is wrong with the store or the system; any other error is of the item that was being stored."""
 
 _Prepared = tuple[Candidate | None, Sequence[Place]]
 """A candidate, None where there is nothing to tell, and the places that it replaces."""
@@ -139,7 +140,7 @@ def _prepared(
                 candidate = prepare(workspace, given)
             except UsageError:
                 done.skipped["unfit"] += 1  # too long, or empty once cleaned: the rest is worth having
-            except MemcliError:
+            except (MemcliError, OSError):
                 raise
             except Exception as error:  # noqa: BLE001
                 done.failed.append(_failure(given, error))

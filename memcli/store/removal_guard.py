@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
+from memcli.errors import StoreError
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
@@ -55,7 +56,16 @@ class Guard:
         if was_private and not is_private:
             set_ignored(self._layout, before.name, ignored=False)
         if erased:
-            self._erasures.finish(before.name)
+            self._erase(before.name)
         if run:
             many = "1 memory is" if len(before.objects) == 1 else f"{len(before.objects)} memories are"
             self._warn(f"{many} in the trash for {grace:g} days: `memcli restore --run {run}`")
+
+    def _erase(self, space: str) -> None:
+        try:
+            self._erasures.finish(space)
+        except StoreError as error:
+            raise StoreError(
+                f"it was removed from space {space!r}, but traces of it are left: {error.message}",
+                "`memcli fsck --repair` erases them",
+            ) from None

@@ -73,6 +73,19 @@ def test_one_that_cannot_be_stored(
     monkeypatch.undo()
 
 
+def test_a_disk_that_fails_is_no_fault_of_an_item(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    ingest(workspace, three())
+    before = texts(workspace)
+    more = Given([{"path": f"more/{n}", "raw": f"More {n}.", "metadata": {"source": f"{n}.md"}} for n in range(3)])
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"):
+        patch.setattr("memcli.store.snapshot.read_at", fails)
+        ingest(workspace, more)
+    assert texts(workspace) == before
+
+
 def test_a_commit_that_cannot_be_read(repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = open_at(tmp_path)
     repo.commit("one", {"a.py": "a = 1\n"})

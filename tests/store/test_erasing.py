@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.store import erasures
 from tests.conftest import Run, open_at
 
 SECRET = "zebraquartz"
@@ -162,7 +163,7 @@ def test_the_next_writer_finishes_what_a_killed_one_began(
     assert holding(tmp_path) == []
     assert not marker.exists()
     assert filled("audit", "--verify").code == 0
-    assert "sound" in filled("fsck").err
+    assert "no damage" in filled("fsck").err
 
 
 def test_a_purge_that_was_killed_before_its_write_erases_nothing(
@@ -196,6 +197,26 @@ def test_an_erasure_that_was_held_up_is_finished_later(
     assert filled("remember", "One more thing.").code == 0
     assert holding(tmp_path) == []
     assert holding(tmp_path, "another memory") == []
+
+
+def test_an_erasure_that_fails_behind_the_write_says_what_was_done(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, calls = erasures.read_regular, []
+
+    def fails_behind_the_write(path: str, limit: int) -> bytes | None:
+        calls.append(path)
+        if SECRET.encode() not in (tmp_path / ".memory/spaces/main.json").read_bytes():
+            raise OSError(5, "Input/output error")
+        return real(path, limit)
+
+    name = path_of(filled)
+    with monkeypatch.context() as patch:
+        patch.setattr(erasures, "read_regular", fails_behind_the_write)
+        done = filled("forget", name, "--purge", "--yes", "--now")
+    assert (done.code, "was removed" in done.err, "fsck --repair" in done.err) == (8, True, True)
+    assert filled("fsck", "--repair").code == 0
+    assert holding(tmp_path) == []
 
 
 def test_what_dead_writers_left_goes_too(filled: Run, tmp_path: Path) -> None:
