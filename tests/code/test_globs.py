@@ -102,7 +102,7 @@ def trigger_globs(covered: Sequence[frozenset[str]]) -> Iterator[tuple[str, froz
 
 @pytest.mark.parametrize("glob", ["!a", "{a,b}", "a[", "a\\", "/", "./", "[[:nope:]]", "[/]"])
 def test_a_glob_that_matches_nothing_is_an_error(glob: str):
-    with pytest.raises(UsageError, match="trigger is no path glob"):
+    with pytest.raises(UsageError, match="trigger is not a path glob"):
         glob_expression(glob, "trigger")
 
 

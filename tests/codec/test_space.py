@@ -118,7 +118,7 @@ def test_a_newer_file_can_be_read() -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
-    with pytest.raises(UsageError, match="text has NUL" if value == "a\0b" else field):
+    with pytest.raises(UsageError, match="text contains NUL" if value == "a\0b" else field):
         checked_fields({field: value})
 
 

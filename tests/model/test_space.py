@@ -33,7 +33,7 @@ def test_a_reference_names_an_id_a_path_or_the_beginning_of_one_id(ref: str, nam
 @pytest.mark.parametrize(
     ("ref", "kind", "message"),
     [
-        ("a", UsageError, "'a' fits 2 ids in space 'default'"),
+        ("a", UsageError, "'a' matches 2 ids in space 'default'"),
         ("", NotFoundError, "no memory '' in space 'default'"),
         ("notes", NotFoundError, "no memory 'notes' in space 'default'"),
     ],

@@ -60,7 +60,7 @@ def test_a_symbol_is_a_whole_word() -> None:
 
 @pytest.mark.parametrize("glob", ["**/*.{js,ts}", "!src/**"])
 def test_what_would_never_match_is_refused(glob: str) -> None:
-    with pytest.raises(UsageError, match="no path glob"):
+    with pytest.raises(UsageError, match="not a path glob"):
         check_triggers([f"path:{glob}"])
 
 
