@@ -168,7 +168,7 @@ def test_two_proposals_at_one_path_are_both_kept(run: Run) -> None:
     several = run("inbox", "accept", "z/z")
     assert (several.code, all(name in several.err for name in ids.values())) == (2, True)
     both = run("inbox", "accept", "--all")
-    assert (both.code, "both wait for 'z/z'; nothing was accepted" in both.err) == (4, True)
+    assert (both.code, "are both proposed for 'z/z'; nothing was accepted" in both.err) == (4, True)
     assert run("inbox", "accept", ids["The first text."]).code == 0
     late = run("inbox", "accept", ids["The second text."])
     assert (late.code, "the memory at 'z/z' has changed since" in late.err) == (4, True)
