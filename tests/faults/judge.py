@@ -12,7 +12,10 @@ from tests.faults.commands import AFTERWARDS, NEXT, REPAIR, SECRET, Case, is_kno
 from tests.faults.scene import STORE, TEMP, Ended, Scene
 
 Files = dict[str, bytes]
-MAY_BE_THERE = re.compile(r"was written|was removed|may not survive|power failure|cannot tell whether|stored memory|saved, but|was created", re.IGNORECASE)
+MAY_BE_THERE = re.compile(
+    r"was written|was removed|may not survive|power failure|cannot tell whether|stored memory|saved, but|was created",
+    re.IGNORECASE,
+)
 """What a message says when the new state may be there although the command failed."""
 IS_THERE = re.compile(r"the command itself succeeded")
 """What it says when the command did all but tell."""
