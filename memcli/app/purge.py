@@ -75,7 +75,10 @@ def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *,
         return replace(change, erase=now)
 
     workspace.store.update(workspace.space, apply)
-    return replace(purged, quotes=tuple(workspace.find_quotes(purged.memories))) if is_erased else purged
+    if is_erased:
+        with workspace.behind_the_write():
+            return replace(purged, quotes=tuple(workspace.find_quotes(purged.memories)))
+    return purged
 
 
 def _trashed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Run, list[Memory]]]:

@@ -522,10 +522,10 @@ def test_a_hook_that_would_miss_its_name_is_left_alone(place: Repo, capsys: pyte
 
 def test_a_store_that_git_sees_is_told_of(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["hook", "install"]) == 0
-    assert "leaves it changed" not in capsys.readouterr().err
+    assert "hooks change tracked files" not in capsys.readouterr().err
     place.write(".gitignore", "")
     assert main(["hook", "install"]) == 0
-    assert "leaves it changed" in capsys.readouterr().err
+    assert "hooks change tracked files" in capsys.readouterr().err
 
 
 def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(

@@ -184,7 +184,7 @@ def test_an_index_of_a_commit_is_written_through_no_link(team: Team, ask: Any, t
 def test_a_store_of_a_commit_is_not_written(team: Team) -> None:
     workspace = open_workspace({"root": str(team.root), "rev": "HEAD"}, os.environ)
     for act in (workspace.store.update, workspace.store.delete):
-        with pytest.raises(StoreError, match="cannot be changed"):
+        with pytest.raises(StoreError, match="cannot change the store"):
             act("main", lambda space: space)
 
 

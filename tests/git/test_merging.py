@@ -195,7 +195,7 @@ def test_a_clone_without_the_driver(team: Team, tmp_path: Path, capfd: pytest.Ca
     assert set(clone.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
     clone.git("config", "merge.memcli.driver", "/nowhere/memcli merge-driver %O %A %B")
     main(["doctor", "--root", str(clone.root)])
-    assert "is gone: /nowhere/memcli" in capfd.readouterr().out
+    assert "does not exist: /nowhere/memcli" in capfd.readouterr().out
 
 
 def test_a_driver_that_is_gone_leaves_a_conflict(team: Team) -> None:

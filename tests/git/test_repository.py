@@ -33,7 +33,9 @@ def test_says_what_is_wrong(repo: Repo, tmp_path: Path):
     assert_fails(NotFoundError, "no commits yet", lambda: list(CommitSource(str(repo.root), "HEAD").candidates()))
     repo.commit()
     for span in ("nothing..HEAD", "v1..v2", "HEAD~9..", "0123456789012345678901234567890123456789", "a b"):
-        assert_fails(NotFoundError, "no such commit", lambda s=span: list(CommitSource(str(repo.root), s).candidates()))
+        assert_fails(
+            NotFoundError, "unknown commit or range", lambda s=span: list(CommitSource(str(repo.root), s).candidates())
+        )
 
 
 @pytest.mark.parametrize("revisions", ["", "-p", "--output=x", "--all", "HEAD\n", "HEAD\0"])

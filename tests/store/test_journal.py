@@ -192,7 +192,7 @@ def test_when_somebody_is_at_it_the_outcome_is_unknown(workspace: Workspace, mon
     thread = threading.Thread(target=take)
     with locked(lock_of(workspace), "it"):
         thread.start()
-        with pytest.raises(StoreError, match="unknown"):
+        with pytest.raises(StoreError, match="cannot tell whether"):
             store.submit("main", request(workspace, "Perhaps."))
     thread.join()
     assert taken.is_set()

@@ -193,4 +193,4 @@ def test_what_killed_writers_left_is_found_everywhere(filled: Workspace, run: Ru
     assert name in run("fsck").out
     run("fsck", "--repair")
     assert not left.exists()
-    assert "sound" in run("fsck").err
+    assert "no damage" in run("fsck").err

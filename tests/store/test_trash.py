@@ -102,7 +102,7 @@ def test_no_link_leads_out_of_the_store(open_trash: Open, tmp_path: Path) -> Non
 def test_a_space_file_is_no_run(tmp_path: Path) -> None:
     from memcli.codec.space import encode_space
 
-    with pytest.raises(CorruptError, match="does not say what removed it"):
+    with pytest.raises(CorruptError, match="no record of what removed it"):
         decode_run("x", encode_space(Space("main")), "here")
 
 

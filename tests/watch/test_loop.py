@@ -97,7 +97,7 @@ def test_polling_is_announced_once():
     event = Scanned(5.0, 0.0, 0.1, NOTHING, has_new_watches=True, is_polling=True)
     state, (warning, _) = step(Loop(), event)
     assert isinstance(warning, Warn)
-    assert "looking every 20 s" in warning.text
+    assert "polling every 20 s" in warning.text
     assert step(state, event)[1] == (Tell(NOTHING),)
 
 

@@ -161,7 +161,7 @@ def test_a_commit_that_is_gone(repo: Repo):
     told, state = once(repo.root, WatchState("1" * 40), warn=warnings.append)
     assert told == Batch(("a.txt",), left="1" * 40)
     assert state.head == repo.git("rev-parse", "HEAD")
-    assert "1111111111 is gone" in warnings[0]
+    assert "1111111111 no longer exists" in warnings[0]
 
 
 def test_narrowed_to_paths_and_globs(repo: Repo, monkeypatch: pytest.MonkeyPatch):
