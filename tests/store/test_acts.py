@@ -132,7 +132,7 @@ def test_fsck_finds_and_finishes_it(run: Run, tmp_path: Path, monkeypatch: pytes
     assert len(json.loads(run("audit", "--json").out)) == 1
     run("fsck", "--repair")
     assert len(json.loads(run("audit", "--json").out)) == 2
-    assert "sound" in run("fsck").err
+    assert "no damage" in run("fsck").err
     assert not [name for name in os.listdir(tmp_path / ".memory" / "local") if ".tmp-" in name]
 
 

@@ -76,7 +76,7 @@ def test_what_a_clone_brings_is_put_aside_and_reported(origin: Path, run: Run, m
     assert plants_left(store) == []
     second = run("list")
     assert (second.code, second.err) == (0, "")
-    assert "tracked by git" in run("doctor").out
+    assert "git tracks" in run("doctor").out
     assert "tracked by git" in run("fsck").out
     assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
     signer(Layout(str(store)), {})(b"secret")
