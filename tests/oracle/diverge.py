@@ -126,13 +126,13 @@ def _both(model: Model, left: Fields, right: Fields) -> None:
         name = f"?{model.made}"
         model.objects[name] = {**deepcopy(memory), "id": name}
         model.until[name] = set(model.until.get(memory["id"], ()))
-        model.free[name] = {"links", "superseded_by", "chunks"}
+        model.free[name] = {"links", "superseded_by", "valid_until", "chunks"}
 
 
 def _free_references(model: Model, names: Iterable[str]) -> None:
-    """Leaves open which ids the memories refer to, where some have got new ones."""
+    """Leaves open which ids the memories refer to, and thus what ended one, where some have got new ids."""
     for name in names:
-        model.free.setdefault(name, set()).update({"links", "superseded_by", "chunks"})
+        model.free.setdefault(name, set()).update({"links", "superseded_by", "valid_until", "chunks"})
 
 
 def _free_paths(model: Model) -> None:
