@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT, memory, open_at, rewrite
 
-HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "textual", "pydantic", "watchdog", "pathspec", "asyncio"}
+HEAVY = {"numpy", "onnxruntime", "tokenizers", "rich", "textual", "pydantic", "watchdog", "pathspec", "asyncio", "yaml"}
 PROBE = """
 import sys
 sys.argv = ["memcli", *sys.argv[1:]]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -34,25 +36,52 @@ def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]
         ("a: b", {"a": "b"}),
         ("a: 'it''s'\nb: \"x\\ny\"", {"a": "it's", "b": "x\ny"}),
         ("a: [x, 'y, z', \"q\", 3]", {"a": ["x", "y, z", "q", 3]}),
-        ("a:\n  - x\n  - 'y'\n- z\nb: 1", {"a": ["x", "y", "z"], "b": 1}),
+        ("a:\n- x\n- 'y'\nb: 1", {"a": ["x", "y"], "b": 1}),
         ("a: true\nb: ~\nc:\nd: 007\ne: 1.10", {"a": True, "b": None, "c": None, "d": "007", "e": "1.10"}),
         ("# c\na: b # c\nd: x#y\ne: 'q' # c", {"a": "b", "d": "x#y", "e": "q"}),
         ("two words: 2024-01-02 10:00", {"two words": "2024-01-02 10:00"}),
         ("a: []", {"a": None}),
         ("url: https://example.org", {"url": "https://example.org"}),
+        ("a: |\n  x\n   y\nb: >-\n  two\n  lines\nc: one\n  more", {"a": "x\n y\n", "b": "two lines", "c": "one more"}),
+        ("a: {b: c, d: [1]}\ne:\n  - f: g\n? h", {"a": {"b": "c", "d": [1]}, "e": [{"f": "g"}], "h": None}),
+        ("a: [b, [c, []]]", {"a": ["b", ["c", None]]}),
+        ("1: 2\nyes: no\n2024-01-02: 0x1f", {"1": 2, "yes": "no", "2024-01-02": "0x1f"}),
+        ("a: 1e3\nb: .inf\nc: 1:30\nd: -5\ne: '5'\nf: 1234567890123456", {
+            "a": "1e3", "b": ".inf", "c": "1:30", "d": -5, "e": "5", "f": "1234567890123456"}),
+        ("שם: ערך\n名前: [値, 😀]", {"שם": "ערך", "名前": ["値", "😀"]}),
+        ("a: " + "x" * 3_000, {"a": "x" * 3_000}),
+        ("a:\tb\t# c\nd: [e,\tf]\ng: 'h \ti'\nj: k\tl\t", {"a": "b", "d": ["e", "f"], "g": "h i", "j": "k l"}),
+        ("# nothing", {}),
         ("", {}),
         *((strange, None) for strange in (
-            "a: &x y", "a: *x", "a: !!python/object:x y", "a: {b: c}", "a: |\n  text", "a: >-\n  text", "a:\n  b: c",
-            "a: [b, [c]]", "a: [b", "a: 'b", 'a: "\\q"', "a: b: c", "a: b\na: c", "? a", "<<: *x", 'a: "\\ud800"',
-            "text", "- x", "a:\n  - b: c", "a: " + "x" * 3_000, "%YAML 1.2",
+            "a: &x y", "a: *x", "&a b: c", "!!str a: b", "a: !!python/object:x y", "a: ! b", "[a]: b", "? [a]\n: b",
+            "a: [b", "a: 'b", 'a: "\\q"', "a: b: c", "a: b\na: c", "a: {b: c, b: d}", "<<: {a: b}", "<<: *x",
+            'a: "\\ud800"', '"\\ud800": a', "text", "- x", "a:\n  - x\n- y", "a:\n\tb: c", "a: \x07", "%YAML 1.2",
+            "a: " + "[" * 9 + "]" * 9, "a: " + "[" * 60_000, "a: " + "x" * 66_000,
         )),
     ],
 )  # fmt: skip
-def test_front_matter_is_read_or_left(text: str, fields: dict[str, object] | None) -> None:
+@pytest.mark.parametrize("has_libyaml", [True, False])
+def test_front_matter_is_read_or_left(
+    text: str, fields: dict[str, object] | None, has_libyaml: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_libyaml:
+        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
     whole = f"---\n{text}\n---\n\nBody.\n" if text else "---\n---\nBody.\n"
     found, body = frontmatter.split(whole)
     assert found == fields
     assert body == (whole if fields is None else "Body.\n")
+
+
+def test_aliases_in_front_matter_are_not_expanded() -> None:
+    lists = "".join(f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n" for below, name in pairwise("abcdefghijkl"))
+    text = f"---\na: &a [x, x, x]\n{lists}---\nBody.\n"
+    tracemalloc.start()
+    try:
+        assert frontmatter.split(text) == (None, text)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_only_looks_like_front_matter_is_text() -> None:
