@@ -68,7 +68,8 @@ def _fields(text: str) -> dict[str, Value] | None:
         if isinstance(next(events), yaml.StreamEndEvent):
             return {}
         value = _value(events, next(events), 0)
-        list(events)  # an error may follow
+        if len(list(events)) > 2:  # more than the ends of document and stream; an error may follow too
+            return None
     except (yaml.YAMLError, ValueError, _UnsupportedError):
         return None
     return value if isinstance(value, dict) else None

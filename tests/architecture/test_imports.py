@@ -47,6 +47,7 @@ def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
         ["list"],
         ["remember", "More."],
         ["pin", "notes/a"],
+        ["hook", "run", "post-commit"],
     ],
 )
 def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:

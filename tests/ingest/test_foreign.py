@@ -57,6 +57,7 @@ def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]
             "a: &x y", "a: *x", "&a b: c", "!!str a: b", "a: !!python/object:x y", "a: ! b", "[a]: b", "? [a]\n: b",
             "a: [b", "a: 'b", 'a: "\\q"', "a: b: c", "a: b\na: c", "a: {b: c, b: d}", "<<: {a: b}", "<<: *x",
             'a: "\\ud800"', '"\\ud800": a', "text", "- x", "a:\n  - x\n- y", "a:\n\tb: c", "a: \x07", "%YAML 1.2",
+            "a: b\n--- c: d", "a: b\n--- c",
             "a: " + "[" * 9 + "]" * 9, "a: " + "[" * 60_000, "a: " + "x" * 66_000,
         )),
     ],

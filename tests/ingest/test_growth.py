@@ -33,6 +33,24 @@ WORK: dict[str, Callable[[str], object]] = {
     "is_generated": noise.is_generated,
 }
 
+HOSTILE_YAML = {
+    "flow lists": "a: " + "[" * 1_000_000,
+    "mappings in a line": "a: " + "{a: " * 16_000,
+    "lists in a line": "- " * 32_000,
+    "keys in a line": "? " * 32_000,
+    "mappings": "".join(f"{' ' * n}a:\n" for n in range(350)),
+    "anchors": "".join(f"k{n}: &a{n} v\n" for n in range(4_000)),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE_YAML.values(), ids=HOSTILE_YAML)
+@pytest.mark.parametrize("has_libyaml", [True, False])
+def test_hostile_front_matter_is_text(text: str, has_libyaml: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_libyaml:
+        monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    whole = f"---\n{text}\n---\nBody.\n"
+    assert frontmatter.split(whole) == (None, whole)
+
 
 @pytest.mark.parametrize("work", WORK)
 def test_work_is_in_proportion_to_the_file(work: str) -> None:
