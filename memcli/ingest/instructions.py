@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from memcli.git.reading import UnfitError, to_text
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
-from memcli.ingest.outline import Part, fenced, parts
+from memcli.ingest.markdown import verbatim
+from memcli.ingest.outline import Part, parts
 from memcli.model.ids import short_digest
 from memcli.model.names import marked, slug
 
@@ -67,8 +68,8 @@ def _texts(part: Part) -> Iterator[tuple[str, bool]]:
     item: list[str] | None = None
     lead = ""
     margin = 0
-    for line, is_fenced in fenced(part.lines):
-        bullet = None if is_fenced else _BULLET.match(line)
+    for line, is_verbatim in verbatim(part.lines):
+        bullet = None if is_verbatim else _BULLET.match(line)
         if bullet and (item is None or len(bullet[1]) < margin + _NESTED):
             if item is None:
                 lead, margin = _lead(rest), len(bullet[1])

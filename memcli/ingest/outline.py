@@ -1,15 +1,13 @@
-"""Outline: Markdown cut into sections by its headings. What is fenced is no heading."""
+"""Outline: a document cut into sections by its headings."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from memcli.ingest import markdown
 from memcli.ingest.frontmatter import frame_lines
-
-_LEVELS = 6
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
+from memcli.ingest.heading import Heading
 
 
 class Part(NamedTuple):
@@ -19,50 +17,27 @@ class Part(NamedTuple):
     lines: Sequence[str]
     start: int = 1
     """The number of its first line, that of the heading where it has one."""
+    height: int = 0
+    """How many lines its heading takes."""
 
     @property
     def end(self) -> int:
         """The number of its last line."""
-        return self.start + len(self.lines) - (0 if self.headings else 1)
+        return self.start + self.height + len(self.lines) - 1
 
 
-def parts(text: str) -> Iterator[Part]:
+def parts(text: str, headings: Callable[[Sequence[str]], Iterator[Heading]] = markdown.headings) -> Iterator[Part]:
     """The sections in order; the lines before the first heading come first, under none."""
-    above: list[tuple[int, str]] = []
-    lines: list[str] = []
-    start = 1
+    lines = text.split("\n")
     head = frame_lines(text)
-    for number, (line, is_fenced) in enumerate(fenced(text.split("\n")), 1):
-        level, title = (0, "") if is_fenced or number <= head else _heading(line)
-        if not level:
-            lines.append(line)
-            continue
-        yield Part(tuple(name for _, name in above), lines, start)
+    above: list[tuple[int, str]] = []
+    start, height = 1, 0
+    for level, title, first, last in headings(lines[head:]):
+        yield Part(_names(above), lines[start + height - 1 : head + first - 1], start, height)
         above = [*((depth, name) for depth, name in above if depth < level), (level, title)]
-        lines, start = [], number
-    yield Part(tuple(name for _, name in above), lines, start)
+        start, height = head + first, last - first + 1
+    yield Part(_names(above), lines[start + height - 1 :], start, height)
 
 
-def fenced(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is in or of a fenced block."""
-    fence = ""
-    for line in lines:
-        match = _FENCE.match(line)
-        if fence:
-            is_end = match is not None and match[1].startswith(fence) and not line.strip(" \t`~")
-            yield line, True
-            fence = "" if is_end else fence
-        else:
-            fence = match[1] if match else ""
-            yield line, bool(fence)
-
-
-def _heading(line: str) -> tuple[int, str]:
-    """The level and the title of a heading; level 0 for any other line."""
-    text = line.strip(" \t")
-    level = len(text) - len(text.lstrip("#"))
-    if not 1 <= level <= _LEVELS or line.startswith(("    ", "\t")) or text[level : level + 1] not in ("", " ", "\t"):
-        return 0, ""
-    title = text[level:].strip(" \t")
-    bare = title.rstrip("#")
-    return level, bare.rstrip() if bare != title and bare[-1:] in ("", " ", "\t") else title
+def _names(above: Sequence[tuple[int, str]]) -> tuple[str, ...]:
+    return tuple(name for _, name in above)

@@ -1,11 +1,14 @@
-"""Pieces: a file's text cut where its author cut it: Markdown by heading, code by definition, prose by paragraph."""
+"""Pieces: a file's text cut where its author cut it: documents by heading, code by definition, prose by paragraph."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memcli.code.parts import cut
+from memcli.ingest import asciidoc, markdown, restructured
+from memcli.ingest.heading import Heading
 from memcli.ingest.outline import Part, parts
 from memcli.model.names import slug
 
@@ -17,7 +20,12 @@ _MAX_PIECES = 1_000
 _MAX_LEAF = 48
 _MAX_DEPTH = 3
 _MARKDOWN = (".md", ".markdown", ".mdx")
-_PARAGRAPHS = (".txt", ".text", ".rst", ".adoc", ".asciidoc", ".org")
+HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = {
+    **dict.fromkeys(_MARKDOWN, markdown.headings),
+    **dict.fromkeys((".rst", ".rest", ".txt", ".text"), restructured.headings),
+    **dict.fromkeys((".adoc", ".asciidoc"), asciidoc.headings),
+}
+"""By the end of the name. Plain text often has the headings of reStructuredText."""
 
 
 class Piece(NamedTuple):
@@ -47,20 +55,20 @@ def _whole(text: str) -> Piece:
 def _cut(name: str, kind: str | None, text: str) -> Iterable[Piece]:
     if len(text) <= WHOLE or (kind == "decision" and len(text) <= _RECORD):
         return [_whole(text)]
-    if name.endswith(_MARKDOWN):
-        return _sections(text)
     if kind == "code":
         return (
             Piece(slug(part.name) and part.name, part.text, symbol=part.name, spans=part.spans)
             for part in cut(name, text)
         )
-    if name.endswith(_PARAGRAPHS) or ("." not in name.rpartition("/")[2] and kind in ("guide", "log")):
-        return _paragraphs(text)
+    suffix = os.path.splitext(name)[1]
+    if suffix in HEADINGS or suffix == ".org" or (not suffix and kind in ("guide", "log")):
+        outline = list(parts(text, HEADINGS.get(suffix, restructured.headings)))
+        is_prose = len(outline) == 1 and suffix not in _MARKDOWN
+        return _paragraphs(text) if is_prose else _sections(outline)
     return [_whole(text)]
 
 
-def _sections(text: str) -> Iterator[Piece]:
-    outline = list(parts(text))
+def _sections(outline: Sequence[Part]) -> Iterator[Piece]:
     tops = {part.headings[0] for part in outline if part.headings}
     # The title of the document is no part of where its sections stand.
     title = 1 if len(tops) == 1 else 0

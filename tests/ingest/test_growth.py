@@ -9,7 +9,7 @@ import pytest
 
 from memcli.code import noise, parts
 from memcli.git.reading import UnfitError
-from memcli.ingest import decisions, frontmatter, instructions, notes, outline, pieces
+from memcli.ingest import asciidoc, decisions, frontmatter, instructions, notes, outline, pieces, restructured
 from tests.growth import SHAPES, grows_too_fast
 
 _RECORD = "# 1. Title\n\n{0}\n\n## Status\n\n{0}\n\n## Context\n\nx\n\n## Decision\n\n{0}"
@@ -27,6 +27,8 @@ WORK: dict[str, Callable[[str], object]] = {
     "instructions": lambda text: _taken(text, instructions.read_instructions, "CLAUDE.md"),
     "front matter": frontmatter.split,
     "outline": lambda text: list(outline.parts(text)),
+    "outline of reStructuredText": lambda text: list(outline.parts(text, restructured.headings)),
+    "outline of AsciiDoc": lambda text: list(outline.parts(text, asciidoc.headings)),
     "pieces": lambda text: pieces.pieces("a.md", None, text),
     "pieces of code": lambda text: pieces.pieces("a.py", None, text),
     "parts": lambda text: parts.cut("a.js", text),

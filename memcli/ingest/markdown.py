@@ -1,0 +1,206 @@
+"""Markdown: its headings, and which lines are fenced or commented out. Blocks begin and end as CommonMark says.
+
+One exception: a tag that HTML does not have, such as `<rules>`, hides no Markdown below it, for agents read it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memcli.ingest.heading import Heading
+
+_ATX = re.compile(r"#{1,6}(?= |\Z)")
+_UNDERLINE = re.compile(r"(?:=+|-+) *\Z")
+_FENCE = re.compile(r"`{3,}(?=[^`]*\Z)|~{3,}")
+_ITEM = re.compile(r"([-+*]|(\d{1,9})[.)])( +|\Z)")
+_DEFINITION = re.compile(r" {0,3}\[[^\[\]]{1,200}\]:[ \t]*[^ \t]+(?:[ \t]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ \t]*\Z")
+_TAG = re.compile(r"</?[A-Za-z][\w-]*(?: [^<>]*)?/?> *\Z")
+_BLOCK_TAGS = (
+    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|"
+    "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
+    "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|"
+    "track|ul"
+)
+_BLANK = re.compile(r"\A *\Z")
+_HTML = (
+    (re.compile(r"<(?:script|pre|style|textarea)(?: |>|\Z)", re.IGNORECASE),
+     re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)),
+    (re.compile(r"<!--"), re.compile(r"-->")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
+    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
+    (re.compile(rf"</?(?:{_BLOCK_TAGS})(?: |/?>|\Z)", re.IGNORECASE), _BLANK),
+)  # fmt: skip
+"""How a block of HTML begins, and what its last line has."""
+_QUOTE = -1
+_MAX_DEPTH = 32
+"""What is nested deeper is read as text, so that the work for each line is bounded."""
+_MAX_INDENT = 3
+"""A line that is indented further is code, or goes on with a paragraph."""
+
+
+def headings(lines: Sequence[str]) -> Iterator[Heading]:
+    """The headings of the document itself; those in block quotes and lists belong to what is quoted or listed."""
+    reader = _Reader(lines)
+    for number in range(1, len(lines) + 1):
+        if heading := reader.read(number):
+            yield heading
+
+
+def verbatim(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Each line, and whether it is in or of a fenced block or a comment."""
+    reader = _Reader(lines)
+    for number, line in enumerate(lines, 1):
+        reader.read(number)
+        yield line, reader.is_verbatim
+
+
+class _Reader:
+    """Reads one line after the other; its state is which blocks are open."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.is_verbatim = False
+        """Whether the last line is in or of a fenced block or a comment."""
+        self._lines = lines
+        self._containers: list[int] = []
+        """Block quotes, and list items by how far their text is indented; outermost first."""
+        self._is_empty_item = False
+        """Whether the last line began a list item that has no text yet."""
+        self._fence = ""
+        self._end: re.Pattern[str] | None = None
+        """What the last line of the open block of HTML has."""
+        self._first = 0
+        """Where the open paragraph began; 0 for none."""
+
+    def read(self, number: int) -> Heading | None:
+        """Reads a line, and returns the heading that ends there."""
+        line = self._lines[number - 1]
+        text, depth = self._enter(line.expandtabs(4) if "\t" in line else line)
+        self.is_verbatim = self._is_empty_item = False
+        if depth < len(self._containers):
+            self._fence, self._end = "", None
+        if self._fence or self._end:
+            self._go_on(text)
+            return None
+        if not text.strip(" "):
+            self._leave(depth)
+            return None
+        marks, text = self._open(text, depth)
+        if marks:
+            self._leave(depth)
+            self._containers += marks
+            depth += len(marks)
+        return self._read_block(text, depth, number)
+
+    def _enter(self, text: str) -> tuple[str, int]:
+        """What is left of a line behind the marks of open containers, and how many of these it continues."""
+        for depth, width in enumerate(self._containers):
+            bare = text.lstrip(" ")
+            indent = len(text) - len(bare)
+            if width == _QUOTE:
+                if indent > _MAX_INDENT or not bare.startswith(">"):
+                    return text, depth
+                text = bare[1:].removeprefix(" ")
+            elif bare and indent >= width:
+                text = text[width:]
+            elif bare or (self._is_empty_item and depth == len(self._containers) - 1):
+                return text, depth
+        return text, len(self._containers)
+
+    def _open(self, text: str, depth: int) -> tuple[list[int], str]:
+        """The containers that begin in a line, and what is left of it behind their marks."""
+        marks: list[int] = []
+        is_paragraph = self._first and depth == len(self._containers)
+        while depth + len(marks) < _MAX_DEPTH:
+            bare = text.lstrip(" ")
+            indent = len(text) - len(bare)
+            item = _ITEM.match(bare)
+            if indent > _MAX_INDENT:
+                break
+            if bare.startswith(">"):
+                marks.append(_QUOTE)
+                text = bare[1:].removeprefix(" ")
+            elif item and not _is_rule(bare) and not (is_paragraph and not _interrupts(item)):
+                is_code = len(item[3]) > _MAX_INDENT + 1 or not bare[item.end() :]
+                marks.append(indent + len(item[1]) + (1 if is_code else len(item[3])))
+                text = bare[len(item[1]) + 1 :] if is_code else bare[item.end() :]
+            else:
+                break
+            is_paragraph = False
+        return marks, text
+
+    def _read_block(self, text: str, depth: int, number: int) -> Heading | None:
+        body = text.lstrip(" ")
+        is_inside = depth == len(self._containers)
+        if not body:
+            self._is_empty_item = self._containers[-1] != _QUOTE
+        elif len(text) - len(body) > _MAX_INDENT:
+            if not self._first:
+                self._leave(depth)
+        elif mark := _ATX.match(body):
+            self._leave(depth)
+            return None if depth else Heading(mark.end(), _title(self._lines[number - 1]), number, number)
+        elif self._first and is_inside and _UNDERLINE.match(body):
+            return self._underlined(number, is_top=not depth)
+        elif self._begins(body) or _is_rule(body) or (not self._first and _TAG.match(body)):
+            self._leave(depth)
+        elif not self._first:
+            self._leave(depth)
+            self._first = number
+        return None
+
+    def _begins(self, body: str) -> bool:
+        """Whether a fenced block or a block of HTML begins here."""
+        if fence := _FENCE.match(body):
+            self._fence, self.is_verbatim = fence[0], True
+            return True
+        for start, end in _HTML if body[0] == "<" else ():
+            if start.match(body):
+                self._end = None if end.search(body) else end
+                self.is_verbatim = end is not _BLANK
+                return True
+        return False
+
+    def _go_on(self, text: str) -> None:
+        """Reads a line of the open fenced block or block of HTML."""
+        self.is_verbatim = self._end is not _BLANK
+        if self._end:
+            self._end = None if self._end.search(text) else self._end
+            return
+        bare = text.strip(" ")
+        is_end = bare.startswith(self._fence) and not bare.strip(self._fence[0])
+        if is_end and len(text) - len(text.lstrip(" ")) <= _MAX_INDENT:
+            self._fence = ""
+
+    def _underlined(self, number: int, *, is_top: bool) -> Heading | None:
+        """The heading of the open paragraph and the line below it. Definitions of links are no part of it."""
+        first, self._first = self._first, 0
+        while first < number and _DEFINITION.match(self._lines[first - 1]):
+            first += 1
+        level = 1 if "=" in self._lines[number - 1] else 2
+        if first == number:
+            self._first = number if level == 1 else 0
+            return None
+        title = " ".join(line.strip(" \t") for line in self._lines[first - 1 : number - 1])
+        return Heading(level, title, first, number) if is_top else None
+
+    def _leave(self, depth: int) -> None:
+        del self._containers[depth:]
+        self._first = 0
+
+
+def _is_rule(body: str) -> bool:
+    marks = body.replace(" ", "")
+    return len(marks) > 2 and marks[0] in "*-_" and not marks.strip(marks[0])
+
+
+def _interrupts(item: re.Match[str]) -> bool:
+    """Whether the item of a list ends a paragraph without a blank line between."""
+    return item.end() < len(item.string) and (item[2] is None or int(item[2]) == 1)
+
+
+def _title(line: str) -> str:
+    text = line.strip(" \t").lstrip("#").strip(" \t")
+    bare = text.rstrip("#")
+    return bare.rstrip(" \t") if bare != text and bare[-1:] in ("", " ", "\t") else text
