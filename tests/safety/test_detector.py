@@ -262,3 +262,17 @@ def test_a_run_of_the_keyboard_hides_no_token() -> None:
     token = "sk-" + "proj-iK2ZWeqhFWCEPyYngFb51yBMW" + "1234567890" + "bbPIa84yRmQ7"
     assert [hit.kind for hit in Detector({}, lambda _: "0" * 8).find(f"The key is {token}")] == ["openai_key"]
     assert Detector({}, lambda _: "0" * 8).find("token: 1234567890abcdefgh") == []
+
+
+@given(
+    st.from_regex(
+        r"[0-9A-Za-z_%+][0-9A-Za-z._%+'-]{0,9}@([0-9A-Za-z][0-9A-Za-z-]{0,3}\.){1,6}[A-Za-z]{2,8}", fullmatch=True
+    )
+)
+def test_the_probe_lets_every_address_through(address: str) -> None:
+    (rule,) = [rule for rule in RULES if rule.kind == "email"]
+    assert rule in detector().suspects(address)
+
+
+def test_an_address_alone_in_a_text_is_found() -> None:
+    assert detector().redact("x@mail.163.com")[0] == "[REDACTED:email]"
