@@ -38,6 +38,11 @@ def to_text(data: bytes) -> str:
         raise UnfitError("encoding") from None
     if not text.strip():
         raise UnfitError("empty")
+    return with_newlines(text)
+
+
+def with_newlines(text: str) -> str:
+    """`text` with `\\n` as line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
-from memcli.git.reading import UnfitError, to_text
+from memcli.git.reading import UnfitError, to_text, with_newlines
 from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.notes import created_at, file_target
@@ -32,7 +32,8 @@ def is_decision(data: bytes, where: str) -> bool:
     """Whether the file has a record's sections and is not the index or the template of a folder of them."""
     if posixpath.basename(where).lower() in _INDEX or not where.lower().endswith((".md", ".markdown")):
         return False
-    titles = {part.headings[-1].lower() for part in parts(data.decode(errors="replace")) if part.headings}
+    text = with_newlines(data.decode("utf-8-sig", errors="replace"))
+    titles = {part.headings[-1].lower() for part in parts(text) if part.headings}
     return any(titles.issuperset(wanted) for wanted in _SECTIONS)
 
 

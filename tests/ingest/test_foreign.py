@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from memcli.codec.memory import checked_fields
 from memcli.errors import MemcliError
 from memcli.ingest import frontmatter
+from memcli.ingest.decisions import is_decision
 from memcli.ingest.foreign import READERS, ForeignSource, detect
 from memcli.ingest.outline import parts
 from memcli.model.names import check_path
@@ -268,3 +269,10 @@ def test_no_repetition_takes_for_ever(form: str, piece: str) -> None:
     for text in (piece * (200_000 // len(piece)), f"---\n{piece * 10_000}\n---\n# A\n\n## Status\n\n{piece * 30_000}x"):
         with suppress(MemcliError):
             list(READERS[form](text.encode(), "a.md"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_decision_is_recognised_whatever_ends_its_lines(end: str) -> None:
+    text = end.join(["\ufeff# Status", "", "accepted", "", "Decision", "-----", "", "We use X."])
+    assert is_decision(text.encode(), "docs/1.md")
+    assert detect("docs/1.md", text.encode()) == "adr"
