@@ -40,7 +40,7 @@ def test_a_clean_store(run: Run) -> None:
 def test_a_secret_in_a_memory_is_named_by_place(run: Run, repository: Path) -> None:
     write(repository, f"with {TOKEN}")
     told = run("scan")
-    assert told.code == 5
+    assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
     assert TOKEN not in told.out + told.err
     assert "memcli edit" in told.err
@@ -69,7 +69,7 @@ def test_files_as_a_hook_names_them(run: Run, repository: Path) -> None:
     (repository / "empty").touch()
     os.mkfifo(repository / "pipe")
     told = run("scan", ".memory/spaces/main.json", "app.py", "image.png", "empty", "pipe", "/tmp")
-    assert told.code == 5
+    assert told.code == 6
     lines = told.out.splitlines()
     assert [line.rpartition(" ")[0] for line in lines] == [
         ".memory/spaces/main.json: mem_a notes/a: raw: github_token",
@@ -89,7 +89,7 @@ def test_a_damaged_space_is_looked_at_all_the_same(run: Run, repository: Path) -
     file = repository / ".memory" / "spaces" / "main.json"
     file.write_text(file.read_text()[:-20])
     told = run("scan")
-    assert told.code == 5
+    assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json:12: github_token ")
 
 
@@ -116,7 +116,7 @@ def test_staged(run: Run, repository: Path) -> None:
     git(repository, "add", "-A")
     write(repository, "plain again")
     told = run("scan", "--staged")
-    assert told.code == 5
+    assert told.code == 6
     assert told.out.startswith(".memory/spaces/main.json: mem_a notes/a: raw: github_token ")
 
 
@@ -132,7 +132,7 @@ def test_history(run: Run, repository: Path) -> None:
     git(repository, "switch", "-q", "main")
     assert run("scan").code == 0
     told = run("scan", "--history")
-    assert told.code == 5
+    assert told.code == 6
     assert TOKEN not in told.out
     kinds = sorted(line.split(": ")[-1].split()[0] for line in told.out.splitlines())
     assert kinds == ["github_token", "stripe_key"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.session import Session
 from memcli.cli.verb import verb
-from memcli.errors import RefusedError, UsageError
+from memcli.errors import CorruptError, UsageError
 
 
 class ScanOptions(Options):
@@ -20,7 +20,7 @@ class ScanOptions(Options):
 def command(session: Session, options: ScanOptions) -> int:
     """Scan for secrets; by default, in all files of the store.
 
-    Prints the place, kind and mark of each secret, never the secret itself. Exits with 5 if there are any.
+    Prints the place, kind and mark of each secret, never the secret itself. Exits with 6 if there are any.
 
     Example: memcli scan --staged
     """
@@ -42,7 +42,7 @@ def command(session: Session, options: ScanOptions) -> int:
         return 0
     session.output.answer(data, text)
     session.output.note(_HISTORY if options.history else _MEND)
-    return RefusedError.exit_code
+    return CorruptError.exit_code
 
 
 _MEND = (
