@@ -88,9 +88,14 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def can_ask() -> bool:
+    """Whether somebody can be asked on the terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def ask(question: str, default: bool = False) -> bool:
     """Asks a yes/no question on the terminal; Enter means `default`. Returns False without a terminal."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         return False
     sys.stderr.write(f"{clean_line(question)} [{'Y/n' if default else 'y/N'}] ")
     sys.stderr.flush()

@@ -294,3 +294,32 @@ def test_trust_shows_what_it_puts_in_force(run: Run, tmp_path: Path) -> None:
     assert "\x1b" not in accepted
     shown = json.loads(run("trust", "--status", "--json").out)["believed"]
     assert shown["policies"] == {"main": {"allow_delete": True, "export_path": "out.json"}}
+
+
+def on_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, *arguments: str) -> tuple[int, str]:
+    """The exit code of a command whose standard input and error are terminals, and what it writes to the latter."""
+    with monkeypatch.context() as patched:
+        patched.setattr("memcli.cli.output.can_ask", lambda: True)
+        patched.setattr("memcli.cli.commands.trust.can_ask", lambda: True)
+        told = run(*arguments, stdin=answer)
+    return told.code, told.err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 5), ("\n", 5), ("", 5)])
+def test_on_a_terminal_a_store_is_accepted_only_by_a_yes(
+    cloned: Run, monkeypatch: pytest.MonkeyPatch, answer: str, code: int
+) -> None:
+    found, told = on_a_terminal(cloned, monkeypatch, answer, "trust")
+    assert found == code
+    assert "Not in force before `memcli trust`:" in told
+    assert "policy of main: allow_delete = true" in told
+    assert "Trust " in told
+    assert json.loads(cloned("trust", "--status", "--json").out)["accepted"] is (code == 0)
+
+
+def test_who_says_yes_or_has_accepted_is_not_asked(cloned: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for arguments in (["trust", "--status"], ["trust", "--yes"], ["trust"]):
+        code, told = on_a_terminal(cloned, monkeypatch, "", *arguments)
+        assert (code, "[y/N]" in told) == (0, False)
+    code, told = on_a_terminal(cloned, monkeypatch, "n\n", "trust", "--imported")
+    assert (code, "Accept all memories imported into space main?" in told) == (5, True)

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag
+from memcli.cli.output import ask, can_ask
 from memcli.cli.session import Session
 from memcli.cli.verb import verb
-from memcli.errors import UsageError
+from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class TrustOptions(Options):
     imported: bool = flag(help="Accept all memories imported into the space.")
     status: bool = flag(help="Show what is trusted and change nothing.")
     revoke: bool = flag(help="Stop trusting this store.")
+    yes: bool = flag("--yes", "-y", help="Accept without asking for confirmation.")
 
 
 @verb(TrustOptions)
@@ -35,6 +37,8 @@ def command(session: Session, options: TrustOptions) -> None:
 
     Memories that contain instructions to an agent are excluded from recall in every store. Read one with `memcli get` and
     accept it by id: recall then includes it until its text changes.
+
+    On a terminal, memcli shows what takes effect and asks before it accepts a store or all imported memories.
 
     Example: memcli trust --status && memcli trust
     """
@@ -50,20 +54,34 @@ def command(session: Session, options: TrustOptions) -> None:
         session.output.confirm(taken, "\n".join(f"accepted {m.id} {m.path}" for m in memories))
         return
     if options.imported:
+        _confirm(session, f"Accept all memories imported into space {workspace.space}?", options.yes)
         count = trust.accept_memories(workspace.space)
         session.output.confirm({"accepted": count}, f"accepted {count} imported into space {workspace.space}")
         return
     if options.revoke:
         trust.revoke()
-    elif not options.status:
+    config, policies = _config(workspace.root), believed(workspace)
+    if not (options.revoke or options.status):
+        if not trust.is_accepted:
+            _confirm(session, f"Trust {workspace.root}?", options.yes, _believed(False, config, policies))
         trust.accept()
-    spaces, config, policies = standing(workspace), _config(workspace.root), believed(workspace)
+    spaces = standing(workspace)
     data = {
         "accepted": trust.is_accepted, "root": workspace.root, "spaces": [s.to_json() for s in spaces],
         "believed": {"config": config, "policies": policies},
     }  # fmt: skip
     lines = [_told(trust.is_accepted, workspace.root, spaces), *_believed(trust.is_accepted, config, policies)]
     session.output.answer(data, "\n".join(lines))
+
+
+def _confirm(session: Session, question: str, yes: bool, takes_effect: Sequence[str] = ()) -> None:
+    """Asks where somebody can be asked. Raises RefusedError for a no."""
+    if yes or not can_ask():
+        return
+    for line in takes_effect:
+        session.output.note(line)
+    if not ask(question):
+        raise RefusedError("nothing was accepted", "add --yes to accept without being asked")
 
 
 def _config(root: str) -> dict[str, Json]:
