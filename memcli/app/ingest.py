@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from memcli.app.candidate import Candidate
@@ -86,22 +87,20 @@ def ingest(
 
 def retire(workspace: Workspace, files: Collection[str]) -> int:
     """Deactivates the memories of files that are gone; those of their history stay. Returns how many."""
-    gone = frozenset(files)
+    gone = frozenset(workspace.redactor.name(workspace.space, file) for file in files)
     return _deactivate(workspace, lambda memory: _is_of(memory, gone))
 
 
-def retire_missing(workspace: Workspace, is_missing: Callable[[str], bool]) -> int:
-    """Deactivates what was read from files that are missing, by their names. Returns how many."""
+def retire_missing(workspace: Workspace, is_missing: Callable[[str, Callable[[str], str]], bool]) -> int:
+    """Deactivates what was read from files that are missing. Returns how many.
+
+    `is_missing` is told the name that a memory has, and what makes such names of those of files: they may be redacted.
+    """
+    known = _names_known(workspace)
 
     def is_meant(memory: Memory) -> bool:
         name = memory.metadata.get("source")
-        # Of a name that was redacted nobody knows whether it is there.
-        return (
-            isinstance(name, str)
-            and "redacted" not in name.casefold()
-            and _is_of(memory, frozenset([name]))
-            and is_missing(name)
-        )
+        return isinstance(name, str) and _is_of(memory, frozenset([name])) and is_missing(name, known)
 
     return _deactivate(workspace, is_meant)
 
@@ -131,9 +130,10 @@ def _deactivate(workspace: Workspace, is_meant: Callable[[Memory], bool]) -> int
 def _prepared(
     workspace: Workspace, source: Source, done: Ingested, progress: Callable[[], None]
 ) -> Iterator[_Prepared]:
+    known = _names_known(workspace)
     for fields in source.candidates():
         given = dict(fields)
-        places: Sequence[Place] = given.pop("replaces", ())  # type: ignore[assignment]
+        places = [_known(place, known) for place in given.pop("replaces", ())]  # type: ignore[attr-defined]
         candidate = None
         if given:
             try:
@@ -146,6 +146,15 @@ def _prepared(
                 done.failed.append(_failure(given, error))
         yield candidate, places
         progress()
+
+
+def _names_known(workspace: Workspace) -> Callable[[str], str]:
+    """What makes the name that memories have of a file's own."""
+    return cache(lambda name: workspace.redactor.name(workspace.space, name))
+
+
+def _known(place: Place, known: Callable[[str], str]) -> Place:
+    return {**place, **{key: known(place[key]) for key in ("under", "source") if key in place}}
 
 
 def _stored(workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]) -> list[Outcome]:

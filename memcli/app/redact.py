@@ -67,6 +67,10 @@ class Redactor:
         """The fields of a memory on its way in, and what was taken out of them. Raises as `detector` does."""
         return redact_fields(self.detector(space), fields)
 
+    def name(self, space: str, name: str) -> str:
+        """The path or name of a file as the memories of it have it. Raises as `detector` does."""
+        return str(clean_values(self.detector(space), {"path": name})["path"])
+
     def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
         """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
         detector = self.on_the_way_out(policy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -41,6 +41,7 @@ class FileSource:
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
         self._done = 0
+        self._known_names: frozenset[str] = frozenset()
         for path in paths:
             if not may_be_gone and not os.path.lexists(path):
                 raise NotFoundError(f"no such file: {show(path)}", "name a file or a folder that exists")
@@ -82,11 +83,22 @@ class FileSource:
         """Whether a folder was named, or what is no file any more, so that files may be remembered that are gone."""
         return any(not os.path.isfile(place) or os.path.islink(place) for place in map(self._full, self._places))
 
-    def misses(self, name: str) -> bool:
-        """Whether a file, by the name that its memories know, belongs to what was named, and is there no more."""
-        is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in map(readable, self._places))
+    def misses(self, name: str, known: Callable[[str], str]) -> bool:
+        """Whether a file, by the name that its memories have, belongs to what was named, and is there no more.
+
+        `known` makes such a name of a file's own.
+        """
+        places = [known(place) for place in map(readable, self._places)]
+        is_covered = any(place in ("", name) or name.startswith(f"{place}/") for place in places)
+        if not is_covered or name in self._names:
+            return False
         place = self._full(name)
-        return is_covered and name not in self._names and (os.path.islink(place) or not os.path.isfile(place))
+        is_there = os.path.isfile(place) and not os.path.islink(place)
+        if is_there:
+            return False
+        if not self._known_names:
+            self._known_names = frozenset(map(known, self._names))
+        return name not in self._known_names
 
     @cached_property
     def _dates(self) -> dict[str, str]:

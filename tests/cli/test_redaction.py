@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -471,3 +473,58 @@ def test_addresses_in_names_of_files_are_redacted(run: Run, tmp_path: Path) -> N
     assert len({memory["metadata"]["source"] for memory in json.loads(stored)["objects"]}) == 3
     run("remember", "The font is here.", "--path", "assets/icon@2x.png", "--tag", "x")
     assert run("get", "assets/icon@2x.png").code == 0
+
+
+def memories_of(folder: Path) -> list[dict[str, Any]]:
+    found = json.loads((folder / ".memory/spaces/main.json").read_text())["objects"]
+    return [memory for memory in found if memory.get("active", True)]
+
+
+def test_addresses_in_names_of_files_are_redacted_in_what_is_told_of_commits(run: Run, tmp_path: Path) -> None:
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q")
+    (tmp_path / "jack.roe@corp.org").mkdir()
+    names = ["docs/jane.doe@corp.org.md", "jack.roe@corp.org/notes.md", "john.doe@corp.org.py", "x@mail.163.com"]
+    for n, name in enumerate(names):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"text of {name}\n" * (n + 1))
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "Add notes")
+    git(tmp_path, "mv", names[0], "docs/june.doe@corp.org.md")
+    git(tmp_path, "commit", "-qm", f"Rename {names[0]}")
+    (tmp_path / names[1]).write_text("a\n")
+    (tmp_path / names[2]).write_text("b\n")
+    git(tmp_path, "commit", "-qam", "Two at once")
+    (tmp_path / names[3]).write_text("c\n")
+    git(tmp_path, "add", "-A")
+    assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["created"] >= 6
+    assert json.loads(run("ingest", "--staged", "--json").out)["created"] == 1
+    stored = b"".join(file.read_bytes() for file in (tmp_path / ".memory").rglob("*") if file.is_file())
+    assert [name for name in (b"jane", b"june", b"jack", b"john", b"corp.org", b"mail.163") if name in stored] == []
+    assert run("ingest", "--git", "HEAD", "--json").out.count('"created": 0') == 1
+
+
+def test_files_whose_names_were_redacted_are_missed(run: Run, tmp_path: Path) -> None:
+    names = ("docs/jane.doe@corp.org.md", "docs/john.doe@corp.org.md", "jack.roe@corp.org/notes.md")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"# Notes\n\nThe cache of {len(name)} is Redis, {name[5]}.\n")
+    run("ingest", ".")
+    before = memories_of(tmp_path)
+    (tmp_path / names[0]).unlink()
+    assert json.loads(run("ingest", "jack.roe@corp.org", "--json").out)["retired"] == 0
+    assert json.loads(run("ingest", "docs", "--json").out)["retired"] == 1
+    assert len(memories_of(tmp_path)) == len(before) - 1
+    shutil.rmtree(tmp_path / "jack.roe@corp.org")
+    assert json.loads(run("ingest", ".", "--json").out)["retired"] == 1
+    assert [memory["summary_micro"] for memory in memories_of(tmp_path)] == ["Notes: The cache of 25 is Redis, j."]
+
+
+def test_sections_of_a_file_whose_name_was_redacted_are_missed(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "jane.doe@corp.org.md"
+    sections = [f"## Part {n}\n\n" + f"Words of part {n}. " * 80 for n in range(3)]
+    file.write_text("\n\n".join(sections))
+    run("ingest", ".")
+    file.write_text("\n\n".join(sections[:2]))
+    assert json.loads(run("ingest", ".", "--json").out)["retired"] == 1
+    assert len(memories_of(tmp_path)) == 2

@@ -15,7 +15,7 @@ from memcli.safety.secrets.rule import Hit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
-_NAMED = re.compile(r"links\[\d+\]\.to\Z|metadata\.source\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
+_NAMED = re.compile(r"links\[\d+\]\.to\Z|metadata\.(?:source|was)\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
 """Fields below the top level that hold names: ids and files."""
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
@@ -24,6 +24,7 @@ _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "anchors": frozenset(["hash", "commit"]),
     "links": frozenset(["created_at"]),
 }
+_MAX_FILES = 100
 _DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
 _FLAG = re.compile(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
@@ -53,7 +54,7 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
     walk = _walk(detector, given)
     if walk is None:
         return Redacted(dict(given))
-    clean = walk.fields(given)
+    clean = walk.fields(_with_names(given, walk.file_names(given)))
     hits = [hit for _, found in walk.found for hit in found]
     kinds = Counter(hit.kind for hit in hits)
     flags = [f"{kind}:{count}" for kind, count in kinds.items()]
@@ -64,6 +65,22 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
         if isinstance(metadata, Mapping):
             clean["metadata"] = with_flags(metadata, flags)
     return Redacted(clean, tuple(sorted(flags)), dict(kinds))
+
+
+def _with_names(given: Mapping[str, Json], names: Mapping[str, str]) -> Mapping[str, Json]:
+    """The fields with what stands for a file's name wherever the name is: in a text, an address before an extension or
+    a slash is taken for no address."""
+    if not names:
+        return given
+    pattern = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+
+    def told(value: Json) -> Json:
+        return pattern.sub(lambda match: names[match[0]], value) if isinstance(value, str) else value
+
+    metadata = given.get("metadata")
+    inner = {name: told(value) for name, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
+    outer = {name: told(value) for name, value in given.items() if name != "path"}
+    return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
 
 
 def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
@@ -191,6 +208,15 @@ class _Walk:
         """The top level: names stay names, what holds no text stays as it is."""
         return {name: self._field(name, value) for name, value in given.items()}
 
+    def file_names(self, given: Mapping[str, Json]) -> dict[str, str]:
+        """What stands for the names of files that the memory is of, where these are not kept as they are."""
+        metadata, provenance = given.get("metadata"), given.get("provenance")
+        names = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
+        files = provenance.get("files") if isinstance(provenance, Mapping) else ()
+        names += files[:_MAX_FILES] if isinstance(files, list | tuple) else ()
+        cleaned = {name: self._clean_name(name)[0] for name in names if isinstance(name, str)}
+        return {name: clean for name, clean in cleaned.items() if clean != name}
+
     def _field(self, name: str, value: Json) -> Json:
         if name in _NO_TEXT:
             return value
@@ -238,13 +264,17 @@ class _Walk:
         return clean
 
     def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
-        clean, hits = self._detector.redact(text, as_name=is_name)
-        if is_name and "@" in clean:
-            clean, more = self._parts(clean)
-            hits = [*hits, *more]
+        clean, hits = self._clean_name(text) if is_name else self._detector.redact(text)
         if hits:
             self.found.append((where, hits))
         return clean
+
+    def _clean_name(self, name: str) -> tuple[str, list[Hit]]:
+        clean, hits = self._detector.redact(name, as_name=True)
+        if "@" not in clean:
+            return clean, hits
+        clean, more = self._parts(clean)
+        return clean, [*hits, *more]
 
     def _parts(self, name: str) -> tuple[str, list[Hit]]:
         """A path without addresses in the names of its folders, and in that of its file before the extension: beside
