@@ -79,7 +79,7 @@ _memcli_table() {
     arguments=',list,show,accept,reject,edit refs...'
     ;;
   'trust')
-    options='--imported --status --revoke --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'ingest')

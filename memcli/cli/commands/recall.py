@@ -85,7 +85,8 @@ def command(session: Session, options: RecallOptions) -> int:
 
     Piped, the output is a fenced list for a language model; on a terminal, a table. Without a topic, --kind lists the memories
     of that kind. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
-    first; with --from-diff or --changed, so do memories anchored in the changed files.
+    first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
+    in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
     """

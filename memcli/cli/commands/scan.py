@@ -22,6 +22,9 @@ def command(session: Session, options: ScanOptions) -> int:
 
     Prints the place, kind and mark of each secret, never the secret itself. Exits with 6 if there are any.
 
+    Marks are keyed hashes. Set MEMCLI_REDACTION_KEY to a text of at least 16 characters to get the same marks on all
+    machines of a team, in stored memories too.
+
     Example: memcli scan --staged
     """
     from memcli.app.scan import scan
