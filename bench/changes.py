@@ -20,7 +20,7 @@ from stores import work_folder
 from tasks import Question, Space, ranked
 
 from memcli.code.change_topic import topic_of
-from memcli.ingest.diff import read_diff
+from memcli.ingest.patch import read_diff
 from memcli.model.recall import DEFAULT_BACKEND
 from memcli.ranking import RANKERS
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
-from memcli.codec.audit import entries
-from memcli.codec.chain import Verification, verify
+from memcli.codec.audit import Verification, entries, verify
 from memcli.errors import CorruptError
 
 

@@ -18,14 +18,13 @@ from memcli.codec.signature import MissingExtraError, verify
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
 from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.compaction import room_for
-from memcli.policy.consistency import check_validity
-from memcli.policy.draft import Draft
+from memcli.policy.draft import Draft, check_validity
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace

@@ -1,13 +1,21 @@
-"""The candidate: a memory on its way into a space, or into the inbox."""
+"""The candidate: a memory on its way into a space, or into the inbox as a proposal.
+
+The field `proposal` says which fields were given, so that accepting a candidate is the same as remembering it; what it
+supersedes; what was at its path; and its path and id, since several may wait for one place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
-from memcli.model.memory import Json
-from memcli.model.shapes import OBSERVED, READ_SOURCES
-from memcli.record import Record, field
+from memcli.model.memory import Json, Memory
+from memcli.model.names import marked, short_digest
+from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
+from memcli.ports import Shelf
+from memcli.record import Record, field, replace
+from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
 
 
 class Candidate(Record):
@@ -39,3 +47,68 @@ def is_read(fields: Mapping[str, Any]) -> bool:
 def is_observed(fields: Mapping[str, Any]) -> bool:
     """Whether the fields are those of a memory that was read from a file."""
     return bool(fields.get("provenance", {}).get("source") == OBSERVED)
+
+
+_FIELD = "proposal"
+
+
+def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> Candidate:
+    """The candidate as it waits: to supersede a memory, and, with a path, to change the `target` that is there."""
+    noted = {
+        "given": sorted(candidate.given),
+        "supersedes": supersedes,
+        "target": target,
+        "path": candidate.given.get("path"),
+        "id": candidate.given.get("id"),
+    }
+    return replace(candidate, given={**candidate.given, _FIELD: noted})
+
+
+def set_apart(candidate: Candidate, shelf: Shelf) -> Candidate:
+    """The candidate with a path of its own in the inbox, where another text waits for its path or has its id.
+
+    What was read from a file takes the place of what was read there before.
+    """
+    given = candidate.given
+    there = shelf.get(given["id"]) if "id" in given else shelf.at(given["path"]) if "path" in given else None
+    if there is None or there.hash == candidate.hash or is_read(given):
+        return candidate
+    base = given.get("path", there.path)
+    marks = (short_digest(f"{candidate.hash}{n or ''}", 8) for n in count())
+    path = next(free for mark in marks if shelf.at(free := marked(base, mark)) is None)
+    return replace(candidate, given={**{k: v for k, v in given.items() if k != "id"}, "path": path})
+
+
+def as_proposed(memory: Memory) -> Memory:
+    """The candidate at the path that it was proposed for."""
+    path = note_of(memory).get("path")
+    return replace(memory, path=path) if isinstance(path, str) else memory
+
+
+def note_of(memory: Memory) -> Mapping[str, Any]:
+    """What the field says; empty when there is none."""
+    noted = memory.extra.get(_FIELD)
+    return noted if isinstance(noted, dict) else {}
+
+
+def with_note(memory: Memory, noted: Mapping[str, Json]) -> Memory:
+    """The memory with the field."""
+    return replace(memory, extra={**memory.extra, _FIELD: dict(noted)})
+
+
+def candidate_of(memory: Memory) -> tuple[Candidate, str | None]:
+    """What was proposed, as it would have been remembered, and what it supersedes."""
+    noted = note_of(memory)
+    given = {*noted.get("given", []), "raw", "metadata"}
+    fields = {name: getattr(as_proposed(memory), name) for name in MEMORY_FIELDS if name not in ("id", "version")}
+    fields["metadata"] = {k: v for k, v in memory.metadata.items() if k not in (UNTRUSTED, ACCEPTED)}
+    if "id" in given:
+        fields["id"] = noted.get("id") or memory.id
+    for name in ("created_at", "updated_at"):
+        if name not in given:
+            del fields[name]
+    rest = {name: value for name, value in memory.extra.items() if name != _FIELD}
+    first = {name: value for name, value in fields.items() if name in given}
+    second = {name: value for name, value in fields.items() if name not in given}
+    supersedes = noted.get("supersedes")
+    return Candidate({**first, **rest}, second, memory.hash), supersedes if isinstance(supersedes, str) else None

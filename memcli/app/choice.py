@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.topic import Redact
 from memcli.model.analysis import terms
-from memcli.model.content import json_texts
-from memcli.model.memory import Memory
+from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
 from memcli.policy.excerpt import best_sentence
 from memcli.ports import CodeReader, Ranker, SpaceView, Trust

@@ -11,13 +11,11 @@ from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
-from memcli.model.names import check_path, check_tag
+from memcli.model.names import check_path, check_tag, text_hash
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
-from memcli.policy.consistency import consistent
-from memcli.policy.draft import check_references, find, resolve_links
+from memcli.policy.draft import check_references, consistent, find, resolve_links
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 from memcli.record import replace

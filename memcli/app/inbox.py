@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memcli.app.candidate import Candidate
+from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.edit import edit as edit_memory
-from memcli.app.proposal import as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.remember import DROP, KEEP, Outcome, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, UsageError

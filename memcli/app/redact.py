@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.ports import Store
 from memcli.record import replace

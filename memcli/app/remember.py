@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.app.candidate import Candidate
+from memcli.app.candidate import Candidate, set_apart
 from memcli.app.derived import Describe
-from memcli.app.proposal import set_apart
 from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json
-from memcli.model.names import check_id, check_path, check_tag
+from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.space import Change
-from memcli.policy.consistency import check_validity
+from memcli.policy.draft import check_validity
 from memcli.policy.replaced import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf

@@ -11,8 +11,8 @@ from memcli.app.workspace import Workspace
 from memcli.clock import days_between
 from memcli.errors import NotFoundError
 from memcli.model.analysis import query_terms, terms
-from memcli.model.chunks import split
 from memcli.model.memory import Memory
+from memcli.model.pieces import split
 from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.excerpt import excerpt
 from memcli.ports import SpaceView

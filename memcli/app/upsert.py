@@ -12,16 +12,13 @@ from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
-from memcli.model.ids import memory_id, short_digest, text_hash
 from memcli.model.memory import Json, Memory, holds
-from memcli.model.names import marked
+from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.compaction import room_for
-from memcli.policy.consistency import consistent
-from memcli.policy.draft import Draft, check_references, find
-from memcli.policy.pinning import is_auto_pinned
+from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
 from memcli.policy.replaced import Place, is_of_source, outdated
 from memcli.ports import Shelf
 from memcli.record import replace

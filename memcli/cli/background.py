@@ -22,7 +22,7 @@ def start_detached(arguments: Sequence[str], piped: str = "") -> None:
     """
     import subprocess
 
-    from memcli.git.program import this_program
+    from memcli.git.driver import this_program
 
     with suppress(OSError):
         child = subprocess.Popen(

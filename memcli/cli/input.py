@@ -70,7 +70,7 @@ def read_edits(*, diff: str | None = None, changed: str | None = None) -> list[F
 
     Raises NotFoundError, ProviderError, UsageError.
     """
-    from memcli.ingest.diff import MAX_BYTES, changed_diff, read_diff, staged_diff
+    from memcli.ingest.patch import MAX_BYTES, changed_diff, read_diff, staged_diff
 
     if diff is not None:
         data = read_stdin(MAX_BYTES) if diff == "-" else read_file(diff, MAX_BYTES)

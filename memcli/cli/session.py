@@ -51,7 +51,7 @@ class Session:
     ) -> None:
         self.progress.close()
         if self._made and isinstance(error, MemcliError):
-            from memcli.store.unused import remove_unused
+            from memcli.store.layout import remove_unused
 
             if remove_unused(self._made):
                 return

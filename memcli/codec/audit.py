@@ -1,8 +1,8 @@
-"""The audit log: one JSON line an act, each bound to the one before it by a SHA-256 over both.
+"""The audit log: one JSON line an act, each bound to the one before it by a SHA-256 over both; written and verified here.
 
 What a crash left of a line that it tore is kept, unless it speaks of a memory that is erased: the next line names its
-length and digest under `torn`, and the chain goes on from the last whole line. The chain shows that a line was changed, moved or taken out; that the last lines are
-missing shows only to who has noted the head.
+length and digest under `torn`, and the chain goes on from the last whole line. The chain shows that a line was changed,
+moved or removed; that the last lines are missing shows only to who has noted the head.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from memcli.codec.canonical import decode, encode_line
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
+from memcli.record import Record
 
 _DOMAIN = b"memcli/audit/2\0"  # keeps this digest apart from any other over the same bytes
 
@@ -141,3 +142,58 @@ def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
 def torn_hash(torn: bytes) -> str:
     """The digest of what a crash left of a line."""
     return hashlib.sha256(_DOMAIN + torn).hexdigest()
+
+
+class Verification(Record):
+    """What a look at the whole chain found.
+
+    `broken` is the first line (from 1) that does not fit, and `reason` why; `torn` are the lines that a crash tore.
+    """
+
+    entries: int
+    head: str
+    broken: int = 0
+    reason: str = ""
+    torn: tuple[int, ...] = ()
+
+
+def verify(data: bytes) -> Verification:
+    """Whether every line of a log stands as it was written."""
+    link, torn, count, debris = Link(), list[int](), 0, b""
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if number == len(lines) and not line:
+            break
+        entry = parse_entry(line)
+        if entry is None:
+            debris += line + (b"\n" if number < len(lines) else b"")
+            torn.append(number)
+            continue
+        count += 1
+        if reason := _misfit(line, entry, link, debris):
+            return Verification(count, link.hash, torn[-1] if debris and "torn" not in entry else number, reason)
+        link, debris = Link(entry["n"], entry["hash"]), b""
+    if debris and data.endswith(b"\n"):  # a crash leaves no newline
+        return Verification(count, link.hash, torn[-1], "it cannot be read")
+    return Verification(count, link.hash, torn=tuple(torn))
+
+
+def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) -> str:
+    body = {name: value for name, value in entry.items() if name != "hash"}
+    if encode_line(entry) != line or entry_hash(body) != entry["hash"]:
+        return "it does not match its hash"
+    told = entry.get("torn")
+    if debris and told is None:
+        return "it cannot be read"
+    if debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
+        return "the truncated line before it was changed"
+    if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
+        return "a line before it was removed, added or moved"
+    return ""
+
+
+def _is_told(told: Json, debris: bytes) -> bool:
+    for torn in (debris, debris.removesuffix(b"\n")):  # its newline came with the line that tells of it
+        if torn and told == {"bytes": len(torn), "hash": torn_hash(torn)}:
+            return True
+    return False

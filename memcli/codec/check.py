@@ -11,9 +11,8 @@ from memcli.codec.memory import memory_from_json
 from memcli.codec.salvage import salvage
 from memcli.codec.space import VERSION, decode_header, decode_space, encode_space
 from memcli.errors import CorruptError, MemcliError
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
-from memcli.model.names import check_id, check_path, marked
+from memcli.model.names import check_id, check_path, marked, text_hash
 from memcli.model.references import without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space

@@ -15,9 +15,8 @@ from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError
-from memcli.model.ids import memory_id, short_digest
 from memcli.model.memory import Json, Memory
-from memcli.model.names import marked
+from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 from memcli.record import Record, field, replace

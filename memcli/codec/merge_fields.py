@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memcli.codec.canonical import encode
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json
+from memcli.model.names import text_hash
 from memcli.record import Record, field
 
 DELETED = "deleted"

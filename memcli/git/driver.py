@@ -6,12 +6,25 @@ which every clone must be given by hand, since a repository must not be able to 
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import sys
 
 from memcli.errors import MemcliError, ProviderError
-from memcli.git.program import this_program
 from memcli.git.repository import Repository, run_anywhere
+
+
+def this_program() -> tuple[str, ...]:
+    """The words of the command line, the program first.
+
+    Through the interpreter it runs with -P: git calls it in the work tree, whose own `memcli` folder is not to be run.
+    """
+    script = os.path.abspath(sys.argv[0])
+    if os.path.basename(script) in ("memcli", "memcli.exe") and os.path.isfile(script) and os.access(script, os.X_OK):
+        return (script,)
+    return (sys.executable, "-P", "-m", "memcli")
+
 
 NAME = "memcli"
 _TITLE = "memcli merge driver"

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from memcli.model.analysis import terms
-from memcli.model.chunks import CHUNK_CHARACTERS, split
-from memcli.model.content import json_texts
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.names import natural_order
+from memcli.model.pieces import CHUNK_CHARACTERS, split
 from memcli.model.shapes import OBSERVED
 
 

@@ -9,8 +9,8 @@ from itertools import islice
 
 from memcli.code.noise import is_generated, noise
 from memcli.errors import MemcliError
-from memcli.git.ignore import Secrets
 from memcli.git.repository import check_revisions, find_repository
+from memcli.git.tree import Secrets
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of

@@ -12,9 +12,8 @@ from memcli.clock import normalize_time
 from memcli.code.anchors import Code, is_inside, make_each
 from memcli.code.noise import is_generated
 from memcli.errors import NotFoundError, UsageError
-from memcli.git.ignore import Ignore
 from memcli.git.reading import UnfitError, read_bytes, read_text
-from memcli.git.tree import Tree
+from memcli.git.tree import Ignore, Tree
 from memcli.ingest.labels import file_places, kind_of, part_path, tags_of
 from memcli.ingest.pieces import pieces
 from memcli.model.failure import Failure, reason_of
@@ -103,7 +102,7 @@ class FileSource:
     @cached_property
     def _dates(self) -> dict[str, str]:
         """When each file was last committed as it is: what is said in it is as old as that, and not as its ingestion."""
-        from memcli.git.dates import dates_of
+        from memcli.git.work_tree import dates_of
 
         files = list(self._found)
         found: dict[str, str] = {}

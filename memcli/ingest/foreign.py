@@ -13,11 +13,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from memcli.codec.document import is_document
+from memcli.codec.exports import is_document
 from memcli.errors import CorruptError, UsageError
-from memcli.git.ignore import Ignore
 from memcli.git.reading import UnfitError, read_bytes
-from memcli.git.tree import Tree
+from memcli.git.tree import Ignore, Tree
 from memcli.ingest.decisions import is_decision, read_decision
 from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.instructions import is_instructions, read_instructions

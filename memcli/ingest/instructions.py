@@ -11,8 +11,7 @@ from memcli.ingest import frontmatter
 from memcli.ingest.labels import memory_path
 from memcli.ingest.markdown import verbatim
 from memcli.ingest.outline import Part, parts
-from memcli.model.ids import short_digest
-from memcli.model.names import marked, slug
+from memcli.model.names import marked, short_digest, slug
 
 _FILES = frozenset([
     "claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md", "copilot-instructions.md", ".cursorrules",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memcli.record import Record, field
@@ -92,3 +92,17 @@ def holds(memory: Memory, at: str) -> bool:
 def default_importance(kind: str) -> float:
     """The importance, 0..1, of a memory of this kind that names none."""
     return _IMPORTANCE.get(kind, _DEFAULT_IMPORTANCE)
+
+
+def json_texts(value: Json, *, keys: bool = True) -> Iterator[str]:
+    """The leaves of a JSON value, and the keys unless they are not wanted, as text, in order."""
+    if isinstance(value, dict):
+        for key in sorted(value):
+            if keys:
+                yield key
+            yield from json_texts(value[key], keys=keys)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from json_texts(item, keys=keys)
+    elif value is not None:
+        yield value if isinstance(value, str) else str(value)

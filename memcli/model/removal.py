@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from memcli.model.ids import short_digest
 from memcli.model.memory import Json, Memory
+from memcli.model.names import short_digest
 from memcli.model.space import Space
 from memcli.record import Record, replace
 

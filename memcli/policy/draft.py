@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, default_importance
 from memcli.model.removal import Going, Severed, severed_between
-from memcli.model.space import Change, Space, find_reference, under_any
+from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.ports import Shelf
 from memcli.record import replace
+from memcli.safety.patterns import compile_pattern
 
 
 def find(shelf: Shelf, ref: str) -> Memory:
@@ -177,3 +179,36 @@ class Draft:
     def _standing(self, memory: Memory | None) -> Memory | None:
         """`memory` of the base, when no change took it away or replaced it."""
         return None if memory is None or memory.id in self._put or memory.id in self._drop else memory
+
+
+def is_auto_pinned(memory: Memory, policy: Policy) -> bool:
+    """Whether one of the policy's `auto_pin` rules fits: all the conditions that it names hold.
+
+    Raises UsageError for a pattern that is no RE2 expression, which only a hand-written policy can hold.
+    """
+    return any(_fits(memory, rule, f"policy.auto_pin[{n}]") for n, rule in enumerate(policy.auto_pin))
+
+
+def _fits(memory: Memory, rule: Mapping[str, Json], at: str) -> bool:
+    if not rule:
+        return False
+    return (
+        rule.get("kind", memory.kind) == memory.kind
+        and ("tag" not in rule or rule["tag"] in memory.tags)
+        and is_under(memory.path, rule.get("under", ""))
+        and ("pattern" not in rule or bool(compile_pattern(rule["pattern"], f"{at}.pattern").search(memory.raw)))
+    )
+
+
+def check_validity(fields: Mapping[str, Any]) -> None:
+    """Raises UsageError when what `fields` say is valid until a time before it is valid from."""
+    start, end = fields.get("valid_from"), fields.get("valid_until")
+    if start and end and end < start:
+        raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or omit one")
+
+
+def consistent(memory: Memory) -> Memory:
+    """`memory` without an importance that its kind has by default. Raises UsageError as `check_validity` does."""
+    check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
+    is_default = memory.importance == default_importance(memory.kind)
+    return replace(memory, importance=None) if is_default else memory

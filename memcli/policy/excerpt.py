@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memcli.model.analysis import terms
-from memcli.model.sentences import cut
+from memcli.model.pieces import cut
 
 _LONGEST = 900
 """A longer sentence or line is cut."""

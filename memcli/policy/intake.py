@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from itertools import count
 
 from memcli.errors import RefusedError
-from memcli.model.ids import memory_id
 from memcli.model.memory import Memory
-from memcli.model.names import free_path
+from memcli.model.names import free_path, memory_id
 from memcli.model.references import is_same_memory, renamed, without_dangling
 from memcli.model.space import Space
 from memcli.record import Record, replace

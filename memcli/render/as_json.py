@@ -7,7 +7,7 @@ from typing import Any
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
 from memcli.model.recall import PASSAGE, RAW, SENTENCE, Bundle, Evidence, Section
-from memcli.policy.levels import forms
+from memcli.policy.budget import forms
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
 

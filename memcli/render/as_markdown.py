@@ -7,8 +7,7 @@ import re
 from memcli.codec.canonical import encode_line
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
-from memcli.render.clean import clean, clean_line
-from memcli.render.inert import inert
+from memcli.render.clean import clean, clean_line, inert
 from memcli.render.section import score_text, section_text
 
 _SPECIAL = re.compile(r"([\\`*\[\]<>#|])")

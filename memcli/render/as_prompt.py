@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from memcli.codec.canonical import encode_line
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
-from memcli.render.clean import clean, clean_line
-from memcli.render.grid import cut
-from memcli.render.inert import inert
+from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.render.section import score_text, section_text
 from memcli.safety.recalled import HEADER
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
-from memcli.render.clean import clean_line
-from memcli.render.grid import grid
+from memcli.render.clean import clean_line, grid
 from memcli.render.section import score_text, section_text
 
 

@@ -1,8 +1,12 @@
-"""Sanitize stored text for display: nothing in it can move the cursor, hide, or reverse the line."""
+"""Stored text for display: in it nothing moves the cursor, hides or reverses the line; inert for a model; in columns."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from memcli.model.characters import (
@@ -68,3 +72,86 @@ def _escaped(match: re.Match[str]) -> str:
         high, low = divmod(code - 0x10000, 0x400)
         return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
     return f"\\u{code:04x}"
+
+
+_TAGS = (
+    "memory memories system assistant human user developer instructions function_calls function_call function_results "
+    "function_result function invoke parameter antml tool_calls tool_call tool_results tool_result tool_response "
+    "tool_use tool_code system-reminder system_prompt system-prompt system_message system_instruction start_of_turn "
+    "end_of_turn think thinking img image picture source video audio iframe script link object embed style svg base "
+    "meta form"
+).split()
+_ROLES = "System|SYSTEM|system|Developer|DEVELOPER|Assistant|ASSISTANT|Human|HUMAN|User|USER"
+_HINTS = (
+    "<", "](", "![", "[/", "[INST", "[TOOL", "[SYS", "[AVAIL", "]:", "##", "ystem:", "STEM:", "per:", "PER:", "tant:", "TANT:",
+    "man:", "MAN:", "ser:", "SER:", "prompt:", "message:", "*:", "_:",
+)  # fmt: skip
+
+
+def inert(text: str) -> str:
+    """`text` with a backslash before everything that could take effect. Idempotent."""
+    if not any(hint in text for hint in _HINTS):
+        return text
+    return _acting().sub(_broken, text)
+
+
+@cache
+def _acting() -> re.Pattern[str]:
+    tags = "|".join(sorted(_TAGS, key=len, reverse=True))
+    return re.compile(
+        r"(?P<token><)(?=[|｜][\w▁ ]{1,60}[|｜]>|</?SYS>>)"
+        rf"|(?P<tag><)(?=/?(?:[a-zA-Z]{{2,8}}:)?(?:{tags})(?![a-zA-Z]))"
+        r"|(?P<bracket>\[)(?=/?(?:INST|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS|SYSTEM_PROMPT|SYSTEM)\])"
+        r"|(?P<image>!)(?=\[)"
+        r"|(?P<link>\])(?=\([ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//|\([ \t]*<?(?:data|javascript|vbscript):)"
+        r"|(?P<reference>\])(?=:[ \t]*<?(?:[a-zA-Z][a-zA-Z+.-]{1,10}:)?//)"
+        rf"|(?P<role>^[ \t>*_#]{{0,8}}(?:{_ROLES})(?: prompt| message)?[*_]{{0,3}})(?=:(?:\s|$|[*_]))"
+        r"|(?P<alpaca>^[ \t>]{0,8}#{2,4})(?= ?(?:Instruction|Response|Input|System|Human|Assistant|User)s?[ ]?:)",
+        re.MULTILINE,
+    )
+
+
+def _broken(match: re.Match[str]) -> str:
+    return f"{match[0]}\\"
+
+
+_GAP = "  "
+_LEAST_LAST = 24
+_MOST_OTHER = 30
+
+
+def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """`rows` under `header`, aligned. On a terminal, or with `width`, long cells are truncated with `…`; otherwise they are complete."""
+    cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
+    if width is None and sys.stdout.isatty():
+        width = shutil.get_terminal_size((100, 24)).columns
+    if width is not None:
+        widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]
+        widths[-1] = max(_LEAST_LAST, width - sum(widths[:-1]) - len(_GAP) * (len(widths) - 1))
+    lines = [_GAP.join(pad(cut(cell, w), w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return "\n".join(lines)
+
+
+def columns(text: str) -> int:
+    """The display width of `text`: wide characters take two columns, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut(text: str, width: int) -> str:
+    """`text` truncated to `width` columns with `…`."""
+    if columns(text) <= width:
+        return text
+    kept = ""
+    for c in text:
+        if columns(kept + c) >= width:
+            break
+        kept += c
+    return kept.rstrip() + "…"
+
+
+def pad(text: str, width: int) -> str:
+    """`text` padded with spaces to `width` columns."""
+    return text + " " * (width - columns(text))

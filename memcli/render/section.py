@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode_line
-from memcli.model.content import json_texts
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.recall import LEVELS, PASSAGE, RAW, SENTENCE, Section
-from memcli.policy.levels import texts_of
+from memcli.policy.budget import texts_of
 
 _LONG = LEVELS.index("long")
 _STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))

@@ -1,12 +1,15 @@
-"""The folder `.memory/`: how it is found, made, and what lies where in it."""
+"""The folder `.memory/`: how it is found, made and removed, where each file is, and which files git ignores."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from contextlib import suppress
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
 from memcli.store.atomic import make_folder, write_file
+from memcli.store.lock import locked
 from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
@@ -200,3 +203,39 @@ def _read_ignore(layout: Layout) -> bytes:
         return read_regular(layout.ignore, _MAX_IGNORE) or b""
     except OSError as error:
         raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file") from None
+
+
+_MAX_BYTES = 1 << 20
+
+
+def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
+    """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
+    line = f"spaces/{space}.json".encode()
+    lock = layout.local(".gitignore.lock")
+    make_folder(os.path.dirname(lock))
+    with locked(lock, "the .gitignore of the store"):
+        try:
+            data = read_regular(layout.ignore, _MAX_BYTES) or b""
+        except OSError as error:
+            raise StoreError(
+                f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file"
+            ) from None
+        lines = data.splitlines()
+        if (line in lines) == ignored:
+            return
+        kept = [*lines, line] if ignored else [known for known in lines if known != line]
+        write_file(layout.ignore, b"".join(known + b"\n" for known in kept))
+
+
+def remove_unused(root: str) -> bool:
+    """Removes a store without memories; whether it did. A space that another process writes meanwhile stays, or that
+    process is told that it could not write."""
+    layout = Layout(root)
+    with suppress(OSError):
+        for folder in (layout.local("inbox/spaces"), layout.local("journal")):
+            if os.path.isdir(folder) and os.listdir(folder):
+                return False
+        os.rmdir(os.path.join(root, "spaces"))
+        shutil.rmtree(root)
+        return True
+    return False

@@ -1,4 +1,4 @@
-"""One lock for each space, held by the kernel: it ends with its holder, however that dies."""
+"""One lock for each space, held by the kernel: it ends when its holder ends; and the process that holds a lock for long."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import errno
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple
 
 from memcli.errors import LockedError, StoreError, hint_of
-from memcli.store.reading import open_own
+from memcli.store.reading import open_own, read_regular
 
 WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.002
@@ -102,3 +103,45 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None)
                 f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
             )
         time.sleep(_POLL_SECONDS if waited < _EAGER_AFTER_SECONDS else _EAGER_SECONDS)
+
+
+_PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a moment too
+_MAX_BYTES = 128
+
+
+class Holder(NamedTuple):
+    """A process that holds a lock: its id, 0 when unknown, and when it took it."""
+
+    pid: int
+    since: str
+
+
+@contextmanager
+def held(path: str, what: str, now: str) -> Iterator[None]:
+    """Holds the lock file at `path` while the block runs, and leaves in it who does. Raises LockedError, StoreError."""
+    stack = ExitStack()
+    try:
+        lock = stack.enter_context(locked(path, what, wait=_PATIENCE_SECONDS))
+    except LockedError as error:
+        holder = holder_of(path, what)
+        by = f" by process {holder.pid}, since {holder.since}" if holder and holder.pid else ""
+        raise LockedError(f"{what} is held{by}", "stop it first, or leave it running") from error
+    with stack:
+        if lock is not None:
+            lock.leave(f"{os.getpid()} {now}")
+        yield
+
+
+def holder_of(path: str, what: str) -> Holder | None:
+    """Who holds the lock file at `path`; None when nobody does."""
+    if not os.path.exists(path):
+        return None
+    try:
+        with locked(path, what, wait=0):
+            return None
+    except LockedError:
+        pass
+    with suppress(OSError, ValueError):
+        pid, since = (read_regular(path, _MAX_BYTES) or b"").decode("ascii", "replace").split()
+        return Holder(int(pid), since)
+    return Holder(0, "")

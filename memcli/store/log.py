@@ -1,16 +1,19 @@
-"""Logs: what a process in the background did, as lines of JSON, in a file that does not grow without bound."""
+"""Logs in `local/`: what background processes and hooks did, as lines of JSON, in files of limited size."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 
-from memcli.codec.canonical import encode_line
+from memcli.codec.canonical import encode, encode_line
+from memcli.model.failure import Failure
 from memcli.model.memory import Json
-from memcli.store.atomic import append_line
-from memcli.store.reading import read_regular
+from memcli.store.atomic import append_line, make_folder, write_file
+from memcli.store.layout import Layout
+from memcli.store.lock import Held, locked
+from memcli.store.reading import read_json, read_regular
 
 MAX_BYTES = 1_000_000
 
@@ -49,3 +52,70 @@ def _lines(path: str) -> list[bytes]:
     with suppress(OSError):
         return (read_regular(path, 2 * MAX_BYTES) or b"").splitlines()
     return []
+
+
+_MAX_SKIPPED = 1_000
+_OF_SKIPPED = ("commit", "reason", "at")
+
+
+class HookLog:
+    """The log, of at most two files of a megabyte each, and the state, of one space."""
+
+    def __init__(self, layout: Layout, space: str) -> None:
+        self._log = Log(layout.local("hooks.log"))
+        self._state = layout.local(f"{space}.hooks.json")
+        self._lock = layout.local("hooks.lock")
+
+    def add(self, entry: Mapping[str, Json]) -> None:
+        """Appends a line. Raises OSError, StoreError."""
+        make_folder(os.path.dirname(self._state))
+        self._log.append(entry)
+
+    def one_at_a_time(self, wait: float) -> AbstractContextManager[Held | None]:
+        """Held while a hook works: those of commits that follow fast on one another would do the same work."""
+        make_folder(os.path.dirname(self._lock))
+        return locked(self._lock, "the work of hooks", wait)
+
+    def seen(self, git_dir: str) -> str:
+        """The commit up to which a work tree was followed, by its git folder as seen from the store, which may be moved
+        with it; empty when it never was."""
+        found = self._heads().get(git_dir)
+        return found if isinstance(found, str) else ""
+
+    def see(self, git_dir: str, commit: str) -> None:
+        """Notes it. Raises StoreError."""
+        if self.seen(git_dir) != commit:
+            self._write({**self._load(), "heads": {**self._heads(), git_dir: commit}})
+
+    def last(self) -> dict[str, Json]:
+        """The last line of the log; empty when there is none."""
+        return self._log.last() or {}
+
+    def skipped(self) -> list[dict[str, str]]:
+        """The commits that a hook could not ingest, each with the reason and the time, oldest first."""
+        found = self._load().get("skipped")
+        entries = found if isinstance(found, list) else []
+        return [e for e in entries if isinstance(e, dict) and all(isinstance(e.get(name), str) for name in _OF_SKIPPED)]
+
+    def skip(self, failures: Iterable[Failure], at: str) -> None:
+        """Notes commits that could not be ingested. Raises StoreError."""
+        new = {f.commit: {"commit": f.commit, "reason": f.reason, "at": at} for f in failures if f.commit}
+        if new:
+            kept = [entry for entry in self.skipped() if entry["commit"] not in new]
+            self._write({**self._load(), "skipped": [*kept, *new.values()][-_MAX_SKIPPED:]})
+
+    def forget_skipped(self, commits: Collection[str]) -> None:
+        """Takes commits off the list, which were ingested or are gone. Raises StoreError."""
+        if commits:
+            self._write({**self._load(), "skipped": [e for e in self.skipped() if e["commit"] not in commits]})
+
+    def _heads(self) -> dict[str, Json]:
+        heads = self._load().get("heads")
+        return dict(heads) if isinstance(heads, dict) else {}
+
+    def _load(self) -> dict[str, Json]:
+        data = read_json(self._state)
+        return dict(data) if isinstance(data, dict) else {}
+
+    def _write(self, state: dict[str, Json]) -> None:
+        write_file(self._state, encode({name: value for name, value in state.items() if value}), 0o600)

@@ -24,9 +24,8 @@ from memcli.git.index_file import Entry, IndexFile, find_index
 from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, replace_file, write_file
 from memcli.store.layout import FOLDER, Layout, find_work_tree
-from memcli.store.machine import is_sealed, seal
 from memcli.store.reading import read_regular
-from memcli.store.trust import EVEN, FileTrust
+from memcli.store.trust import EVEN, FileTrust, is_sealed, seal
 
 FOLDERS = ("local", "cache", "audit")
 _REBUILDABLE = "cache"

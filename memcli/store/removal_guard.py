@@ -10,8 +10,7 @@ from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from memcli.store.erasures import Erasures
-from memcli.store.ignored import set_ignored
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, set_ignored
 
 
 class Guard:

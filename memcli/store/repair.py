@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 
 import orjson
 
-from memcli.codec.chain import verify
+from memcli.codec.audit import verify
 from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from memcli.model import chunks
+from memcli.model import pieces
 from memcli.summarize import accounts, keyphrases, kinds, paths, sentences
 from memcli.summarize.sentences import Sentence
 from memcli.summarize.subject import Subject, missing
 
-_CHUNKED = int(chunks.CHUNK_CHARACTERS * 1.25)
+_CHUNKED = int(pieces.CHUNK_CHARACTERS * 1.25)
 """Text up to this length still fits the window of an embedder well enough in one piece."""
 
 
@@ -23,8 +23,8 @@ class ExtractiveSummarizer:
         subject = Subject.of(fields)
         found = _describe(subject, fields.get("kind"), wanted) if wanted else {}
         if fields.get("chunks") is None and len(subject.raw) > _CHUNKED and fields.get("raw") == subject.raw:
-            pieces = chunks.split(subject.raw)
-            found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(pieces)]
+            parts = pieces.split(subject.raw)
+            found["chunks"] = [{"chunk_id": f"#{n}", "text": text} for n, text in enumerate(parts)]
         return found
 
 

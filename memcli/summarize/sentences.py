@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memcli.model.sentences import cut
+from memcli.model.pieces import cut
 from memcli.summarize import blocks
 
 MAX_SENTENCES = 200

@@ -15,11 +15,10 @@ from memcli.errors import MemcliError
 from memcli.record import replace
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
+from memcli.tui.dialog import ChooseSpace, Help
 from memcli.tui.editing import Editor
-from memcli.tui.help import Help
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.progress import Voice
-from memcli.tui.spaces import ChooseSpace
 from memcli.tui.status import Status
 from memcli.tui.view import View
 

@@ -16,17 +16,14 @@ from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
-from memcli.tui import changes, portrait
-from memcli.tui.changer import Changer
+from memcli.tui import changes, detail
+from memcli.tui.changes import Changer
 from memcli.tui.detail import Detail
-from memcli.tui.dialog import Forget
+from memcli.tui.dialog import EditTags, Forget, TagChange
 from memcli.tui.editing import Editor
-from memcli.tui.filter import Filter, FilterBar
-from memcli.tui.progress import Voice
-from memcli.tui.recaller import Recaller
-from memcli.tui.rows import Rows
+from memcli.tui.progress import Recaller, Voice
+from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Status, explain, nothing, summary, title
-from memcli.tui.tags import EditTags, TagChange
 from memcli.tui.view import View
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy"))
@@ -124,7 +121,7 @@ class MainScreen(Screen[None]):
     @on(Rows.Moved)
     def show_row(self, event: Rows.Moved) -> None:
         """Shows what the cursor is on."""
-        text = portrait.of_row(event.row, self.view, self.workspace.clock())
+        text = detail.of_row(event.row, self.view, self.workspace.clock())
         self.query_one(Detail).show(event.row.path if event.row else "", text)
         if self._has_memory != bool(self.memory):
             self._has_memory = bool(self.memory)

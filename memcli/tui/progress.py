@@ -1,9 +1,15 @@
-"""The voice: what a workspace says while the screen is up, and the way to make its long work stop."""
+"""Progress and questions: what a workspace reports while the screen is up, how to stop it, and recall in a thread."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
+from memcli.model.recall import Bundle, Query
 
 _Hear = Callable[[str], object]
 
@@ -42,3 +48,35 @@ class Voice:
     def start(self) -> None:
         """New work begins."""
         self._stop.clear()
+
+
+class Recaller:
+    """Asks in one thread of its own: an index belongs to the thread that opened it."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+        self._thread = ThreadPoolExecutor(1, "recall")
+
+    async def ask(self, workspace: Workspace, query: Query) -> Bundle | None:
+        """The answer, or None when it was given up: a new question, or `stop`, makes an end to the one before.
+
+        Raises CorruptError, StoreError, ProviderError.
+        """
+        self._voice.stop()
+        return await asyncio.wrap_future(self._thread.submit(self._answer, workspace, query))
+
+    def stop(self) -> None:
+        """Gives up what is being answered."""
+        self._voice.stop()
+
+    def close(self) -> None:
+        """Gives up what is being answered, and takes no more questions."""
+        self.stop()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _answer(self, workspace: Workspace, query: Query) -> Bundle | None:
+        self._voice.start()
+        try:
+            return next(iter(recall(workspace, [query])))
+        except Stopped:
+            return None

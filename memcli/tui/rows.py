@@ -1,4 +1,4 @@
-"""The list of rows on the left: drawn line by line, so that ten thousand cost no more than what is seen."""
+"""The left side: the field to filter or ask in, and the list of rows, drawn line by line so that ten thousand cost no more than those visible."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widgets import Input, Label
 
 from memcli.render.clean import clean_line
-from memcli.render.listing import marks
-from memcli.tui.tree import Row
+from memcli.render.memory import marks
+from memcli.tui.view import Row
 
 _INDENT = 2
 _MOST_INDENT = 12
@@ -231,3 +234,39 @@ def _segments(*parts: tuple[str, Style]) -> list[Segment]:
 
 def _find(rows: Sequence[Row], path: str) -> int | None:
     return next((n for n, row in enumerate(rows) if row.path == path), None)
+
+
+_PLACEHOLDER = "filter by words; press Enter to search by meaning"
+
+
+class Filter(Input):
+    """A field of one line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "search by meaning"),
+        Binding("escape", "screen.clear", "clear"),
+        Binding("down", "screen.focus_rows", "go to the list", key_display="↓"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder=_PLACEHOLDER, compact=True, select_on_focus=False)
+
+    def put(self, words: str) -> None:
+        """Shows `words` without filtering by them."""
+        if self.value != words:
+            with self.prevent(Input.Changed):
+                self.value = words
+
+
+class FilterBar(Horizontal):
+    """The field with its sign."""
+
+    DEFAULT_CSS = """
+    FilterBar { height: 1; }
+    FilterBar Label { width: 3; content-align: center middle; text-style: bold; }
+    FilterBar Filter { width: 1fr; }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield Label("/")
+        yield Filter()

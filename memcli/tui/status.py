@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from memcli.errors import MemcliError
 from memcli.render.clean import clean_line
-from memcli.tui.portrait import plural
+from memcli.tui.detail import plural
 from memcli.tui.view import View
 
 _SECONDS = 6.0

@@ -1,4 +1,4 @@
-"""Events: what the operating system reports of a work tree, collected in threads until the watcher asks for it."""
+"""Events: what the operating system reports of a work tree, collected in threads; and file systems that report nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,45 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.git.ignore import RULE_FILES
-from memcli.git.tree import Tree
+from memcli.git.tree import RULE_FILES, Tree
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
+
+
+_SILENT = frozenset(["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "vboxsf", "prl_fs", "drvfs",
+                     "virtiofs", "glusterfs", "lustre", "davfs"])  # fmt: skip
+_TABLE = "/proc/self/mountinfo"
+
+
+def silent_kind(folder: str, table: str = _TABLE) -> str | None:
+    """The kind of the file system when files may change on it without an event, as on a network; else None.
+
+    `table` is a mount table in the form of Linux; without one every file system is trusted.
+    """
+    kind, longest = "", -1
+    for point, found in _mounts(table):
+        inside = folder == point or folder.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= longest:  # of two on one place the later hides the earlier
+            kind, longest = found, len(point)
+    return kind if kind in _SILENT or kind.startswith("fuse.") else None
+
+
+def _mounts(table: str) -> list[tuple[str, str]]:
+    try:
+        with open(table, encoding="utf-8", errors="surrogateescape") as lines:
+            rows = [line.split(" ") for line in lines]
+    except OSError:
+        return []
+    return [(_plain(row[4]), row[row.index("-") + 1]) for row in rows if "-" in row and len(row) > row.index("-") + 1]
+
+
+def _plain(point: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        point = point.replace(code, char)
+    return point
+
 
 MAX_NEWS = 1_000
 _MAX_WATCHES = 128

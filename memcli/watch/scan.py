@@ -1,23 +1,76 @@
-"""Scan: how a work tree differs from what was seen of it before."""
+"""The part of a work tree that is watched, and how it differs from what was seen before, with files that moved."""
 
 from __future__ import annotations
 
 import os
 import stat
 import threading
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
 
-from memcli.code.noise import folder_noise
-from memcli.errors import NotFoundError
-from memcli.git.ignore import RULE_FILES, Ignore
+from memcli.code.globs import compile_patterns
+from memcli.code.noise import folder_noise, noise
+from memcli.errors import NotFoundError, UsageError
 from memcli.git.reading import UnfitError, read_bytes
-from memcli.git.tree import Tree
+from memcli.git.tree import RULE_FILES, Ignore, Tree
 from memcli.model.names import show
 from memcli.record import Record, field
-from memcli.watch.scope import Scope, is_below
 from memcli.watch.state import Stamp
+
+
+class Scope:
+    """What is in `paths` (all when empty; from the current directory), and matches one of `globs` (gitignore's syntax).
+
+    Generated files never are. Raises NotFoundError, UsageError for a path that is not in the work tree `root`.
+    """
+
+    def __init__(self, root: str, paths: Sequence[str], globs: Sequence[str]) -> None:
+        self.starts = _outermost(_inside(root, path) for path in paths) or [""]
+        """Files and folders below which everything in scope is."""
+        self._globs = compile_patterns(os.fsencode(glob) for glob in globs)
+        self._has_globs = bool(globs)
+
+    def contains(self, path: str) -> bool:
+        """Whether the file, by its path from the root, is in scope."""
+        return not noise(path) and is_below(path, self.starts) and (not self._has_globs or self._matches_glob(path))
+
+    def _matches_glob(self, path: str) -> bool:
+        """Whether the file matches, or else the nearest folder above it that a glob includes or excludes."""
+        is_folder = False
+        while path:
+            verdict = self._globs.verdict(path, is_folder=is_folder)
+            if verdict is not None:
+                return verdict
+            path, is_folder = path.rpartition("/")[0], True
+        return False
+
+
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Whether the path is one of these folders or below one."""
+    return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+def _inside(root: str, path: str) -> str:
+    """The path from the work tree. Raises NotFoundError, UsageError."""
+    place = os.path.realpath(path)
+    if not os.path.exists(place):
+        raise NotFoundError(f"no such file: {show(path)}", "name a file or a folder that exists")
+    if place == root:
+        return ""
+    if not place.startswith(root.rstrip(os.sep) + os.sep):
+        raise UsageError(f"outside the work tree: {show(path)}", "watch only files and folders of this work tree")
+    return os.path.relpath(place, root).replace(os.sep, "/")
+
+
+def _outermost(paths: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for path in sorted(set(paths)):
+        if not is_below(path, kept):
+            kept.append(path)
+    return kept
+
 
 Known = Mapping[str, Stamp]
 
@@ -161,3 +214,27 @@ def _is_other_content(old: Stamp | None, new: Stamp) -> bool:
     if old is None or old.digest != new.digest:
         return True
     return not new.digest and old != new
+
+
+def find_moves(root: str, known: Known, found: Difference) -> tuple[tuple[str, str], ...]:
+    """Pairs of the old and the new path of a file, in order of the new one; each file is in one pair at most.
+
+    Of several with the same content, the one of the same name is taken, else the first. A file that took the place
+    of another is no move: what was there has a history of its own; nor is one that is merely ignored from now on.
+    """
+    gone = defaultdict(list)
+    for path in found.removed:
+        stamp = known.get(path)
+        if stamp and stamp.digest and stamp.size and not os.path.lexists(os.path.join(root, path)):
+            gone[stamp.digest].append(path)
+    moves = []
+    for new in found.changed:
+        if new not in known and (olds := gone.get(found.stamps[new].digest)):
+            old = next((path for path in olds if _name(path) == _name(new)), olds[0])
+            olds.remove(old)
+            moves.append((old, new))
+    return tuple(moves)
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]

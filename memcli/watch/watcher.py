@@ -12,11 +12,8 @@ from memcli.git.head import Head
 from memcli.git.repository import find_repository
 from memcli.model.changes import Batch
 from memcli.watch import loop
-from memcli.watch.events import Inbox, Observer
-from memcli.watch.moves import find_moves
-from memcli.watch.network_fs import silent_kind
-from memcli.watch.scan import Difference, Scanner
-from memcli.watch.scope import Scope
+from memcli.watch.events import Inbox, Observer, silent_kind
+from memcli.watch.scan import Difference, Scanner, Scope, find_moves
 from memcli.watch.state import WatchState
 
 _PART = 1_000

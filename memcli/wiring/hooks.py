@@ -13,7 +13,7 @@ from memcli.git.repository import Repository, find_repository
 from memcli.git.rewritten import gone, lost
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
-from memcli.store.hook_log import HookLog
+from memcli.store.log import HookLog
 
 MAX_COMMITS = 200
 """How many commits a hook ingests; more are left to `ingest` and `watch`."""
@@ -72,7 +72,7 @@ def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
     from memcli.app.commit_advice import consult
     from memcli.git.message import comment
-    from memcli.ingest.diff import read_diff, staged_diff
+    from memcli.ingest.patch import read_diff, staged_diff
     from memcli.render.clean import clean_line
 
     repository = find_repository(os.getcwd())

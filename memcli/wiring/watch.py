@@ -14,8 +14,8 @@ from memcli.model.memory import Json
 from memcli.ports import Source
 from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
-from memcli.store.holder import held, holder_of
 from memcli.store.layout import Layout, find_work_tree
+from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
 from memcli.watch.state import SavedState, WatchState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memcli.app.remember import prepare, remember
-from memcli.model.ids import memory_id
+from memcli.model.names import memory_id
 from tests.conftest import open_at
 
 

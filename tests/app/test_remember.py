@@ -12,8 +12,8 @@ from memcli.codec.canonical import encode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import NotFoundError, RefusedError, UsageError
-from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
+from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.conftest import NOW

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.code.globs import glob_expression
-from memcli.code.patterns import Patterns, compile_patterns
+from memcli.code.globs import Patterns, compile_patterns, glob_expression
 from memcli.errors import UsageError
 from memcli.safety.patterns import PatternSet, compile_pattern
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from memcli.codec.audit import Link, entries, link_of, seal
-from memcli.codec.chain import verify
+from memcli.codec.audit import Link, entries, link_of, seal, verify
 
 
 def log(acts: int, start: bytes = b"") -> bytes:

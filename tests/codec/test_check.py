@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.codec.check import Examined, examine, is_canonical
 from memcli.codec.space import decode_space, encode_space
-from memcli.model.ids import text_hash
+from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.conftest import NOW, memory

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec import bundle, exports, intake
+from memcli.codec import bundle, exports
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS, format_of, read_export
@@ -166,8 +166,8 @@ def deep(levels: int) -> Any:
         (lambda t: objects(t)[0].update(anchors=[{"file": 3}]), r"anchors\[0\].file"),
         (lambda t: objects(t)[0].update(importance=7), "importance"),
         (lambda t: objects(t)[0].update(raw="a\0b"), "NUL"),
-        (lambda t: objects(t)[0].update(raw="x" * (intake.MAX_TEXT_BYTES + 1)), "at most 1 MiB"),
-        (lambda t: objects(t)[0].update(summary_long="é" * intake.MAX_TEXT_BYTES), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(raw="x" * (bundle.MAX_TEXT_BYTES + 1)), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(summary_long="é" * bundle.MAX_TEXT_BYTES), "at most 1 MiB"),
         (lambda t: objects(t)[0].update(content=deep(61)), "nested deeper than 60"),
         (lambda t: objects(t)[0].update(content=deep(70)), "nested deeper than 64"),
         (lambda t: objects(t)[0].update(created_at="yesterday"), "created_at"),
@@ -228,7 +228,6 @@ def test_no_field_can_be_given_twice(form: str) -> None:
 
 def test_there_are_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     data = whole(seal(small()), "json")
-    monkeypatch.setattr(intake, "MAX_OBJECTS", 2)
     monkeypatch.setattr(bundle, "MAX_OBJECTS", 2)
     with pytest.raises(CorruptError, match="3 memories; a bundle holds at most 2"):
         read_export(data, "x")

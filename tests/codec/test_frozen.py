@@ -10,7 +10,7 @@ import hashlib
 
 import pytest
 
-from memcli.codec import chain
+from memcli.codec import audit
 from memcli.codec.exports import FORMATS, read_export
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import decode_space, encode_space
@@ -73,7 +73,7 @@ def test_a_part_says_what_it_is_a_part_of() -> None:
 
 
 def test_an_audit_log_still_fits_together() -> None:
-    found = chain.verify(_bytes("audit.jsonl"))
+    found = audit.verify(_bytes("audit.jsonl"))
     assert (found.entries, found.broken, found.torn) == (6, 0, ())
 
 
@@ -85,4 +85,4 @@ def test_what_was_changed_since_is_seen(name: str) -> None:
 
 
 def test_an_audit_log_that_was_changed_since_is_seen() -> None:
-    assert chain.verify(_bytes("audit.jsonl").replace(b"ada", b"bob", 1)).broken == 1
+    assert audit.verify(_bytes("audit.jsonl").replace(b"ada", b"bob", 1)).broken == 1

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memcli.codec.merge import merge
 from memcli.codec.space import decode_space, encode_space
 from memcli.errors import CorruptError
-from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
+from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.conftest import NOW, memory

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.git.ignore import Ignore
+from memcli.git.tree import Ignore
 from tests.ingest.conftest import Repo, new_repo
 
 NAMES = ["a", "b", "foo", "bar.c", "x.o", "lib", "build", "A", ".hid", "f o", "voilà", "ab", "z[1]", "deep"]

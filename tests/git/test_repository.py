@@ -8,8 +8,8 @@ import pytest
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
 from memcli.git.head import Head
-from memcli.git.ignore import Ignore
 from memcli.git.repository import Repository, find_repository
+from memcli.git.tree import Ignore
 from memcli.ingest.commits import CommitSource
 from tests.ingest.conftest import Repo, new_repo
 

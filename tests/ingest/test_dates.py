@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memcli.git import dates
-from memcli.git.dates import dates_of
+from memcli.git import work_tree
+from memcli.git.work_tree import dates_of
 from memcli.ingest.files import FileSource
 from tests.ingest.conftest import Repo
 from tests.ingest.conftest import repo as repo  # noqa: PLC0414 - a fixture is taken over by its name
@@ -20,7 +20,7 @@ def contents(repo: Repo) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("few", [0, 20])
 def test_the_date_of_the_last_commit(repo: Repo, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dates, "_FEW", few)
+    monkeypatch.setattr(work_tree, "_FEW", few)
     repo.commit("one", {"a.md": "a\n", "é b\n.md": "b\n", "c.md": "c\n", "[x]*.md": "x\n"})
     repo.commit("two", {"c.md": "c 2\n"})
     repo.commit("three", {"d.md": "d\n"})

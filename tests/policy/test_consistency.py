@@ -3,7 +3,7 @@
 import pytest
 
 from memcli.errors import UsageError
-from memcli.policy.consistency import check_validity, consistent
+from memcli.policy.draft import check_validity, consistent
 from tests.conftest import memory
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z"

@@ -6,8 +6,8 @@ import pytest
 
 from memcli.errors import UsageError
 from memcli.model.space import Policy
+from memcli.policy.draft import is_auto_pinned
 from memcli.policy.fields import check_policy, merged
-from memcli.policy.pinning import is_auto_pinned
 from tests.conftest import memory
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.errors import RefusedError
-from memcli.model.ids import memory_id, text_hash
 from memcli.model.memory import Memory
+from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.record import replace

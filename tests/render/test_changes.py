@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 
 from memcli.model.changes import FieldChange, MemoryChange, SpaceChange
-from memcli.render.changes import diff_text
+from memcli.render.changes import diff_text, word_diff
 from memcli.render.memory import render_memory
-from memcli.render.words import word_diff
 from tests.conftest import memory
 from tests.strategies import texts
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.model.characters import EMOJI, INVISIBLE, JOINED_SCRIPTS, JOINERS, MISPLACED, SELECTORS
-from memcli.render.clean import clean, clean_line, escape
-from memcli.render.inert import inert
+from memcli.render.clean import clean, clean_line, escape, inert
 
 PARTS = [
     "\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b\\", "\x07", "[31m", "0;t", "52;c;QQ==", "\x9b", "\x9d", "\x90", "\x9c", "\u200b",

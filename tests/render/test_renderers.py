@@ -6,8 +6,7 @@ import pytest
 
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section
 from memcli.render import RENDERERS
-from memcli.render.clean import clean, clean_line
-from memcli.render.grid import columns, cut, grid
+from memcli.render.clean import clean, clean_line, columns, cut, grid
 from tests.conftest import NOW, memory
 
 HOSTILE = [

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memcli.model.recall import Section
-from memcli.policy.levels import forms
+from memcli.policy.budget import forms
 from memcli.render.section import section_text
 from tests.conftest import memory
 

@@ -11,8 +11,7 @@ import pytest
 
 from memcli.app.remember import prepare, remember, request_of
 from memcli.app.workspace import Workspace
-from memcli.codec.audit import entries
-from memcli.codec.chain import verify
+from memcli.codec.audit import entries, verify
 from memcli.model.space import Change
 from memcli.store import acts as acts_module
 from memcli.store import atomic, lock

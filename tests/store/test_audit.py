@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.codec.audit import entries
-from memcli.codec.chain import verify
+from memcli.codec.audit import entries, verify
 from memcli.errors import StoreError
 from memcli.model.space import Touched
 from memcli.store.audit import AuditLog

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import LockedError
-from memcli.store.holder import Holder, held, holder_of
+from memcli.store.lock import Holder, held, holder_of
 
 WHEN = "2026-01-31T09:30:00Z"
 

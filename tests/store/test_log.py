@@ -3,9 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from memcli.store.hook_log import HookLog
 from memcli.store.layout import Layout
-from memcli.store.log import MAX_BYTES, Log
+from memcli.store.log import MAX_BYTES, HookLog, Log
 
 
 def test_a_full_log_makes_room(tmp_path: Path):

@@ -21,11 +21,10 @@ from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
 from memcli.tui.detail import Detail
+from memcli.tui.dialog import Help
 from memcli.tui.editing import EditAgain, Editor
-from memcli.tui.filter import Filter
-from memcli.tui.help import Help
 from memcli.tui.main_screen import MainScreen
-from memcli.tui.rows import Rows, fit
+from memcli.tui.rows import Filter, Rows, fit
 from memcli.tui.status import Status
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace

@@ -1,7 +1,7 @@
 import pytest
 
 from memcli.errors import UsageError
-from memcli.tui.tags import TagChange, tag_change
+from memcli.tui.dialog import TagChange, tag_change
 
 
 @pytest.mark.parametrize(

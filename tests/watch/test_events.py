@@ -4,8 +4,7 @@ import os
 
 from watchdog.events import DirCreatedEvent, FileClosedEvent, FileMovedEvent
 
-from memcli.git.ignore import Ignore
-from memcli.git.tree import Tree
+from memcli.git.tree import Ignore, Tree
 from memcli.watch.events import MAX_NEWS, Inbox, plan
 from tests.ingest.conftest import Repo
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memcli.watch.network_fs import silent_kind
+from memcli.watch.events import silent_kind
 
 TABLE = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

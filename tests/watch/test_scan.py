@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.watch.scan import Difference, Known, Scanner
-from memcli.watch.scope import Scope
+from memcli.watch.scan import Difference, Known, Scanner, Scope
 from memcli.watch.state import Stamp
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.errors import NotFoundError, UsageError
-from memcli.watch.scope import Scope
+from memcli.watch.scan import Scope
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from watchdog.observers.api import BaseObserver
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.changes import Batch
-from memcli.watch.scan import Scanner
-from memcli.watch.scope import Scope
+from memcli.watch.scan import Scanner, Scope
 from memcli.watch.state import WatchState
 from memcli.watch.watcher import Watcher
 from tests.ingest.conftest import Repo

@@ -19,9 +19,9 @@ def command(session: Session, options: BlameOptions) -> None:
 
     Example: memcli blame auth/tokens
     """
-    from memcli.app.blame import blame
+    from memcli.app.history import blame
     from memcli.git.revisions import open_history
-    from memcli.render.blame import blame_json, blame_text
+    from memcli.render.changes import blame_json, blame_text
     from memcli.store.layout import Layout
 
     workspace = session.open()

@@ -39,7 +39,7 @@ def command(session: Session, options: BrowseOptions) -> None:
     path, kinds, tags = filters.path(path, "the path"), filters.kinds(session, options.kind), filters.tags(options.tag)
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
-        from memcli.render.listing import listing, summary_json
+        from memcli.render.memory import listing, summary_json
 
         found = list_memories(session.open(), path, kinds, tags)
         session.output.answer([summary_json(m) for m in found], listing(found))

@@ -25,7 +25,7 @@ def command(session: Session, options: DiffOptions) -> int:
 
     Example: memcli diff main..HEAD --stat
     """
-    from memcli.app.diff import diff, policies, shown
+    from memcli.app.history import diff, policies, shown
     from memcli.render.changes import diff_json, diff_text, stat_text
 
     workspace = session.open()

@@ -20,8 +20,8 @@ from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
-from memcli.store.hook_log import HookLog
 from memcli.store.layout import Layout
+from memcli.store.log import HookLog
 
 if TYPE_CHECKING:
     from memcli.git.hooks import Hook
@@ -106,7 +106,7 @@ def status(session: Session) -> None:
     Example: memcli hook status --json
     """
     from memcli.git.hooks import find_hooks
-    from memcli.render.grid import grid
+    from memcli.render.clean import grid
 
     hooks = find_hooks(os.getcwd())
     found = [hooks.status(name) for name in NAMES]

@@ -93,8 +93,7 @@ def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mappin
 
 def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
     from memcli.codec.memory import memory_to_json
-    from memcli.render.listing import listing, summary_json
-    from memcli.render.memory import render_memory
+    from memcli.render.memory import listing, render_memory, summary_json
 
     if whole:
         text = "\n".join(render_memory(m) for m in memories)

@@ -23,7 +23,7 @@ def command(session: Session, options: ListOptions) -> None:
     """List memories in order of path."""
     from memcli.app.lookup import list_memories
     from memcli.cli import filters
-    from memcli.render.listing import listing, summary_json
+    from memcli.render.memory import listing, summary_json
 
     kinds, tags = filters.kinds(session, options.kind), filters.tags(options.tag)
     found = list_memories(

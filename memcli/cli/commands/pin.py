@@ -17,7 +17,7 @@ class PinOptions(Options):
 def command(session: Session, options: PinOptions) -> None:
     """Pin memories so that every recall includes them."""
     from memcli.app.edit import pin
-    from memcli.render.listing import summary_json
+    from memcli.render.memory import summary_json
 
     memories = pin(session.open(), options.refs, pinned=True)
     text = "\n".join(f"pinned {m.id} {m.path}" for m in memories)

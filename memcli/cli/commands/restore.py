@@ -25,7 +25,7 @@ def command(session: Session, options: RestoreOptions) -> None:
     Example: memcli restore auth/tokens
     """
     from memcli.app.restore import restore, restore_run
-    from memcli.render.grid import grid
+    from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:
         raise UsageError(

@@ -29,7 +29,7 @@ def command(session: Session, options: SearchOptions) -> None:
     from memcli.app.search import search
     from memcli.cli import filters
     from memcli.cli.input import decode
-    from memcli.render.listing import found_text, summary_json
+    from memcli.render.memory import found_text, summary_json
 
     query = decode(os.fsencode(query), "the question")
     found = search(

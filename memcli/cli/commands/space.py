@@ -39,7 +39,7 @@ def create(session: Session, options: CreateOptions) -> None:
 def list_(session: Session) -> None:
     """List spaces."""
     from memcli.app.space import list_spaces
-    from memcli.render.grid import grid
+    from memcli.render.clean import grid
 
     found = list_spaces(session.open())
     rows = [[s.name, str(s.objects), str(s.pinned), s.updated_at, s.problem] for s in found]

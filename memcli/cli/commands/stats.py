@@ -9,7 +9,7 @@ from memcli.cli.verb import verb
 @verb()
 def command(session: Session) -> None:
     """Count the memories of a space by kind and tag, and show the size of its files."""
-    from memcli.app.stats import stats
+    from memcli.app.space import stats
     from memcli.render.clean import clean_line
     from memcli.store.layout import Layout
 

@@ -28,7 +28,7 @@ def command(session: Session, options: TagOptions) -> None:
     refs = options.refs
     from memcli.app.edit import tag
     from memcli.cli import filters
-    from memcli.render.listing import summary_json
+    from memcli.render.memory import summary_json
 
     if not add and not options.remove:
         refs, add = refs[:1], _words(refs[1:])

@@ -20,7 +20,7 @@ def command(session: Session, options: TreeOptions) -> None:
     from memcli.app.lookup import list_memories
     from memcli.cli import filters
     from memcli.model.tree import tree
-    from memcli.render.listing import tree_json, tree_text
+    from memcli.render.memory import tree_json, tree_text
 
     root = tree(list_memories(session.open(rev=options.rev), filters.path(options.path, "the path")))
     session.output.answer(tree_json(root), tree_text(root))

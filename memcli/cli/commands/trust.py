@@ -109,7 +109,7 @@ def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str,
 
 
 def _told(accepted: bool, root: str, spaces: Sequence[Standing]) -> str:
-    from memcli.render.grid import grid
+    from memcli.render.clean import grid
 
     head = f"{root} is trusted" if accepted else f"{root} was cloned and is not trusted yet"
     if not spaces:

@@ -17,7 +17,7 @@ class UnpinOptions(Options):
 def command(session: Session, options: UnpinOptions) -> None:
     """Unpin memories: recall ranks them by relevance again."""
     from memcli.app.edit import pin
-    from memcli.render.listing import summary_json
+    from memcli.render.memory import summary_json
 
     memories = pin(session.open(), options.refs, pinned=False)
     text = "\n".join(f"unpinned {m.id} {m.path}" for m in memories)

@@ -5,16 +5,188 @@ A warning, not a boundary: it finds the known forms. What keeps recalled text fr
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import cache, cached_property
 
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
-from memcli.safety.injection.foreign_orders import is_foreign_order, rows
-from memcli.safety.injection.mention import is_mentioned
+from memcli.safety.injection.foreign_rules import is_foreign_order, rows
 from memcli.safety.injection.readings import Reading, readings
 from memcli.safety.injection.rule import ESCAPES, HIDDEN, INSTRUCTIONS, MARKUP, Rule
-from memcli.safety.injection.rules import ABOUT, RULES
-from memcli.safety.injection.suspects import Suspects
-from memcli.safety.prefilter import Pattern
+from memcli.safety.injection.rules import ABOUT, DISCUSSED, OBEYED, RULES
+from memcli.safety.prefilter import Literals, Pattern
+
+_CLAUSE = 80
+_NEAR = 300
+_OPENED, _CLOSED = 40, 80
+_CUT = r".*(?:[.!?;:\n]|, | and | but | then | just | simply | instead |--| - |—)"
+_FORBIDDEN = (
+    r"\b(?:never|not|cannot|avoid|refuses? to|forbidden to|no (?:agent|assistant|model|bot|user|one)s?)\b|n't\b"
+)
+_NOT_FORBIDDEN = r"\bwhy (?:not|don't)|\bnot (?:only|hesitate|forget|be afraid|fail|wait)|\b(?:isn't|wouldn't) (?:it|this|that)\b|n't (?:hesitate|forget|be afraid|wait|you)\b|\b(?:if|or) not\b"
+_READERS = r"(?:models|agents|llms|assistants|(?:chat)?bots|attackers|users|prompts|people|they|inputs?|injections?)"
+_AGENT = r"(?:it|them|(?:the|a|an|our|your|any|that|some|small|other|an? ai) ?(?:\w{1,12} )?(?:models?|agents?|llms?|assistants?|(?:chat)?bots?|ai|parsers?|users?|system))"
+_REPORTED = (
+    rf"(?:\b{_READERS} (?:(?:\w{{1,12}}ly|sometimes|often|may|might|could|can|still|would|should not|that|to) )*"
+    rf"|\b(?:mak|ask|tell|told|trick|caus|instruct|order|get|got|convinc|persuad|lead|let|allow|want|forc)\w{{0,4}} {_AGENT} (?:to |into )?"
+    r"|\b(?:attempts?|tries|try|trying|told|tricked|meant|designed|instructed|asked|able) (?:\w{1,12} )?to )\Z"
+)
+_ELSEWHERE = (
+    r" (?:in|of|for|from|at|on|about|when|if you use) "
+    r"(?!(?:the |our |a |an |this |your |that )?(?:users?|system|developers?|operators?|maintainers?|humans?|owners?|session|conversation|prompt|chat|"
+    r"context|messages?|memor\w{1,3}|now|here|claude|agents?|makers?|models?|you|your|admins?|administrators?|file|anthropic|openai|all|any|me|my|good|ever|"
+    r"team|moment|while|task|answer|reply|purposes?|reason)\b)\w"
+)
+_WHOLE = r"\byour \b|\b(?:all|any|every|each)\b"
+"""Says that no order is left standing, so that a place named after it is no other place."""
+_REFUSALS = ("not ", "don't ", "never ", "no longer ")
+_IF = r"\b(?:if|when|who|that|which|because)(?: \w{1,12})?(?: do| does| did)? \Z"
+_NAMED = r"[`'\"]?,? ?(?:(?:user|system|assistant|model|role)\b[`'\"]? ?)?(?:[.,;)](?: |\Z|\n)|\Z|(?:and|or|around|marks?|opens?|closes?|tokens?|markers?|tags?|blocks?|messages?|role|is|are|as|for|parts?|turns?|yourself|before)\b)"
+_OPEN = r"[\"“”«„`]|(?<!\w)['‘]"
+_CLOSE = r"[\"“”»`]|['’](?!\w)"
+
+
+def is_mentioned(rule: Rule, text: str, match: re.Match[str]) -> bool:
+    """Whether the match of `rule` in `text` is no order to the reader."""
+    start, end = match.span()
+    act = match.start("act") if "act" in match.re.groupindex else start
+    if rule.forbids and (_is_forbidden(text, start) or (act != start and _is_forbidden(text, act))):
+        return True
+    if match[0].startswith(_REFUSALS) and _compiled(_IF).search(text, max(0, start - _CLAUSE), start):
+        return True
+    if rule.is_local and not _compiled(_WHOLE).search(match[0]) and _compiled(_ELSEWHERE).match(text, end):
+        return True
+    if _is_obeyed(text, start, end):
+        return False
+    if rule.reason == MARKUP:
+        return _is_named(text, start, end) or _is_quoted(text, start, end)
+    return _is_reported(text, start) or _is_quoted(text, start, end)
+
+
+def _is_forbidden(text: str, start: int) -> bool:
+    """Whether the clause before `start` says that what follows must not be done."""
+    before = text[max(0, start - _CLAUSE) : start]
+    cut = _compiled(_CUT).match(before)
+    clause = before[cut.end() :] if cut else before
+    return bool(_compiled(_FORBIDDEN).search(clause)) and not _compiled(_NOT_FORBIDDEN).search(clause)
+
+
+def _is_reported(text: str, start: int) -> bool:
+    """Whether what follows is said of others: "models ignore ...", "it tricks the agent into ..."."""
+    return bool(_compiled(_REPORTED).search(text, max(0, start - _CLAUSE), start))
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether the match stands in quotation marks in a text that speaks about such things."""
+    if not _compiled(_OPEN).search(text[max(0, start - _OPENED) : start + 1]):
+        return False
+    if not _compiled(_CLOSE).search(text[end - 1 : end + _CLOSED]):
+        return False
+    around = text[max(0, start - _NEAR) : start] + text[end : end + _NEAR]
+    return any(word in around for word in DISCUSSED)
+
+
+def _is_named(text: str, start: int, end: int) -> bool:
+    """Whether markup is spoken of within a sentence, or is a short piece of code in one."""
+    line = text[max(0, text.rfind("\n", 0, start) + 1, start - _NEAR) : start]
+    if " " in text[start:end].strip() or not line.strip(" -*#>\"'`"):
+        return False
+    is_code = line.count("`") % 2 == 1 and "`" in text[end : end + 20]
+    return is_code or bool(_compiled(_NAMED).match(text, end))
+
+
+def _is_obeyed(text: str, start: int, end: int) -> bool:
+    """Whether the reader is asked, near the match, to do what is quoted."""
+    for part in (text[max(0, start - _NEAR) : start], text[end : end + _NEAR]):
+        for match in _compiled(OBEYED).finditer(part):
+            if not _is_forbidden(part, match.start()):
+                return True
+    return False
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+Groups = Sequence[Sequence[str]]
+_PUNCTUATION = bytes.maketrans(b"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", b" " * 32)
+_HEAD = 5
+
+
+class Suspects:
+    """The numbers of the rules, given by their groups of literals, each of which must have one in the text."""
+
+    def __init__(self, rules: Sequence[Groups]) -> None:
+        self._rules = rules
+        self._literals = Literals(word for groups in rules for group in groups for word in group)
+
+    def within(self, low: str) -> list[int]:
+        """Those that may find something in `low`, a text in lower case, in order."""
+        found = self._literals.at_once(low)
+        if found is None:
+            return self._one_by_one(low)
+        bits = 0
+        for word in found:
+            bits |= self._bits[word]
+        return [number for number, wanted in enumerate(self._wanted) if bits & wanted == wanted]
+
+    def _one_by_one(self, low: str) -> list[int]:
+        by_head, by_sign = self._index
+        heads = {word[:_HEAD] for word in _words(low)}
+        numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
+        numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
+        return [n for n in sorted(numbers) if all(any(w in low for w in group) for group in self._shortest_first[n])]
+
+    @cached_property
+    def _bits(self) -> dict[str, int]:
+        """For each literal the bits of the groups that have it."""
+        bits: dict[str, int] = {}
+        bit = 1
+        for groups in self._rules:
+            for group in groups:
+                for word in group:
+                    bits[word] = bits.get(word, 0) | bit
+                bit <<= 1
+        return bits
+
+    @cached_property
+    def _wanted(self) -> list[int]:
+        """For each rule the bits of all of its groups."""
+        wanted, at = [], 0
+        for groups in self._rules:
+            wanted.append(((1 << len(groups)) - 1) << at)
+            at += len(groups)
+        return wanted
+
+    @cached_property
+    def _shortest_first(self) -> list[list[Sequence[str]]]:
+        """The groups of each rule, the shortest first: it is the quickest to be missing."""
+        return [sorted(groups, key=len) for groups in self._rules]
+
+    @cached_property
+    def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:
+        """The rules by what the words of their first group begin with, and those where one begins with a sign."""
+        by_head: dict[str, list[int]] = {}
+        by_sign = []
+        for number, groups in enumerate(self._rules):
+            stems = {_words(word)[0][:_HEAD] for word in groups[0] if _is_latin(word)}
+            for head in stems | {f"{stem}s" for stem in stems if len(stem) < _HEAD}:
+                by_head.setdefault(head, []).append(number)
+            if signs := [word for word in groups[0] if not _is_latin(word)]:
+                by_sign.append((number, signs))
+        return by_head, by_sign
+
+
+def _is_latin(word: str) -> bool:
+    return word[0].isalpha() and word[0] < "\u0370"
+
+
+def _words(text: str) -> list[str]:
+    """The words of `text`, without punctuation."""
+    # Bytes are translated many times as fast as text.
+    return text.encode("utf-8", "surrogatepass").translate(_PUNCTUATION).decode("utf-8", "surrogatepass").split()
+
 
 _HEAD_OF_TEXT = 4000
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from memcli.model.ids import text_hash
 from memcli.model.memory import Json, Memory
+from memcli.model.names import text_hash
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 
 from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
-from memcli.safety.secrets.passwords import is_given_password, is_spoken_password
-from memcli.safety.secrets.references import STRING_ENDS, has_brackets, is_reference
+from memcli.safety.secrets.passwords import (
+    STRING_ENDS,
+    has_brackets,
+    is_given_password,
+    is_reference,
+    is_spoken_password,
+)
 from memcli.safety.secrets.tokens import is_token
 
 OPENING = ("(", "[")

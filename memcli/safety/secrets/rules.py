@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
 from memcli.safety.prefilter import Literals, Pattern
-from memcli.safety.secrets.command_rules import COMMAND_RULES
-from memcli.safety.secrets.context_rules import CONTEXT_RULES
+from memcli.safety.secrets.context_rules import COMMAND_RULES, CONTEXT_RULES
 from memcli.safety.secrets.prefix_rules import PREFIX_RULES
 from memcli.safety.secrets.rule import Rule
 from memcli.safety.secrets.vendor_rules import (

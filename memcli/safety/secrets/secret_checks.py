@@ -9,8 +9,17 @@ from collections.abc import Callable, Mapping
 from memcli.safety.secrets import named
 from memcli.safety.secrets.labels import Label
 from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES
-from memcli.safety.secrets.passwords import entropy, is_common, is_given_password, is_pass_phrase, is_spoken_password
-from memcli.safety.secrets.references import MARKUP, STRING_ENDS, is_reference, is_stand_in
+from memcli.safety.secrets.passwords import (
+    MARKUP,
+    STRING_ENDS,
+    entropy,
+    is_common,
+    is_given_password,
+    is_pass_phrase,
+    is_reference,
+    is_spoken_password,
+    is_stand_in,
+)
 from memcli.safety.secrets.rule import Rule
 from memcli.safety.secrets.tokens import is_made_of_both, is_token, reads
 
