@@ -1,10 +1,11 @@
-"""Guard: the memories that speak against a change, by the triggers that match its lines and files."""
+"""What is remembered about a change: memories whose triggers match its lines and files, and advice for its commit message."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from memcli.app.lookup import opened
+from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
@@ -119,3 +120,20 @@ def _is_trusted(workspace: Workspace, space: str, memory: Memory) -> bool:
     """Whether nothing in the memory is an instruction to an agent, or somebody here has accepted what is."""
     found = inspect(memory)
     return found is None or (workspace.trust.is_reviewed(space, memory.id) and is_accepted(memory, found))
+
+
+ADVICE_BACKEND = "basic"
+"""A change is a bag of words and no question, and there is no time for meaning."""
+ADVICE_KINDS = ("constraint", "negative", "decision")
+_MIN_POINTS = 5.0  # two words of the change in summary and text, or one in the path and in either of them
+
+
+def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list[str]:
+    """At most `limit` lines, constraints first; for a workspace whose backend is ADVICE_BACKEND. Raises what recall raises."""
+    query = Query(
+        topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
+        weights={"importance": 0.0}, edits=tuple(edits),
+    )  # fmt: skip
+    (bundle,) = recall(workspace, [query], with_global=False)
+    found = sorted((section.memory for section in bundle.sections), key=lambda memory: ADVICE_KINDS.index(memory.kind))
+    return [f"{memory.kind} [{memory.id}] {memory.summary_micro or memory.raw}" for memory in found]

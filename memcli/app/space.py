@@ -1,11 +1,11 @@
-"""Spaces: create, list, govern, delete, and count what they hold."""
+"""Spaces: create, list, govern, delete; count what they hold; make and show their index."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from memcli.app.lookup import load
+from memcli.app.lookup import load, opened
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, UsageError
@@ -197,3 +197,15 @@ def stats(workspace: Workspace) -> dict[str, Json]:
 def _counts(values: Iterable[str]) -> dict[str, int]:
     """Each value with how often it occurs, most frequent first, then by name."""
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
+
+
+def embed_space(workspace: Workspace) -> bool:
+    """Makes the vectors that are missing; whether all are there now."""
+    with opened(workspace) as (_, view):
+        return view.embed()
+
+
+def index_status(workspace: Workspace) -> dict[str, Json]:
+    """What the index holds of the space, once it is up to date."""
+    with opened(workspace) as (snapshot, view):
+        return {"space": snapshot.space, **view.status()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from memcli.app.embed import embed_space, index_status
 from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
+from memcli.app.space import embed_space, index_status
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.model.changes import Batch

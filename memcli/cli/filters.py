@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from memcli.cli.input import decode
-from memcli.cli.session import Session
+from memcli.cli.verb import Session
 from memcli.errors import UsageError
 from memcli.model.names import slug
 from memcli.model.shapes import KINDS

@@ -3,20 +3,77 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from keyword import iskeyword
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from memcli import __version__
 from memcli.cli.boundary import guarded
-from memcli.cli.typer_tree import HELP, make_command
+from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.verb import Group, Verb
 from memcli.errors import UsageError
 
-# Each verb has a module `commands/<verb>.py` that defines `command`, which may be a group. The verbs of a row share a
-# line of the help.
+HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
+"""Settings that every command has."""
+
+
+def make_command(verb: Verb | Group) -> Any:
+    """The Typer command, or group of commands."""
+    if isinstance(verb, Group):
+        app = typer.Typer(
+            name=verb.name, help=verb.help, add_completion=False, rich_markup_mode=None, no_args_is_help=True,
+            pretty_exceptions_enable=False, context_settings=HELP,
+        )  # fmt: skip
+        for name, below in verb.verbs.items():
+            app.command(name, context_settings=HELP)(_function(below))
+        return typer.main.get_group(app)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(verb.name, context_settings=HELP)(_function(verb))
+    return typer.main.get_command(app)
+
+
+def _function(verb: Verb) -> Callable[..., None]:
+    """A function with one parameter per field, for Typer to inspect."""
+    common = CommonOptions.FIELDS
+
+    def run(**values: Any) -> None:
+        shared = CommonOptions(**{name: values.pop(name) for name in common})
+        code = verb.run(shared, verb.options(**values))
+        if code:
+            raise typer.Exit(code)
+
+    parameters = [_parameter(field) for field in (*verb.options.FIELDS.values(), *common.values())]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__doc__ = verb.function.__doc__
+    return run
+
+
+def _parameter(field: Field) -> inspect.Parameter:
+    kind: Any = field.type
+    if field.many:
+        kind = list[kind]
+    if field.is_argument:
+        told: Any = typer.Argument(metavar=field.metavar, help=field.help)
+    elif field.type is bool:
+        told = typer.Option(*field.flags, help=field.help)
+    else:
+        told = typer.Option(*field.flags, metavar=field.metavar, help=field.help)
+    default = inspect.Parameter.empty
+    if field.default is not REQUIRED:
+        default = [] if field.many else field.default
+        kind = kind | None if default is None else kind
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, told]
+    )
+
+
+# Each verb has a module `commands/<verb>.py` that defines `command`, which may be a group, unless MODULES names another.
+# The verbs of a row share a line of the help.
 COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     "Start": (
         {"init": "create a store in this repository"},
@@ -51,6 +108,15 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"schema": "print the JSON Schema of stored data"},
         {"completions": "print a shell completion script"},
     ),
+}
+# Verbs that share a module with others, each a function of its name.
+MODULES = {
+    **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
+    **dict.fromkeys(("get", "list", "tree"), "lookup"),
+    **dict.fromkeys(("diff", "blame"), "history"),
+    **dict.fromkeys(("fsck", "fmt"), "repair"),
+    **dict.fromkeys(("schema", "completions"), "generated"),
+    "stats": "space",
 }
 # Commands that other programs call; the overview omits them.
 CALLED = {"merge-driver": "merge two versions of a space file; called by git"}
@@ -115,8 +181,14 @@ class Verbs(TyperGroup):
 
 def load_command(name: str) -> Any:
     """The Typer command built from the declarations of its module."""
-    file = name.replace("-", "_") + ("_" if iskeyword(name) else "")
-    return make_command(importlib.import_module(f"memcli.cli.commands.{file}").command)
+    own = name.replace("-", "_")
+    module = importlib.import_module(f"memcli.cli.commands.{module_of(name)}")
+    return make_command(getattr(module, f"{own}_" if own == "list" else own) if name in MODULES else module.command)
+
+
+def module_of(name: str) -> str:
+    """The module of a verb in `cli/commands/`."""
+    return MODULES.get(name) or name.replace("-", "_") + ("_" if iskeyword(name) else "")
 
 
 def _version(value: bool) -> None:

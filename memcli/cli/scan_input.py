@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from memcli.app.scan import Document, Rules
 from memcli.cli.input import read_file
-from memcli.cli.session import Session
+from memcli.cli.verb import Session
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
 from memcli.safety.secrets.detector import Detector

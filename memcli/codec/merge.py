@@ -13,7 +13,7 @@ from itertools import count
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
-from memcli.codec.space import policy_from_json, policy_to_json
+from memcli.codec.space import check_writable, decode_space, policy_from_json, policy_to_json
 from memcli.errors import CorruptError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, memory_id, short_digest
@@ -198,3 +198,22 @@ def _free_path(path: str, name: str, taken: Container[str]) -> str:
     """`path` with a digest of the id, as `remember` makes one; a longer digest where even that is taken."""
     candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
     return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
+    """The merged space. Raises CorruptError when ours or theirs is no space that this version may write.
+
+    A base that cannot be read, or is empty because there is none, counts as an empty space: then nothing is deleted.
+    """
+    left, right = _decoded(ours, "ours"), _decoded(theirs, "theirs")
+    try:
+        before = _decoded(base, "base")
+    except CorruptError:
+        before = Space(left.name)
+    return merge(before, left, right)
+
+
+def _decoded(data: bytes, where: str) -> Space:
+    space = decode_space(data, where)
+    check_writable(space, where)
+    return space

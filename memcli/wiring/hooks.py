@@ -70,7 +70,7 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
 
 def advise(workspace: Workspace, message: str) -> dict[str, Json]:
     """Puts what was decided about the staged change into the file `message`, as comments. Raises MemcliError, OSError."""
-    from memcli.app.commit_advice import consult
+    from memcli.app.guard import consult
     from memcli.git.message import comment
     from memcli.ingest.patch import read_diff, staged_diff
     from memcli.render.clean import clean_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.app.merge import merge_versions
+from memcli.codec.merge import merge_versions
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError
 from memcli.model.space import Space

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memcli.cli.main import VERBS
+from memcli.cli.main import VERBS, module_of
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def test_its_file_is_there_and_leads_to_it(verbs: list[str], files: list[str]) -
     assert files
     assert [file for file in files if not (ROOT / "memcli" / file).is_file()] == []
     for verb in verbs:
-        assert (ROOT / "memcli" / "cli" / "commands" / f"{verb.replace('-', '_')}.py").is_file() or verb == "import"
+        assert (ROOT / "memcli" / "cli" / "commands" / f"{module_of(verb)}.py").is_file()
 
 
 def test_where_a_verb_has_a_module_of_its_name_it_is_the_one() -> None:
@@ -34,3 +34,9 @@ def test_where_a_verb_has_a_module_of_its_name_it_is_the_one() -> None:
         for verb in verbs:
             if (ROOT / "memcli" / "app" / f"{verb}.py").is_file():
                 assert f"app/{verb}.py" in files
+
+
+def test_verbs_that_share_a_module_share_its_row() -> None:
+    """A reader who has found the use case in the table has also found the command."""
+    for verbs, _ in ROWS:
+        assert len({module_of(verb) for verb in verbs}) == 1, verbs

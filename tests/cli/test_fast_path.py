@@ -10,10 +10,9 @@ import pytest
 
 from memcli.cli import fast_path
 from memcli.cli.commands import hook, recall, remember
+from memcli.cli.main import make_command
 from memcli.cli.options import CommonOptions, Field, Options
-from memcli.cli.session import Session
-from memcli.cli.typer_tree import make_command
-from memcli.cli.verb import Verb
+from memcli.cli.verb import Session, Verb
 from memcli.errors import UsageError
 from memcli.wiring.roots import global_root
 from tests.conftest import Run, open_at, rewrite

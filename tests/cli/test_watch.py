@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.cli.stopping import stoppable
+from memcli.cli.commands.watch import stoppable
 from tests.conftest import NOW, ROOT, Run
 
 Begin = Callable[[], "subprocess.Popen[str]"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memcli.cli.options import Options, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 
 _SHOWN = 3
 

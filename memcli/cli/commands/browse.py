@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, kinds_option, tags_option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
     ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),

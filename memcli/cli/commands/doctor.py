@@ -10,8 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from memcli import __version__
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.store.atomic import make_folder, remove_file, write_file

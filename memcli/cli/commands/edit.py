@@ -1,4 +1,4 @@
-"""`memcli edit`"""
+"""`memcli edit`, `tag`, `pin` and `unpin`"""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import Options, flag, option, ref_argument
+from memcli.cli.options import Options, flag, option, ref_argument, refs_argument
 from memcli.cli.output import redacted_told
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 
@@ -34,7 +33,7 @@ class EditOptions(Options):
 
 
 @verb(EditOptions)
-def command(session: Session, options: EditOptions) -> None:
+def edit(session: Session, options: EditOptions) -> None:
     """Change the text or other fields of a memory.
 
     Without --text or --set, open the text in an editor: $VISUAL, $EDITOR, or the first installed of sensible-editor, nano and
@@ -44,7 +43,7 @@ def command(session: Session, options: EditOptions) -> None:
 
     Example: memcli edit auth/tokens --set kind=decision --set tags=auth,security
     """
-    from memcli.app.edit import edit
+    from memcli.app import edit as app
     from memcli.cli.filters import note_similar
 
     fields = _given(options.text, options.set)
@@ -53,7 +52,9 @@ def command(session: Session, options: EditOptions) -> None:
     workspace = session.open()
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
     done = (
-        edit(workspace, options.ref, fields) if fields else _in_editor(session, workspace, options.ref, options.object)
+        app.edit(workspace, options.ref, fields)
+        if fields
+        else _in_editor(session, workspace, options.ref, options.object)
     )
     if done is None:
         session.output.confirm({"status": "unchanged"}, "nothing changed")
@@ -64,6 +65,62 @@ def command(session: Session, options: EditOptions) -> None:
     }  # fmt: skip
     told = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
     session.output.confirm(data, told)
+
+
+class TagOptions(Options):
+    """What `memcli tag` takes."""
+
+    refs: list[str] = refs_argument()
+    add: list[str] = option("--add", "-a", metavar="TAG", help="Add this tag, or several: a,b.", many=True)
+    remove: list[str] = option("--remove", "-r", metavar="TAG", help="Remove this tag, or several: a,b.", many=True)
+
+
+@verb(TagOptions)
+def tag(session: Session, options: TagOptions) -> None:
+    """Add or remove tags. Without options, add the words after the first memory as tags.
+
+    Example: memcli tag auth/tokens security reviewed
+
+    Example: memcli tag auth/tokens auth/passwords --add security --remove draft
+    """
+    add = options.add
+    refs = options.refs
+    from memcli.app import edit as app
+    from memcli.cli import filters
+    from memcli.render.memory import summary_json
+
+    if not add and not options.remove:
+        refs, add = refs[:1], _words(refs[1:])
+    memories = app.tag(session.open(), refs, filters.parts(add or ()), filters.parts(options.remove or ()))
+    text = "\n".join(f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories)
+    session.output.confirm([summary_json(m) for m in memories], text)
+
+
+class PinOptions(Options):
+    """What `memcli pin` and `memcli unpin` take."""
+
+    refs: list[str] = refs_argument()
+
+
+@verb(PinOptions)
+def pin(session: Session, options: PinOptions) -> None:
+    """Pin memories so that every recall includes them."""
+    _set_pinned(session, options.refs, pinned=True)
+
+
+@verb(PinOptions)
+def unpin(session: Session, options: PinOptions) -> None:
+    """Unpin memories: recall ranks them by relevance again."""
+    _set_pinned(session, options.refs, pinned=False)
+
+
+def _set_pinned(session: Session, refs: list[str], *, pinned: bool) -> None:
+    from memcli.app import edit as app
+    from memcli.render.memory import summary_json
+
+    memories = app.pin(session.open(), refs, pinned=pinned)
+    text = "\n".join(f"{'pinned' if pinned else 'unpinned'} {m.id} {m.path}" for m in memories)
+    session.output.confirm([summary_json(m) for m in memories], text)
 
 
 def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
@@ -78,13 +135,23 @@ def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
 
 
 def _in_editor(session: Session, workspace: Workspace, ref: str, as_object: bool) -> Edited | None:
-    from memcli.app.edit import edit
+    from memcli.app import edit as app
     from memcli.app.lookup import get
     from memcli.cli.editor import edit_memory
 
     (memory,) = get(workspace, [ref], as_stored=True)
 
     def save(fields: Mapping[str, Json], expected: Memory | None) -> Edited:
-        return edit(workspace, memory.id, fields, expected)
+        return app.edit(workspace, memory.id, fields, expected)
 
     return edit_memory(memory, as_object, save, session.output.json)
+
+
+def _words(words: list[str]) -> list[str]:
+    """The tags given as arguments. Raises UsageError if there are none, or if one looks like a memory."""
+    if not words:
+        raise UsageError("no tag named", "run `memcli tag PATH TAG...`, or use --add TAG or --remove TAG")
+    for word in words:
+        if "/" in word or word.startswith("mem_"):
+            raise UsageError(f"{word!r} looks like a memory, not a tag", "to tag several memories, use --add TAG")
+    return words

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.input import read_file
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, flag, refs_argument
 from memcli.cli.output import ask
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 

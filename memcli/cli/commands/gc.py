@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from memcli.app.gc import Collected
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.model.memory import Json
 from memcli.policy.retention import Removal
 from memcli.record import replace

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import RefusedError, UsageError
 
 

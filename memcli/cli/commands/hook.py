@@ -4,36 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.app.commit_advice import BACKEND
-from memcli.app.workspace import Workspace
-from memcli.cli.background import run_within, start_detached
+from memcli.cli.hook_run import run_hook
 from memcli.cli.options import REQUIRED, Options, argument, flag
-from memcli.cli.output import report
-from memcli.cli.session import Session
-from memcli.cli.verb import Group
+from memcli.cli.verb import Group, Session
 from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
-from memcli.model.failure import reason_of
-from memcli.model.memory import Json
 from memcli.store.layout import Layout
 from memcli.store.log import HookLog
 
 if TYPE_CHECKING:
     from memcli.git.hooks import Hook
-
-FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
-"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
-_VERBOSE = "MEMCLI_HOOK_VERBOSE"
-_LOCK_SECONDS = "2"
-_TURN_SECONDS = 30.0
-_MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
-_PUSH_SECONDS = 1.8
-_MAX_PAIRS = 1 << 20
 
 command = Group(
     "hook", "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it."
@@ -186,96 +169,9 @@ def run(session: Session, options: RunOptions) -> None:
     Example: memcli hook run post-commit
     """
     check_name(options.hook)
-    if _run(session, options.hook, options.arguments, detached=options.detached):
+    if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()
         os._exit(0)  # what was given up still runs
-
-
-def _run(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
-    """Runs the hook. Returns whether abandoned work is still running."""
-    pairs = _pairs() if hook == "post-rewrite" else ""
-    waits = bool(os.environ.get(FOREGROUND))
-    if hook == "prepare-commit-msg":
-        return run_within(
-            None if waits else _MESSAGE_SECONDS,
-            lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), BACKEND),
-        )
-    if hook == "pre-push":
-        return run_within(
-            None if waits else _PUSH_SECONDS, lambda: _logged(session, hook, lambda *_: _look_for_secrets(session))
-        )
-    if not detached and not waits:
-        chosen = [f"--{name}={value}" for name in ("space", "root") if (value := session.options[name])]
-        start_detached(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
-        return False
-    if detached:
-        with suppress(OSError):  # it leads a session already
-            os.setsid()
-    _logged(session, hook, lambda workspace, log: _follow(workspace, log, hook, arguments, pairs))
-    return False
-
-
-def _follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
-    from memcli.wiring.hooks import follow
-
-    with log.one_at_a_time(_TURN_SECONDS):
-        return follow(workspace, log, hook, arguments, pairs)
-
-
-def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
-    from memcli.wiring.hooks import advise
-
-    return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
-
-
-def _look_for_secrets(session: Session) -> dict[str, Json]:
-    from memcli.app.scan import scan
-    from memcli.cli.scan_input import documents, open_rules
-
-    rules, root = open_rules(session, must_exist=True)
-    leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
-    if leaks:
-        files = ", ".join(sorted({leak.file for leak in leaks}))
-        sys.stderr.write(
-            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` lists the secrets, "
-            "`memcli scan --history` those in the history\n"
-        )
-    return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
-
-
-def _logged(
-    session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
-) -> None:
-    """Runs the work and logs the result, since no one is there to see an error."""
-    is_verbose = bool(os.environ.get(_VERBOSE))
-    session.output.quiet = not is_verbose
-    since = time.monotonic()
-    try:
-        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend)
-    except MemcliError as error:
-        if is_verbose and not isinstance(error, NotFoundError):
-            report(error, json=False)
-        return
-    log = HookLog(Layout(workspace.root), workspace.space)
-    try:
-        told = work(workspace, log)
-    except MemcliError as error:
-        told = {"outcome": "failed", "error": error.message, "hint": error.hint}
-    except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
-        told = {"outcome": "failed", "error": reason_of(error)}
-    spent = round((time.monotonic() - since) * 1000)
-    entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
-    with suppress(MemcliError, OSError):
-        log.add(entry)
-    if is_verbose:
-        session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
-
-
-def _pairs() -> str:
-    """The rewritten commits that git passes on standard input; none if it cannot be read."""
-    with suppress(OSError):
-        return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
-    return ""
 
 
 def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:

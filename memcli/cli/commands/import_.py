@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from memcli.cli.input import read_file, read_stdin
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 _MAX_KEYS = 1 << 20

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.session import Session
-from memcli.cli.verb import Group
+from memcli.cli.verb import Group, Session
 from memcli.errors import ProviderError
 
 command = Group("index", "Show or rebuild the cache. It can be deleted at any time.")
@@ -12,7 +11,7 @@ command = Group("index", "Show or rebuild the cache. It can be deleted at any ti
 @command.verb()
 def rebuild(session: Session) -> None:
     """Rebuild the index of the space."""
-    from memcli.app.embed import index_status
+    from memcli.app.space import index_status
 
     workspace = session.open()
     workspace.index.rebuild(workspace.space)
@@ -29,7 +28,7 @@ def embed(session: Session) -> None:
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
-    from memcli.app.embed import embed_space, index_status
+    from memcli.app.space import embed_space, index_status
 
     session.progress.has_lines = True
     workspace = session.open()
@@ -44,7 +43,7 @@ def embed(session: Session) -> None:
 @command.verb()
 def status(session: Session) -> None:
     """Show what the cache holds for the space."""
-    from memcli.app.embed import index_status
+    from memcli.app.space import index_status
 
     data = index_status(session.open())
     session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))

@@ -13,8 +13,7 @@ from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError, UsageError
 from memcli.ports import Source
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.cli.options import Options, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.git.driver import configure
 from memcli.git.repository import Repository, find_repository
 from memcli.store.attributes import install_attributes

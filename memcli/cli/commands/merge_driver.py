@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import REQUIRED, Options, argument, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import CorruptError, UsageError
 
 
@@ -24,8 +23,8 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     Git calls it after `memcli init --git`. Exits with 1 if a version is not a valid space file: OURS then holds git's
     line-based merge, with conflict markers to resolve by hand.
     """
-    from memcli.app.merge import merge_versions
     from memcli.cli.input import read_file
+    from memcli.codec.merge import merge_versions
     from memcli.codec.space import encode_space
     from memcli.store.atomic import write_file
 

@@ -11,8 +11,7 @@ from memcli.cli import filters
 from memcli.cli.input import decode, read_text
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option, under_option
 from memcli.cli.output import is_terminal
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.errors import NotFoundError, UsageError

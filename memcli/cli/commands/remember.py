@@ -13,11 +13,9 @@ from memcli.cli import filters
 from memcli.cli.assignments import assignments, no_field, split_pairs
 from memcli.cli.input import read_text
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.origins import from_file, full_hash
 from memcli.cli.output import redacted_told
-from memcli.cli.session import Session
-from memcli.cli.submit import submit
-from memcli.cli.verb import verb
+from memcli.cli.submit import from_file, full_hash, submit
+from memcli.cli.verb import Session, verb
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.memory import TRIGGERED_KINDS, Json
@@ -161,7 +159,7 @@ def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
 
 
 def _embed(workspace: Workspace, name: str) -> None:
-    from memcli.app.embed import embed_space
+    from memcli.app.space import embed_space
 
     try:
         embed_space(workspace)

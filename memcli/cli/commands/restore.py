@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from memcli.cli.options import Options, argument, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.removal import Run

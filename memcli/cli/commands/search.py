@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from memcli.cli.options import Options, argument, option, rev_option
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 
 
 class SearchOptions(Options):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from memcli.cli.assignments import assignments, split_pairs
 from memcli.cli.input import read_text
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
-from memcli.cli.session import Session
-from memcli.cli.verb import Group
+from memcli.cli.verb import Group, Session, verb
 from memcli.errors import UsageError
 
 command = Group("space", "Create, list, configure and delete spaces.")
@@ -124,3 +123,19 @@ def delete(session: Session, options: DeleteOptions) -> None:
 
     gone = delete_space(session.open(), options.name)
     session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")
+
+
+@verb()
+def stats(session: Session) -> None:
+    """Count the memories of a space by kind and tag, and show the size of its files."""
+    from memcli.app import space as app
+    from memcli.render.clean import clean_line
+    from memcli.store.layout import Layout
+
+    workspace = session.open()
+    data = app.stats(workspace) | {"bytes": Layout(workspace.root).sizes(workspace.space)}
+    lines = []
+    for name, value in data.items():
+        shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        lines.append(f"{name:<10}  {clean_line(shown)}".rstrip())
+    session.output.answer(data, "\n".join(lines))

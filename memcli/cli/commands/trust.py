@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.output import ask, can_ask
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json
 

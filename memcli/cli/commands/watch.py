@@ -2,20 +2,60 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from memcli.app.ingest import Ingested
 from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from threading import Event
 
     from memcli.wiring.watch import WatchRequest
+
+
+_GRACE_SECONDS = 0.3
+_HAS_TIMER = hasattr(signal, "setitimer")
+
+
+class _OverdueError(BaseException):
+    """Raised when work does not stop in time. Not an `Exception`, so that no handler swallows it."""
+
+
+@contextmanager
+def stoppable() -> Iterator[threading.Event]:
+    """Yields an event that SIGINT and SIGTERM set. Work that does not stop soon afterwards is interrupted."""
+    stop = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, _GRACE_SECONDS)
+
+    def insist(_number: int, _frame: FrameType | None) -> None:
+        raise _OverdueError
+
+    handlers = {signal.SIGINT: ask, signal.SIGTERM: ask}
+    if _HAS_TIMER:
+        handlers[signal.SIGALRM] = insist
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield stop
+    except _OverdueError:
+        pass
+    finally:
+        if _HAS_TIMER:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class WatchOptions(Options):
@@ -55,7 +95,6 @@ def _watch(session: Session, options: WatchRequest) -> None:
     """Watches until stopped, also across removal and return of the store."""
     import os
 
-    from memcli.cli.stopping import stoppable
     from memcli.record import replace
 
     with stoppable() as stop:

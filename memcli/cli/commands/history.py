@@ -1,10 +1,9 @@
-"""`memcli diff`"""
+"""`memcli diff` and `blame`"""
 
 from __future__ import annotations
 
-from memcli.cli.options import Options, argument, flag
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.options import Options, argument, flag, ref_argument
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 
@@ -18,14 +17,14 @@ class DiffOptions(Options):
 
 
 @verb(DiffOptions)
-def command(session: Session, options: DiffOptions) -> int:
+def diff(session: Session, options: DiffOptions) -> int:
     """Show how memories changed since a commit, or between two commits, in all spaces or in --space.
 
     Removed words are shown as [-removed-], added words as {+added+}.
 
     Example: memcli diff main..HEAD --stat
     """
-    from memcli.app.history import diff, policies, shown
+    from memcli.app import history
     from memcli.render.changes import diff_json, diff_text, stat_text
 
     workspace = session.open()
@@ -35,10 +34,34 @@ def command(session: Session, options: DiffOptions) -> int:
     after = session.open(rev=last or "HEAD").store if last or dots else workspace.store
     named = session.options["space"]
     before = session.open(rev=first or "HEAD").store
-    changes = shown(
-        diff(before, after, None if named is None else [named]), workspace.redactor, policies(before, after)
+    changes = history.shown(
+        history.diff(before, after, None if named is None else [named]),
+        workspace.redactor,
+        history.policies(before, after),
     )
     session.output.answer(diff_json(changes), stat_text(changes) if options.stat else diff_text(changes))
     if options.exit_code and changes:
         return 1
     return 0
+
+
+class BlameOptions(Options):
+    """What `memcli blame` takes."""
+
+    ref: str = ref_argument()
+
+
+@verb(BlameOptions)
+def blame(session: Session, options: BlameOptions) -> None:
+    """Show which commit added a memory and which one last changed each of its fields.
+
+    Example: memcli blame auth/tokens
+    """
+    from memcli.app import history
+    from memcli.git.revisions import open_history
+    from memcli.render.changes import blame_json, blame_text
+    from memcli.store.layout import Layout
+
+    workspace = session.open()
+    found = history.blame(workspace, open_history(Layout(workspace.root).spaces), options.ref)
+    session.output.answer(blame_json(found), blame_text(found))

@@ -1,10 +1,9 @@
-"""`memcli completions`"""
+"""`memcli schema` and `completions`: what other programs read"""
 
 from __future__ import annotations
 
 from memcli.cli.options import REQUIRED, Options, argument
-from memcli.cli.session import Session
-from memcli.cli.verb import verb
+from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 
@@ -15,7 +14,7 @@ class CompletionsOptions(Options):
 
 
 @verb(CompletionsOptions)
-def command(session: Session, options: CompletionsOptions) -> None:
+def completions(session: Session, options: CompletionsOptions) -> None:
     """Print the completion script for a shell.
 
     \b
@@ -28,3 +27,20 @@ def command(session: Session, options: CompletionsOptions) -> None:
     if options.shell not in SHELLS:
         raise UsageError(f"no completions for {options.shell!r}", f"choose one of {', '.join(sorted(SHELLS))}")
     session.output.write(SHELLS[options.shell]())
+
+
+class SchemaOptions(Options):
+    """What `memcli schema` takes."""
+
+    what: str = argument("[space|object|policy|bundle|export]", "The schema to print.", default="space")
+
+
+@verb(SchemaOptions)
+def schema(session: Session, options: SchemaOptions) -> None:
+    """Print the JSON Schema of a space file, an object, a policy, a recall bundle or an export."""
+    from memcli.codec.canonical import encode
+    from memcli.codec.schema import SCHEMAS
+
+    if options.what not in SCHEMAS:
+        raise UsageError(f"no schema {options.what!r}", f"choose one of {', '.join(sorted(SCHEMAS))}")
+    session.output.write(encode(SCHEMAS[options.what]()).decode())

@@ -1,0 +1,105 @@
+"""`memcli get`, `list` and `tree`"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import Options, argument, flag, kinds_option, option, refs_argument, rev_option, tags_option
+from memcli.cli.verb import Session, verb
+from memcli.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+
+
+class GetOptions(Options):
+    """What `memcli get` takes."""
+
+    refs: list[str] = refs_argument()
+    field: str | None = option(metavar="NAME", help="Print only this field.")
+    rev: str | None = rev_option()
+
+
+@verb(GetOptions)
+def get(session: Session, options: GetOptions) -> None:
+    """Print memories in full, by id or path.
+
+    When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
+    are always removed.
+    """
+    from memcli.app import lookup
+    from memcli.codec.canonical import encode
+    from memcli.codec.memory import memory_to_json
+    from memcli.render.memory import render_memory
+
+    workspace = session.open(rev=options.rev)
+    memories = lookup.get(workspace, options.refs)
+    if options.field is not None:
+        values = [memory_to_json(m).get(options.field) for m in memories]
+        if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
+            raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists the fields")
+        text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
+        if session.output.json:
+            session.output.answer(values[0] if len(values) == 1 else values, "")
+        else:
+            session.output.raw(text)
+        return
+    data = [memory_to_json(m) for m in memories]
+    shown = (render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by)) for m in memories)
+    session.output.answer(data[0] if len(data) == 1 else data, "\n".join(shown))
+
+
+class ListOptions(Options):
+    """What `memcli list` takes."""
+
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
+    kind: list[str] = kinds_option()
+    tag: list[str] = tags_option()
+    limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
+    all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
+    rev: str | None = rev_option()
+
+
+@verb(ListOptions)
+def list_(session: Session, options: ListOptions) -> None:
+    """List memories in order of path."""
+    from memcli.app.lookup import list_memories
+    from memcli.cli import filters
+    from memcli.render.memory import listing, summary_json
+
+    kinds, tags = filters.kinds(session, options.kind), filters.tags(options.tag)
+    found = list_memories(
+        session.open(rev=options.rev), filters.path(options.path, "the path"), kinds, tags, options.all
+    )
+    shown = found[: options.limit]
+    session.output.answer([summary_json(m) for m in shown], listing(shown))
+    if more := len(found) - len(shown):
+        session.output.note(f"{more} more (use --limit {len(found)})")
+
+
+class TreeOptions(Options):
+    """What `memcli tree` takes."""
+
+    path: str = argument("[PATH]", "Only memories at or below this path.", default="")
+    rev: str | None = rev_option()
+
+
+@verb(TreeOptions)
+def tree(session: Session, options: TreeOptions) -> None:
+    """Show the tree of paths, for people and for system prompts."""
+    from memcli.app.lookup import list_memories
+    from memcli.cli import filters
+    from memcli.model import tree as model
+    from memcli.render.memory import tree_json, tree_text
+
+    root = model.tree(list_memories(session.open(rev=options.rev), filters.path(options.path, "the path")))
+    session.output.answer(tree_json(root), tree_text(root))
+
+
+def _path_of(workspace: Workspace, name: str | None) -> str:
+    from memcli.app import lookup
+
+    with suppress(NotFoundError, UsageError):
+        return lookup.get(workspace, [name])[0].path if name else ""
+    return ""

@@ -1,0 +1,72 @@
+"""`memcli fsck` and `fmt`"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from memcli.cli.options import Options, argument, flag
+from memcli.cli.verb import Session, verb
+from memcli.errors import CorruptError
+from memcli.model.space import Change
+from memcli.store.layout import Layout
+
+
+class FsckOptions(Options):
+    """What `memcli fsck` takes."""
+
+    repair: bool = flag(help="Repair the damage that can be repaired.")
+
+
+@verb(FsckOptions)
+def fsck(session: Session, options: FsckOptions) -> None:
+    """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
+    hashes, wrong order, and leftovers of crashes.
+
+    Before --repair changes more than the order of a file, it copies the original to .memory/local/quarantine.
+    Exits with 6 while there is damage.
+    """
+    from memcli.store.repair import check_store
+
+    workspace = session.open()
+    settle = partial(workspace.store.update, change=lambda _: Change())
+    found = list(check_store(Layout(workspace.root), settle, options.repair))
+    damaged = sum(finding.is_damage and not mended for finding, mended in found)
+    lines = []
+    for finding, mended in found:
+        about = f"{finding.file}: {f'{finding.object}: ' if finding.object else ''}{finding.message}"
+        after = f" [{'done' if mended else 'to repair'}: {finding.repair}]" if finding.repair else ""
+        lines.append(f"{about}{after}")
+    data = [{**finding.to_json(), "damage": finding.is_damage, "mended": mended} for finding, mended in found]
+    session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
+    if damaged:
+        can = any(finding.repair for finding, mended in found if not mended)
+        hint = "`memcli fsck --repair` repairs it" if can else "restore the file with `git checkout`"
+        raise CorruptError(f"{damaged} damaged", hint)
+    if not found:
+        session.output.note("no damage found")
+
+
+class FmtOptions(Options):
+    """What `memcli fmt` takes."""
+
+    spaces: list[str] = argument("[SPACE|FILE]...", "Spaces, by name or file [default: all].", many=True)
+    check: bool = flag(help="Change nothing; exit with 6 if a file is not canonical.")
+
+
+@verb(FmtOptions)
+def fmt(session: Session, options: FmtOptions) -> None:
+    """Rewrite space files in canonical form: sorted keys, fixed indentation, fixed order. The content stays the same."""
+    from memcli.store.repair import format_space, space_names
+
+    layout = Layout(session.open().root)
+    done = [(name, format_space(layout, name, options.check)) for name in space_names(layout, options.spaces)]
+    untidy = [name for name, canonical in done if not canonical]
+    session.output.answer(
+        {
+            "canonical": [name for name, canonical in done if canonical],
+            "not_canonical" if options.check else "written": untidy,
+        },
+        "\n".join(f"{'not canonical' if options.check else 'wrote'} spaces/{name}.json" for name in untidy),
+    )
+    if options.check and untidy:
+        raise CorruptError(f"{len(untidy)} of {len(done)} space files not canonical", "`memcli fmt` rewrites them")

@@ -1,0 +1,144 @@
+"""Run the work of a hook: within a time limit, or in a process of its own, with a line in the log for each run."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from memcli.app.guard import ADVICE_BACKEND
+from memcli.app.workspace import Workspace
+from memcli.cli.output import report
+from memcli.cli.verb import Session
+from memcli.errors import MemcliError, NotFoundError
+from memcli.model.failure import reason_of
+from memcli.model.memory import Json
+from memcli.store.layout import Layout
+from memcli.store.log import HookLog
+
+FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
+"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
+_VERBOSE = "MEMCLI_HOOK_VERBOSE"
+_LOCK_SECONDS = "2"
+_TURN_SECONDS = 30.0
+_MESSAGE_SECONDS = 0.35  # with the start of the interpreter half a second
+_PUSH_SECONDS = 1.8
+_MAX_PAIRS = 1 << 20
+
+
+def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached: bool) -> bool:
+    """Runs the hook. Returns whether work that ran out of time is still running. Never raises a MemcliError."""
+    pairs = _pairs() if hook == "post-rewrite" else ""
+    waits = bool(os.environ.get(FOREGROUND))
+    if hook == "prepare-commit-msg":
+        return _run_within(
+            None if waits else _MESSAGE_SECONDS,
+            lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), ADVICE_BACKEND),
+        )
+    if hook == "pre-push":
+        return _run_within(
+            None if waits else _PUSH_SECONDS, lambda: _logged(session, hook, lambda *_: _look_for_secrets(session))
+        )
+    if not detached and not waits:
+        chosen = [f"--{name}={value}" for name in ("space", "root") if (value := session.options[name])]
+        _start_detached(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
+        return False
+    if detached:
+        with suppress(OSError):  # it leads a session already
+            os.setsid()
+    _logged(session, hook, lambda workspace, log: _follow(workspace, log, hook, arguments, pairs))
+    return False
+
+
+def _follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
+    from memcli.wiring.hooks import follow
+
+    with log.one_at_a_time(_TURN_SECONDS):
+        return follow(workspace, log, hook, arguments, pairs)
+
+
+def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
+    from memcli.wiring.hooks import advise
+
+    return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
+
+
+def _look_for_secrets(session: Session) -> dict[str, Json]:
+    from memcli.app.scan import scan
+    from memcli.cli.scan_input import documents, open_rules
+
+    rules, root = open_rules(session, must_exist=True)
+    leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
+    if leaks:
+        files = ", ".join(sorted({leak.file for leak in leaks}))
+        sys.stderr.write(
+            f"memcli: {len(leaks)} secret{'s' if len(leaks) > 1 else ''} in {files}; `memcli scan` lists the secrets, "
+            "`memcli scan --history` those in the history\n"
+        )
+    return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
+
+
+def _logged(
+    session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
+) -> None:
+    """Runs the work and logs the result, since no one is there to see an error."""
+    is_verbose = bool(os.environ.get(_VERBOSE))
+    session.output.quiet = not is_verbose
+    since = time.monotonic()
+    try:
+        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend)
+    except MemcliError as error:
+        if is_verbose and not isinstance(error, NotFoundError):
+            report(error, json=False)
+        return
+    log = HookLog(Layout(workspace.root), workspace.space)
+    try:
+        told = work(workspace, log)
+    except MemcliError as error:
+        told = {"outcome": "failed", "error": error.message, "hint": error.hint}
+    except Exception as error:  # noqa: BLE001 - whatever it is, git must not suffer from it
+        told = {"outcome": "failed", "error": reason_of(error)}
+    spent = round((time.monotonic() - since) * 1000)
+    entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
+    with suppress(MemcliError, OSError):
+        log.add(entry)
+    if is_verbose:
+        session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
+
+
+def _pairs() -> str:
+    """The rewritten commits that git passes on standard input; none if it cannot be read."""
+    with suppress(OSError):
+        return "" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_PAIRS).decode("ascii", "replace")
+    return ""
+
+
+def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
+    """Runs `work`, waiting at most this many seconds (None: no limit). Returns whether it is still running."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return thread.is_alive()
+
+
+def _start_detached(arguments: Sequence[str], piped: str = "") -> None:
+    """Runs memcli with these arguments in a process that outlives its parent and inherits none of its files.
+
+    `piped` is its standard input. Failure to start the process is ignored.
+    """
+    import subprocess
+
+    from memcli.git.driver import this_program
+
+    with suppress(OSError):
+        child = subprocess.Popen(
+            [*this_program(), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        assert child.stdin
+        child.stdin.write(piped.encode())
+        child.stdin.close()
+        child.returncode = 0  # nobody waits for it
