@@ -11,7 +11,7 @@ def main() -> None:
 
         complete(sys.argv[2:])
         return
-    from memcli.cli.boundary import prepare_streams
+    from memcli.cli.output import prepare_streams
 
     prepare_streams()
     code = None

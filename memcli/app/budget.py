@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from memcli.errors import UsageError
+from memcli.model.analysis import count_tokens
 from memcli.model.recall import BUDGET_TOO_SMALL, Bundle, Section
-from memcli.model.tokens import count_tokens
 from memcli.policy.budget import Forms, Step, fill, forms
 from memcli.ports import Renderer
 from memcli.record import replace

@@ -23,9 +23,9 @@ from memcli.model.names import text_hash
 from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
-from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, check_validity
 from memcli.policy.intake import IntakePlan, plan_intake
+from memcli.policy.retention import room_for
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.redact_memory import redact_fields

@@ -1,4 +1,4 @@
-"""The candidate: a memory on its way into a space, or into the inbox as a proposal.
+"""The candidate: a memory on its way into a space, or into the inbox as a proposal; and how many became what.
 
 The field `proposal` says which fields were given, so that accepting a candidate is the same as remembering it; what it
 supersedes; what was at its path; and its path and id, since several may wait for one place.
@@ -6,7 +6,8 @@ supersedes; what was at its path; and its path and id, since several may wait fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
@@ -112,3 +113,57 @@ def candidate_of(memory: Memory) -> tuple[Candidate, str | None]:
     second = {name: value for name, value in fields.items() if name not in given}
     supersedes = noted.get("supersedes")
     return Candidate({**first, **rest}, second, memory.hash), supersedes if isinstance(supersedes, str) else None
+
+
+Describe = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""The semantic layer: the fields that it adds to those of a memory."""
+
+
+def follows(describe: Describe, memory: Memory, raw: str) -> dict[str, Any]:
+    """The summaries, the chunks and, where they were made from the text and not given, the tags of a memory whose text
+    becomes `raw`."""
+    made = describe({**_basis(memory), "raw": raw})
+    names = ("summary_micro", "summary_short", "summary_long", "chunks")
+    tags = {"tags": made.get("tags")} if has_made_tags(describe, memory) else {}
+    return {**{name: made.get(name) for name in names}, **tags}
+
+
+def has_made_tags(describe: Describe, memory: Memory) -> bool:
+    """Whether the tags of the memory are those that its text alone gives, with the path that was asked for or without."""
+    if not memory.tags:
+        return False
+    given = {**_basis(memory), "raw": memory.raw, "content": memory.content}
+    return any(
+        tuple(describe({**given, **hint}).get("tags") or ()) == memory.tags for hint in ({}, {"path": memory.path})
+    )
+
+
+def _basis(memory: Memory) -> dict[str, Any]:
+    return {"kind": memory.kind, "metadata": memory.metadata}
+
+
+class Counts(Record, frozen=False):
+    """How many memories were stored, by what became of each. `skipped` counts what gave no memory, by reason;
+    `redactions` what was taken out, by kind."""
+
+    created: int = 0
+    updated: int = 0
+    deduplicated: int = 0
+    proposed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    redactions: Counter[str] = field(default_factory=Counter)
+
+    def count(self, status: str) -> None:
+        """Counts one memory of this status."""
+        setattr(self, status, getattr(self, status) + 1)
+
+    def told(self, *names: str) -> dict[str, Json]:
+        """These counters, sorted."""
+        return {name: dict(sorted(getattr(self, name).items())) for name in names}
+
+    def merge_counts(self, other: Counts) -> None:
+        """Adds the counts of another."""
+        for name in ("created", "updated", "deduplicated", "proposed"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.skipped.update(other.skipped)
+        self.redactions.update(other.redactions)

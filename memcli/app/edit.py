@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from memcli.app.derived import follows
+from memcli.app.candidate import follows
 from memcli.app.lookup import telling_where
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode

@@ -1,12 +1,15 @@
-"""How memories changed: between two states of a store, and the commit that last changed each field."""
+"""How memories changed: between two states of a store, by which commit, and in the audit log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from memcli.app.lookup import load
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
+from memcli.clock import normalize_time
+from memcli.codec.audit import Verification, entries, verify
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_to_json
 from memcli.codec.space import find_memory, policy_to_json
@@ -18,6 +21,36 @@ from memcli.ports import History, Store
 from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import clean_field, clean_memories
+
+
+def log(workspace: Workspace, limit: int | None, since: str | None, ref: str | None) -> list[dict[str, Any]]:
+    """The last `limit` acts in their order: those since a time, and those that touched the memory `ref`.
+
+    `ref` is an id, the beginning of one, or a path. Raises UsageError for what is no time, StoreError.
+    """
+    found = list(entries(workspace.audit.read(workspace.space)))
+    if since is not None:
+        start = normalize_time(since)
+        found = [act for act in found if str(act.get("time", "")) >= start]
+    if ref is not None:
+        found = [act for act in found if any(_is(change, ref) for change in act.get("changes", ()))]
+    return found if limit is None else found[max(0, len(found) - limit) :]
+
+
+def check_log(workspace: Workspace) -> Verification:
+    """Whether every line stands as it was written. Raises CorruptError naming the first that does not, StoreError."""
+    found = verify(workspace.audit.read(workspace.space))
+    if found.broken:
+        raise CorruptError(
+            f"audit/{workspace.space}.jsonl:{found.broken}: {found.reason}",
+            f"the {found.entries - 1} entries before it are intact; do not rely on the rest",
+        )
+    return found
+
+
+def _is(change: dict[str, Any], ref: str) -> bool:
+    return bool(ref) and (str(change.get("id", "")).startswith(ref) or change.get("path") == ref)
+
 
 _BOOKKEEPING = frozenset(["updated_at", "version"])
 _RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must share to be one under two names

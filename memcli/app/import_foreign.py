@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memcli.app.candidate import Candidate
-from memcli.app.counts import Counts
+from memcli.app.candidate import Candidate, Counts
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
 from memcli.app.workspace import Workspace

@@ -15,7 +15,7 @@ from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
-from memcli.policy.replaced import Place
+from memcli.policy.retention import Place
 from memcli.ports import Shelf
 from memcli.record import replace
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from memcli.app.candidate import Candidate
-from memcli.app.counts import Counts
+from memcli.app.candidate import Candidate, Counts
 from memcli.app.inbox import offer
 from memcli.app.remember import Outcome, prepare
 from memcli.app.workspace import Workspace
@@ -16,7 +15,7 @@ from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
-from memcli.policy.replaced import Place
+from memcli.policy.retention import Place
 from memcli.ports import Shelf, Source
 from memcli.record import field, replace
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.app.candidate import Candidate, set_apart
-from memcli.app.derived import Describe
+from memcli.app.candidate import Candidate, Describe, set_apart
 from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
@@ -16,7 +15,7 @@ from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.space import Change
 from memcli.policy.draft import check_validity
-from memcli.policy.replaced import Place
+from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace

@@ -10,9 +10,9 @@ from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_to_json
 from memcli.errors import RefusedError
 from memcli.model.memory import Json, Memory
+from memcli.policy.fields import tightened
 from memcli.record import Record, as_dict
 from memcli.safety.injection.screening import accepted, inspect, is_accepted
-from memcli.safety.untrusted import tightened
 
 
 class Standing(Record):

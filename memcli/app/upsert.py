@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from itertools import chain, count
 from typing import Any
 
-from memcli.app.candidate import Candidate, has_place, is_observed, is_read
-from memcli.app.derived import Describe, has_made_tags
+from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
@@ -17,9 +16,8 @@ from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
-from memcli.policy.compaction import room_for
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
-from memcli.policy.replaced import Place, is_of_source, outdated
+from memcli.policy.retention import Place, is_of_source, outdated, room_for
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened

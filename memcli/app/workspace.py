@@ -10,9 +10,9 @@ from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
+from memcli.policy.fields import in_force
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.record import Record
-from memcli.safety.untrusted import in_force
 
 
 class Workspace(Record, kw_only=True):

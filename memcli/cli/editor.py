@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from memcli.cli.input import decode, read_file
+from memcli.cli.arguments import decode, read_file
 from memcli.cli.output import ask, report
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json

@@ -10,8 +10,8 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.cli.boundary import guarded
 from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.output import guarded
 from memcli.cli.verb import Group, Verb
 
 

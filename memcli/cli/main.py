@@ -12,8 +12,8 @@ import typer
 from typer.core import TyperGroup
 
 from memcli import __version__
-from memcli.cli.boundary import guarded
 from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.output import guarded
 from memcli.cli.verb import Group, Verb
 from memcli.errors import UsageError
 
@@ -113,10 +113,10 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
 MODULES = {
     **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
     **dict.fromkeys(("get", "list", "tree"), "lookup"),
-    **dict.fromkeys(("diff", "blame"), "history"),
+    **dict.fromkeys(("diff", "blame", "audit"), "history"),
     **dict.fromkeys(("fsck", "fmt"), "repair"),
     **dict.fromkeys(("schema", "completions"), "generated"),
-    "stats": "space",
+    **dict.fromkeys(("index", "stats"), "space"),
 }
 # Commands that other programs call; the overview omits them.
 CALLED = {"merge-driver": "merge two versions of a space file; called by git"}

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from memcli.app.scan import Document, Rules
-from memcli.cli.input import read_file
+from memcli.cli.arguments import read_file
 from memcli.cli.verb import Session
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
@@ -32,9 +32,9 @@ def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
 def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -> Iterator[Document]:
     """The documents to scan, in order. Raises NotFoundError, UsageError, StoreError, ProviderError."""
     if history or staged:
-        from memcli.ingest import versions
+        from memcli.git import revisions
 
-        for name, commit, data in versions.history(root) if history else versions.staged(root):
+        for name, commit, data in revisions.history(root) if history else revisions.staged(root):
             yield Document(name, data, commit)
         return
     for path in files or Layout(root).documents():

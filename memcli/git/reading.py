@@ -1,12 +1,13 @@
-"""Text: a file's content, read so that no file, however odd, can hang, flood or mislead the reader."""
+"""Files of a work tree and objects of git, read so that none, however odd, can hang, flood or mislead the reader."""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+import subprocess
 
-from memcli.errors import UsageError
+from memcli.errors import ProviderError, UsageError
 
 MAX_BYTES = 1 << 20
 _BINARY_REACH = 8192
@@ -87,3 +88,30 @@ def _reason(error: OSError) -> str:
     if error.errno in (errno.ENXIO, errno.ENODEV):
         return "special"
     return "unreadable"
+
+
+class Objects:
+    """The objects of a repository, read one by one."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin
+        assert process.stdout
+        self._asked, self._told = process.stdin, process.stdout
+
+    def read(self, name: str) -> bytes | None:
+        """What the object is, by its hash or as `commit:path`; None when there is none. Raises ProviderError."""
+        if "\n" in name:
+            raise ProviderError("paths with a line break are not supported", "rename the folder")
+        try:
+            self._asked.write(os.fsencode(name) + b"\n")
+            self._asked.flush()
+            facts = self._told.readline()
+            if facts.endswith(b" missing\n"):
+                return None
+            size = int(facts.rsplit(b" ", 1)[-1])
+            data = self._told.read(size + 1)
+        except (OSError, ValueError):
+            size, data = 0, b""
+        if len(data) != size + 1:
+            raise ProviderError("git exited while memcli was reading objects", "run `git fsck`")
+        return data[:-1]

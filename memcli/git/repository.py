@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
-from memcli.git.objects import Objects
+from memcli.git.reading import Objects
 from memcli.model.names import show
 from memcli.record import Record, replace
 

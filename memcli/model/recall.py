@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from memcli.model.analysis import cut_tokens
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
-from memcli.model.tokens import cut_tokens
 from memcli.record import Record, field
 
 if TYPE_CHECKING:

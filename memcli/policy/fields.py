@@ -1,4 +1,4 @@
-"""The fields of a policy as a user gives them: put together with what is stored, and checked, each by its name."""
+"""The fields of a policy as a user gives them: merged with what is stored, checked, and restricted in a store nobody accepted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,30 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, problem
+from memcli.model.space import Policy
+from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
+
+
+def in_force(policy: Policy, is_accepted: bool) -> Policy:
+    """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
+    return policy if is_accepted else tightened(policy)
+
+
+def tightened(policy: Policy) -> Policy:
+    """`policy` without what would delete, write elsewhere, or redact less."""
+    patterns = policy.pii_redaction.get("patterns")
+    return replace(
+        policy,
+        allow_delete=False,
+        max_objects=None,
+        ttl_days=None,
+        retention={},
+        grace_days=max(policy.grace_days, Policy().grace_days),
+        export_path=None,
+        pii_redaction={"patterns": patterns} if patterns else {},
+    )
+
 
 _SEE = "see `memcli schema policy`"
 _CONDITIONS = ("kind", "pattern", "tag", "under")

@@ -1,19 +1,115 @@
-"""Retention: which memories have lived longer than their space lets them, and whether the clock can be believed.
-
-Ages count from `updated_at`. What is pinned stays, and so does what bears a time that is yet to come. Nothing is
-purged by a clock that has gone back, or leapt ahead: to such a clock everything may seem old.
-"""
+"""Which memories go: those that a source no longer has, those that expired, and those that are too many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from memcli.clock import days_between, normalize_time
-from memcli.errors import UsageError
-from memcli.model.memory import Memory
+from memcli.errors import RefusedError, UsageError
+from memcli.model.memory import Json, Memory
+from memcli.model.shapes import OBSERVED
 from memcli.model.space import Policy, Space
-from memcli.policy.compaction import surplus
-from memcli.record import Record
+from memcli.ports import Shelf
+from memcli.record import Record, replace
+
+Place = Mapping[str, Json]
+"""`under` a path, the observed memories of the file `source`, of the `group`; where one is not named, of any file and
+of no group."""
+
+
+def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: str) -> list[Memory]:
+    """The memories at `places` whose paths and ids are not among those `told`, deactivated: marked, not lost."""
+    if not places:
+        return []
+    by_root: dict[str, list[Place]] = {}
+    for place in places:
+        by_root.setdefault(place["under"], []).append(place)
+    return [
+        replace(memory, active=False, updated_at=now, version=memory.version + 1)
+        for memory in shelf.under(*by_root)
+        if memory.active
+        and memory.path not in told
+        and memory.id not in told
+        and any(_is_of(memory, place) for root in _roots(memory.path) for place in by_root.get(root, ()))
+    ]
+
+
+def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:
+    """Whether the memory was read from where `given` was; what is read from a file replaces nothing else."""
+    source = given.get("provenance", {}).get("source")
+    if memory.provenance.get("source") != source:
+        return False
+    return source != OBSERVED or bool(memory.metadata.get("source") == given["metadata"].get("source"))
+
+
+def _roots(path: str) -> list[str]:
+    segments = path.split("/")
+    return ["/".join(segments[:n]) for n in range(1, len(segments) + 1)]
+
+
+def _is_of(memory: Memory, place: Place) -> bool:
+    fields = memory.metadata
+    return (
+        memory.provenance.get("source") == OBSERVED
+        and fields.get("group") == place.get("group")
+        and fields.get("source") == place.get("source", fields.get("source"))
+    )
+
+
+_FADE_DAYS = 30.0
+_DIGITS = 9  # the exponential's last digits differ between machines, and must decide nothing
+
+
+def surplus(
+    objects: Sequence[Memory], excess: int, how: str, now: str, spared: Collection[str] = frozenset()
+) -> list[Memory]:
+    """The `excess` memories that are worth least; fewer when there are not so many that may go.
+
+    `fifo`: those that were not touched for longest. `value`: forgotten and superseded ones, then by
+    importance, confidence and recency. Equal ones go by age, then id. Pinned ones and the ids in `spared` never go.
+    """
+    if excess <= 0:
+        return []
+    free = [m for m in objects if not m.pinned and m.id not in spared]
+    if how == "fifo":
+        return sorted(free, key=lambda m: m.order)[:excess]
+    return sorted(free, key=lambda m: (_is_told(m), value(m, now), *m.order))[:excess]
+
+
+def room_for(shelf: Shelf, added: int, now: str, spared: Collection[str]) -> frozenset[str]:
+    """The ids that must go from `shelf`, to which `added` memories have been added, so that it holds what it may.
+
+    What was just written is `spared`. Setting `max_objects` is consent to compaction. Raises RefusedError when
+    too few may go.
+    """
+    policy, name = shelf.header.policy, shelf.header.name
+    if added <= 0 or policy.max_objects is None or shelf.size <= policy.max_objects:
+        return frozenset()
+    full = f"space {name!r} is limited to {_count(policy.max_objects)} (policy.max_objects)"
+    excess = shelf.size - policy.max_objects
+    gone = surplus(shelf.load().objects, excess, policy.compaction, now, spared)
+    if len(gone) < excess:
+        raise RefusedError(
+            f"{full}; {excess} would have to be removed, but only {len(gone)} can be; nothing was stored",
+            "unpin some, store fewer at once, or raise max_objects",
+        )
+    return frozenset(memory.id for memory in gone)
+
+
+def value(memory: Memory, now: str) -> float:
+    """What a memory is worth, 0..1: importance x confidence x recency, which fades to 1/e in 30 days."""
+    recency = math.exp(-days_between(memory.updated_at, now) / _FADE_DAYS)
+    return round(memory.effective_importance() * memory.confidence * recency, _DIGITS)
+
+
+def _count(n: int) -> str:
+    return "1 memory" if n == 1 else f"{n} memories"
+
+
+def _is_told(memory: Memory) -> bool:
+    return memory.active and memory.superseded_by is None
+
 
 SKEW_DAYS = 1.0
 """How far the clocks of two machines may lie apart before one of them is not believed."""

@@ -1,9 +1,14 @@
-"""Patterns that users write: RE2 alone, which takes linear time whatever the pattern and the text."""
+"""Patterns in linear time: those that users write, compiled by RE2, and prefilters that find which ones to try on a text.
+
+The first texts of a process are looked at without RE2: one that handles a single memory should not wait for a compiler.
+What is found is the same with it and without.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from memcli.errors import UsageError
@@ -80,3 +85,208 @@ class PatternSet:
         except re2.error:  # too much for one set
             return None
         return made
+
+
+_FEW = 12
+_PLENTY = 400_000
+"""Characters: to look at more than these without RE2 takes longer than to load it and compile what is needed."""
+_LONG = 4000
+_PART = 4
+
+
+class _Meter:
+    """How many characters the process has looked at."""
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def is_plenty(self, text: str) -> bool:
+        """Whether, `text` among them, they are worth RE2."""
+        return self.is_worth(len(text))
+
+    def is_worth(self, size: int) -> bool:
+        """Whether so many more are worth it."""
+        self._seen += size
+        return self._seen > _PLENTY
+
+
+_METER = _Meter()
+
+
+class Literals:
+    """Short strings that are looked for all at once."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self._literals = tuple(dict.fromkeys(literals))
+
+    def within(self, text: str) -> frozenset[str]:
+        """Those that occur in `text`."""
+        found = self.at_once(text)
+        return self._one_by_one(text) if found is None else found
+
+    def _one_by_one(self, text: str) -> frozenset[str]:
+        if len(text) < _LONG:
+            return frozenset([literal for literal in self._literals if literal in text])
+        # A long text is gone over once for all literals; few of them have a beginning that occurs in it.
+        parts = {text[at : at + _PART] for at in range(len(text) - _PART + 1)}
+        return frozenset(
+            [word for word in self._literals if (word[:_PART] in parts or len(word) < _PART) and word in text]
+        )
+
+    def at_once(self, text: str) -> frozenset[str] | None:
+        """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""
+        if len(self._literals) <= _FEW or not _METER.is_plenty(text):
+            return None
+        try:
+            return frozenset([self._literals[n] for n in self._set.matching(text)])
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return None
+
+    @cached_property
+    def _set(self) -> PatternSet:
+        return PatternSet([re.escape(literal) for literal in self._literals])
+
+
+class Pattern:
+    """A pattern of `re`. RE2, which takes a fraction of the time, tries a looser one first."""
+
+    def __init__(self, pattern: str) -> None:
+        self._text = pattern
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """The matches in `text`, in order."""
+        return iter(()) if self._is_ruled_out(text) else self._exact.finditer(text)
+
+    def occurs(self, text: str) -> bool:
+        """Whether there is a match in `text`."""
+        return not self._is_ruled_out(text) and self._exact.search(text) is not None
+
+    def may_occur(self, text: str) -> bool:
+        """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
+        return (
+            self._looser.search(_in_ascii(text)) is not None
+            if _METER.is_plenty(text)
+            else self._exact.search(text) is not None
+        )
+
+    def _is_ruled_out(self, text: str) -> bool:
+        return _METER.is_plenty(text) and not self._looser.search(_in_ascii(text))
+
+    @cached_property
+    def _exact(self) -> re.Pattern[str]:
+        return re.compile(self._text)
+
+    @cached_property
+    def _looser(self) -> Any:
+        import re2
+
+        return re2.compile(looser(_in_ascii(self._text).decode()), quiet_options(_MAX_MEMORY))
+
+
+class BytesPattern:
+    """A pattern of what `re` and RE2 take to mean the same, for bytes. Without one of `signs`, if there are any, it is
+    not worth trying."""
+
+    def __init__(self, pattern: str, signs: Sequence[bytes] = ()) -> None:
+        self._text = pattern
+        self._signs = signs
+
+    def finditer(self, data: bytes) -> Iterator[Any]:
+        """The matches in `data`, in order."""
+        pattern = self._fast if _METER.is_worth(len(data)) else self._exact
+        found: Iterator[Any] = pattern.finditer(data)
+        return found
+
+    def has_sign(self, data: bytes) -> bool:
+        """Whether `data` has what makes it worth trying."""
+        return not self._signs or any(sign in data for sign in self._signs)
+
+    @property
+    def text(self) -> str:
+        """The pattern as it was given."""
+        return self._text
+
+    @cached_property
+    def _exact(self) -> re.Pattern[bytes]:
+        return re.compile(self._text.encode())
+
+    @cached_property
+    def _fast(self) -> Any:
+        import re2
+
+        return re2.compile(self._text.encode(), _options_for_bytes())
+
+
+class BytesPatterns:
+    """Patterns for bytes, of which one pass over a text says which are worth trying on it."""
+
+    def __init__(self, patterns: Sequence[BytesPattern]) -> None:
+        self._patterns = patterns
+
+    def within(self, data: bytes) -> frozenset[BytesPattern]:
+        """Those that are worth trying on `data`."""
+        found = self._set.Match(data) if _METER.is_worth(len(data)) else ()
+        # Without RE2, or where the set ran out of memory and did not find the end, which always matches.
+        tried = [self._patterns[n] for n in found if n < len(self._patterns)] if found else self._patterns
+        return frozenset([pattern for pattern in tried if pattern.has_sign(data)])
+
+    @cached_property
+    def _set(self) -> Any:
+        import re2
+
+        made = re2.Set.SearchSet(_options_for_bytes())
+        for pattern in self._patterns:
+            made.Add(pattern.text)
+        made.Add(r"\z")
+        made.Compile()
+        return made
+
+
+def _options_for_bytes() -> Any:
+    import re2
+
+    options = quiet_options(_MAX_MEMORY)
+    options.encoding = re2.Options.Encoding.LATIN1
+    return options
+
+
+class _StandIns(dict[int, str]):
+    """For each character one of ASCII that is a letter, a digit, a blank or a sign, as it is."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        if char.isspace():
+            found = char if char in "\t\n\f\r " else "\f"  # and not a space, which `[^ ]` would refuse
+        elif char.isascii():
+            found = char
+        else:
+            found = "0" if char.isdecimal() else "x" if char.isalnum() else ";"
+        self[code] = found
+        return found
+
+
+_STAND_INS = _StandIns()
+_OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
+
+
+@lru_cache(8)  # one pattern after the other is tried on the same text
+def _in_ascii(text: str) -> bytes:
+    r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
+    if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
+        text = re.sub(_OTHERS, lambda run: run[0].translate(_STAND_INS), text)
+    return text.encode()
+
+
+_LOOK_BEHIND = r"\(\?<!(?:\\.|[^()\\\[])*\)"
+_LOOK_AHEAD_FOR_NONE = r"\(\?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\\\[])*\)"
+_OPTIONAL_REPEAT = r"\{0,\d+\}\??"
+_REPEAT = r"\{[1-9]\d*(?:,\d*)?\}\??"
+
+
+def looser(pattern: str) -> str:
+    """A pattern that RE2 takes, and runs as a small automaton, and that matches wherever `pattern` does: bounded
+    repetitions are unbounded, what must follow is part of the match, what must not stand beside it is forgotten."""
+    pattern = re.sub(_LOOK_BEHIND, "", pattern)
+    pattern = re.sub(_LOOK_AHEAD_FOR_NONE, "", pattern)
+    pattern = pattern.replace("(?=", "(?:")
+    return re.sub(_REPEAT, "+", re.sub(_OPTIONAL_REPEAT, "*", pattern))

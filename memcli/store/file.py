@@ -20,12 +20,11 @@ from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
-from memcli.store.acts import Act, Acts, act_of
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.erasures import Erasures
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
+from memcli.store.pending import Act, Acts, Erasures, act_of
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has

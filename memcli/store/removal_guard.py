@@ -9,8 +9,8 @@ from memcli.errors import StoreError
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from memcli.store.erasures import Erasures
 from memcli.store.layout import Layout, set_ignored
+from memcli.store.pending import Erasures
 
 
 class Guard:

@@ -19,12 +19,11 @@ from memcli.codec.space import check_writable, decode_space
 from memcli.codec.trash import decode_run
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
-from memcli.store.acts import pending_acts
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
-from memcli.store.erasures import pending_erasures
 from memcli.store.layout import Layout
 from memcli.store.leftovers import JOURNAL, leftovers
 from memcli.store.lock import Held, locked
+from memcli.store.pending import pending_acts, pending_erasures
 from memcli.store.place import Place
 from memcli.store.reading import read_regular
 from memcli.store.snapshot import FileSnapshot, fingerprint_of

@@ -8,13 +8,13 @@ from memcli.ports import Summarizer
 
 
 def _local() -> Summarizer:
-    from memcli.summarize.extractive import ExtractiveSummarizer
+    from memcli.summarize.summarizers import ExtractiveSummarizer
 
     return ExtractiveSummarizer()
 
 
 def _off() -> Summarizer:
-    from memcli.summarize.plain import PlainSummarizer
+    from memcli.summarize.summarizers import PlainSummarizer
 
     return PlainSummarizer()
 

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.summarize import summaries
-from memcli.summarize.blocks import HEADING, ITEM
 from memcli.summarize.lexicon import GENERIC, VAGUE
-from memcli.summarize.sentences import Sentence, split
+from memcli.summarize.sentences import HEADING, ITEM, Sentence, split
 from memcli.summarize.subject import Subject
 from memcli.summarize.summaries import LONG, MICRO, SHORT, Summaries, clip, within
 
 if TYPE_CHECKING:
-    from memcli.summarize.definitions import Code
-    from memcli.summarize.patches import FileChange, Patch
+    from memcli.summarize.patches import Code, FileChange, Patch
 
 _MAX_NAMES = 6
 _MAX_PLACES = 4
@@ -40,13 +38,13 @@ def of(subject: Subject, kind: str, sentences: Callable[[], Sequence[Sentence]])
     if kind == "diff":
         from memcli.summarize import patches
 
-        patch = patches.read(subject.raw, subject.source)
+        patch = patches.read_patch(subject.raw, subject.source)
         if patch.files:
             return _of_patch(patch)
     if kind == "code":
-        from memcli.summarize import definitions
+        from memcli.summarize import patches
 
-        code = definitions.read(subject.text)
+        code = patches.read_code(subject.text)
         if code.names or (code.says and "\n" in subject.text):
             return _of_code(code, subject.source)
     if kind == "config":

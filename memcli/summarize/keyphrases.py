@@ -10,9 +10,8 @@ from typing import NamedTuple
 from memcli.model.analysis import terms
 from memcli.model.names import slug
 from memcli.summarize import tokens
-from memcli.summarize.blocks import HEADING
 from memcli.summarize.lexicon import DETERMINERS, is_adverb
-from memcli.summarize.sentences import Sentence
+from memcli.summarize.sentences import HEADING, Sentence
 from memcli.summarize.tokens import (
     ACRONYM,
     ACTION,

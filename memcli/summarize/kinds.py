@@ -1,15 +1,197 @@
-"""What kind of memory a text is, and how much it matters."""
+"""What kind of memory a text is, by the look of its lines, the name of its file and its words, and how much it matters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from memcli.summarize import layouts, origins
-from memcli.summarize.blocks import HEADING, STEP
 from memcli.summarize.cues import cue_of
-from memcli.summarize.sentences import Sentence
+from memcli.summarize.sentences import HEADING, STEP, Sentence
 from memcli.summarize.subject import Subject
+
+_SAMPLE = 120
+"""Lines looked at."""
+_SAMPLE_CHARACTERS = 12_000
+_GUIDE_CHARACTERS = 600
+_MAX_LINE = 400
+_FENCE = ("```", "~~~")
+
+# Patterns that only a text of many lines needs are left to be compiled when there is one.
+_DIFF_START = r"\s*(?:diff --git |Index: \S|--- [^\n]+\n\+\+\+ |@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@)"
+_LOG_LINE = re.compile(
+    r"\s*(?:[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d"  # 2026-01-31 09:30
+    r"|[\[(]?\d\d:\d\d:\d\d\b"  # 09:30:00
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "  # Jan 31 09:30:00, as syslog writes it
+    r"|\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\]?[: ]\s*\[?\S+[\]:]"
+    r"|\s+at [\w.$<>]+\()"
+)
+_SETTING = (
+    r"\s*(?:export\s+|set\s+)?[\w.-]{1,60}\s?=\s?(?:\S.*)?\Z"  # KEY=value
+    r"|\s*(?:- )?[\"']?[\w./-]{1,60}[\"']?:(?:\s+[\"'\[{|>&*]?\S{0,60}[\"'\]}]?,?|\s*)\Z"  # key: value
+    r"|\s*\[{1,2}[\w.\" -]{1,60}\]{1,2}\Z"  # [section]
+    r"|\s*- [\w./:@-]{1,60}\Z"
+)
+_ASSIGNMENT = re.compile(r"\s*(?:export\s+)?[A-Z][A-Z0-9_]{2,60}=\S*\s*(?:#.*)?\Z")
+_CODE_FORMS = (
+    # Definitions.
+    (r"(?:(?:export|default|public|private|protected|static|final|abstract|async|pub(?:\(\w+\))?|unsafe|const)\s+)*"
+     r"(?:class|def|function|func|fn|struct|enum|trait|interface|impl|type|namespace|module|package)\s+[\w$(<*&]+.*"
+     r"(?:[:{(;,>)\w]|\.\.\.)\s*\Z"),
+    r"(?:const|let|var|val|auto|int|char|void|bool|string)\s+[\w$*&\[\]{},\s]{1,60}\s*(?:=|;|\()",
+    r"[\w.$\[\]\"']{1,80}\s*(?::=|[-+*/|&]?=)\s*\S",
+    # Imports and decorators.
+    r"from\s+[\w.]+\s+import\s",
+    r"import\s+[\w.{*\"'(]",
+    r"#include\s|#!|using\s+\w+|use\s+[\w:]+::|@\w+[\w.]*(?:\(|\Z)",
+    # Statements.
+    r"(?:return|yield|raise|throw|await|assert)\b.{0,120}\Z",
+    r"(?:if|for|while|elif|switch|match|with|catch|else if)\b.*[:{]\s*\Z",
+    r"(?:try|else|finally|do)\s*[:{]?\s*\Z",
+    r"(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\s+\w+",
+    r"[\w.$]{1,60}\(.*\)[;,]?\s*\Z",
+    # Punctuation that no prose ends with.
+    r"[\w.]+\(\s*\Z",
+    r"[})\]]+[;,)]*\s*\Z",
+    r".*[;{]\s*\Z",
+    r".*=>\s*[\w({].*",
+)  # fmt: skip
+_CODE = rf"\s*(?:{'|'.join(_CODE_FORMS)})"
+_HEADING = r"#{1,6}\s+\S|(?:={4,}|-{4,}|~{4,})\s*\Z"
+_COMMENT_LINE = r"\s*(?://|#(?!#)|/\*|\*/|\*\s|--\s|\"\"\"|''')"
+
+
+def kind_of_look(text: str) -> str:
+    """`diff`, `log`, `config`, `code` or `guide` when the lines of `text` look so, else empty."""
+    if "\n" not in text:
+        line = _bounded(text)
+        return "log" if _LOG_LINE.match(line) else "config" if _ASSIGNMENT.match(line) else ""
+    if is_diff(text):
+        return "diff"
+    lines, is_fenced = _sample(text)
+    if is_fenced:
+        return "code"
+    if _share(_LOG_LINE, lines) >= 0.5 or text.lstrip().startswith("Traceback (most recent call last)"):
+        return "log"
+    if _share(_ASSIGNMENT, lines) >= 0.5 or _is_settings(lines):
+        return "config"
+    if _is_code(lines):
+        return "code"
+    is_heading = re.compile(_HEADING).match
+    is_document = len(text) > _GUIDE_CHARACTERS and any(is_heading(line) for line in lines)
+    return "guide" if is_document else ""
+
+
+def is_diff(text: str) -> bool:
+    """Whether `text` is a patch: by its header, by a hunk in it, or by many lines with + and -."""
+    head = text[:_SAMPLE_CHARACTERS]
+    if "\ndiff --git " in head or ("\n@@ -" in head and " @@" in head) or re.match(_DIFF_START, text):
+        return True
+    if "\n+" not in text or not ("\n-" in text or text.startswith("-")):
+        return False
+    lines = [line for line in head.split("\n", _SAMPLE)[:_SAMPLE] if line.strip()]
+    # `- item` is a list, `-item` and `-    item` are lines of a diff.
+    marks = [line[0] for line in lines if line[0] in "+-" and (line[1:2] != " " or line[1:3] == "  ")]
+    return "+" in marks and "-" in marks and len(marks) * 2 >= len(lines)
+
+
+def _sample(text: str) -> tuple[list[str], bool]:
+    """The first lines that are not blank and not in a fence; and whether all of them were in one."""
+    lines: list[str] = []
+    in_fence = has_fence = False
+    for line in text[:_SAMPLE_CHARACTERS].split("\n", _SAMPLE)[:_SAMPLE]:
+        if line.lstrip().startswith(_FENCE):
+            in_fence = not in_fence
+            has_fence = True
+        elif not in_fence and line and not line.isspace():
+            lines.append(_bounded(line))
+    return lines, has_fence and not lines
+
+
+def _bounded(line: str) -> str:
+    """`line` with one blank for its indentation, and its middle left out when it is long: the patterns above may take
+    the square of a line's length."""
+    bare = line.strip()
+    if len(bare) > _MAX_LINE:
+        bare = f"{bare[: _MAX_LINE // 2]}{bare[-_MAX_LINE // 2 :]}"
+    return f" {bare}" if line[:1].isspace() else bare
+
+
+def _share(pattern: re.Pattern[str], lines: Sequence[str]) -> float:
+    return sum(1 for line in lines if pattern.match(line)) / len(lines) if lines else 0.0
+
+
+def _is_settings(lines: Sequence[str]) -> bool:
+    """Most lines are settings, and more than a list or one `Note: word` line."""
+    is_comment, is_setting = re.compile(_COMMENT_LINE).match, re.compile(_SETTING).match
+    relevant = [line for line in lines if not is_comment(line)]
+    hits = [line for line in relevant if is_setting(line)]
+    firm = [line for line in hits if not line.lstrip().startswith("- ")]
+    return len(firm) >= 2 and len(hits) >= 0.8 * len(relevant)
+
+
+def _is_code(lines: Sequence[str]) -> bool:
+    """At least half of the lines that are no comments are code, and at least two."""
+    if any(line.startswith("## ") for line in lines):
+        return False
+    is_comment, is_code = re.compile(_COMMENT_LINE).match, re.compile(_CODE).match
+    relevant = [line for line in lines if not is_comment(line)]
+    hits = sum(1 for line in relevant if is_code(line))
+    return hits >= 2 and hits * 2 >= len(relevant)
+
+
+FOLDERS: Mapping[str, str] = {
+    "guide": "guides", "config": "config", "decision": "decisions", "log": "logs", "code": "code", "diff": "diffs",
+    "fact": "facts", "preference": "preferences", "procedure": "procedures", "correction": "corrections",
+    "negative": "never", "entity": "entities", "constraint": "constraints", "goal": "goals", "episode": "episodes",
+    "inferred": "inferred", "custom": "custom",
+}  # fmt: skip
+"""Where memories of a kind are put."""
+
+_BY_FOLDER: Mapping[str, str] = {
+    **{folder: kind for kind, folder in FOLDERS.items() if kind not in ("config", "log", "code", "custom", "inferred")},
+    "adr": "decision", "adrs": "decision", "rfc": "decision", "rfcs": "decision", "runbook": "procedure",
+    "runbooks": "procedure", "playbooks": "procedure", "howto": "procedure", "how-to": "procedure",
+    "gotchas": "negative", "changelog": "log", "changelogs": "log",
+}  # fmt: skip
+_BY_STEM: Mapping[str, str] = {
+    "changelog": "log", "changes": "log", "history": "log", "news": "log", "releases": "log", "release-notes": "log",
+    "release_notes": "log", "dockerfile": "config", "makefile": "code", "justfile": "code", "jenkinsfile": "config",
+    "procfile": "config", "codeowners": "config", "runbook": "procedure", "playbook": "procedure",
+}  # fmt: skip
+_SUFFIXES: Mapping[str, str] = {
+    "guide": "md mdx markdown rst adoc asciidoc",
+    "config": "toml yaml yml ini cfg conf env json json5 jsonc properties editorconfig gitignore dockerignore lock hcl",
+    "log": "log",
+    "diff": "diff patch",
+    "code": "py pyi ipynb js mjs cjs jsx ts tsx go rs java kt kts scala c h cc cpp cxx hpp cs rb php swift m sh "
+    "bash zsh fish ps1 pl lua r jl ex exs erl hs ml clj dart vue svelte sql proto graphql tf css scss html zig nim",
+}
+_BY_SUFFIX: Mapping[str, str] = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
+
+
+def kind_of_name(name: str) -> str:
+    """The kind that a file name or path suggests; empty when it suggests none.
+
+    The stem comes before the folder and the folder before the suffix: `docs/adr/0007.md` is a decision,
+    `docs/adr/CHANGELOG.md` a log.
+    """
+    *folders, leaf = name.lower().split("/")
+    stem, _, suffix = leaf.rpartition(".")
+    if leaf.startswith(".env"):
+        return "config"
+    by_stem = _BY_STEM.get(stem or leaf)
+    if by_stem:
+        return by_stem
+    by_folder = next((_BY_FOLDER[f] for f in reversed(folders) if f in _BY_FOLDER), "")
+    by_suffix = _BY_SUFFIX.get(suffix, "") if stem or leaf.startswith(".") else ""
+    # A folder named `guides` or `decisions` may hold modules of a program: only documents are what it says.
+    return by_suffix if by_suffix in ("code", "diff", "config") else by_folder or by_suffix
+
+
+def is_document(name: str) -> bool:
+    """Whether a file name is that of a text to read, not of code or settings."""
+    return _BY_SUFFIX.get(name.lower().rpartition(".")[2]) == "guide"
+
 
 DEFAULT_KIND = "fact"
 _SENTENCES = 6
@@ -27,10 +209,10 @@ _MEETING = re.compile(r"\W*(?:\w+ )?(?:meeting|stand-?up|retro|retrospective|syn
 
 def kind_of(subject: Subject, sentences: Sequence[Sentence]) -> str:
     """The kind of memory: by the look of the text, the file it comes from and the words it uses, in this order."""
-    look = layouts.kind_of(subject.text)
+    look = kind_of_look(subject.text)
     if look == "diff":
         return look
-    origin = origins.kind_of(subject.source or subject.hint)
+    origin = kind_of_name(subject.source or subject.hint)
     is_note = len(subject.text) <= _NOTE_CHARACTERS and not (sentences and sentences[0].role == HEADING)
     if origin and (look in (origin, "code", "config") or not is_note):
         return origin

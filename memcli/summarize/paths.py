@@ -1,4 +1,4 @@
-"""Where a memory is put."""
+"""Where a memory is put, with the words without which a short name would reverse its meaning."""
 
 from __future__ import annotations
 
@@ -8,11 +8,81 @@ from collections.abc import Sequence
 from memcli.errors import UsageError
 from memcli.model.analysis import words
 from memcli.model.names import check_path, safe_path, slug
-from memcli.summarize import claims, origins
+from memcli.summarize import kinds
 from memcli.summarize.keyphrases import FROM_HINT, STRIDE, Phrase
+from memcli.summarize.kinds import FOLDERS
 from memcli.summarize.lexicon import FUNCTION_WORDS
-from memcli.summarize.origins import FOLDERS
 from memcli.summarize.subject import Subject
+
+_CLAIM_HEAD = 240
+_STEMS = {
+    "drop": "drop", "dropp": "drop", "keep": "keep", "kept": "keep", "remov": "remove", "upgrad": "upgrade", "downgrad": "downgrade",
+    "pin": "pin", "pinn": "pin", "freez": "freeze", "froze": "freeze", "rais": "raise", "lower": "lower", "add": "add",
+    "deprecat": "deprecate", "renam": "rename", "replac": "replace", "split": "split", "merg": "merge", "disabl": "disable",
+    "enabl": "enable", "restor": "restore", "retir": "retire", "delet": "delete", "postpon": "postpone", "stop": "stop",
+}  # fmt: skip
+_LED = r"(?:^|\b(?:to|we|will|not|and|have|has|they|team)\s+|'(?:ll|ve)\s+)"
+_VERB = rf"{_LED}(?P<verb>(?:{'|'.join(sorted(_STEMS, key=len, reverse=True))})(?:e|ed|es|s|ing|)\b)"
+_FORBIDDEN = r"^(?:\W{0,3}(?:please|important|warning|careful|caution)\W{1,3})?(?:never|do not|don't|avoid)\s+(?P<order>[a-z]{2,20})"
+_VERSION_WORD = r"(?<![\w.])(?P<version>v?\d+(?:\.\d+){1,3}|v\d{1,3})(?![\w]|\.\d)"
+_NUMBER = r"(?<=[A-Za-z] )(?P<number>\d{1,5})(?=[.,;:!?]|\s+(?:because|until|for|in|by|as|since|and|is|are|to)\b|\Z)"
+_TURN = r"\b(?P<turn>without|against|no longer)\b|(?:\b(?:will|to|should|does|do)\s+)(?P<not>not)\b|\b(?P<no>no)\s+(?=[A-Z\w])(?!longer\b|one\b|more\b)"
+_WORDS = re.compile(rf"{_VERSION_WORD}|{_NUMBER}|{_TURN}")
+_SENTENCE = re.compile(r"[.!?](?:\s|\Z)|\n|;")
+_EMPTY = frozenset(["use", "be", "have", "do", "let", "make", "try", "the", "any", "all", "using"])
+_LOOSE = ("-without", "-against", "-not", "-no", "-no-longer")
+
+
+def with_essentials(text: str, tags: Sequence[str]) -> list[str]:
+    """`tags` and the words of the first sentence that they must not stand without, in the order of the text."""
+    end = _SENTENCE.search(text, 0, _CLAIM_HEAD)
+    head = text[: end.start() if end else _CLAIM_HEAD].replace("’", "'")
+    low = head.lower()
+    found = [(_place(low, tag), tag) for tag in tags]
+    found += [(at, word) for at, word in _essentials(head, low) if not _is_said(word, tags)]
+    if len(found) == len(tags):
+        return list(tags)
+    return [word for _, word in sorted(found)]
+
+
+def without_loose_end(name: str) -> str:
+    """`name`, not ending with a word that leads up to another."""
+    for loose in _LOOSE:
+        name = name.removesuffix(loose)
+    return name
+
+
+def _essentials(head: str, low: str) -> list[tuple[int, str]]:
+    found = []
+    if (match := re.search(_VERB, low)) and not low.startswith(("never", "do not", "don't", "avoid")):
+        stem = max((stem for stem in _STEMS if match["verb"].startswith(stem)), key=len)
+        found.append((match.start("verb"), _STEMS[stem]))
+    is_forbidden = re.match(_FORBIDDEN, low)
+    if is_forbidden and is_forbidden["order"] not in _EMPTY and not low.startswith("avoid"):
+        found.append((is_forbidden.start("order"), is_forbidden["order"]))
+    for match in _WORDS.finditer(head):
+        group = match.lastgroup or ""
+        if group == "not" and is_forbidden:
+            continue
+        found.append((match.start(group), slug(match[group])))
+        if (
+            group == "turn"
+            and match[group] == "without"
+            and (object_ := re.match(r"(?:a |an |the |any )?([\w-]{2,20})", low[match.end() + 1 :]))
+        ):
+            found.append((match.end() + 1, slug(object_[1])))
+    return found
+
+
+def _is_said(word: str, tags: Sequence[str]) -> bool:
+    return any(word in tag.split("-") or f"-{word}-" in f"-{tag}-" for tag in tags)
+
+
+def _place(low: str, tag: str) -> int:
+    """Where the first word of `tag` stands; after all others when it stands nowhere."""
+    at = low.find(tag.partition("-")[0])
+    return at if at >= 0 else len(low)
+
 
 MAX_LEAF = 48
 _LEAF_PHRASES = 3
@@ -42,7 +112,7 @@ def path_of(subject: Subject, kind: str, title: str, phrases: Sequence[Phrase]) 
     if subject.hint:
         return valid(f"{subject.hint}{name}")
     where = f"{safe_path(subject.project)}/" if subject.project.strip() else ""
-    if subject.source and (kind in _FROM_FILE or origins.kind_of(subject.source) == kind):
+    if subject.source and (kind in _FROM_FILE or kinds.kind_of_name(subject.source) == kind):
         return valid(where + _file_path(subject.source, kind))
     return valid(f"{where}{folder(kind)}/{name}")
 
@@ -63,11 +133,11 @@ def leaf(subject: Subject, title: str, phrases: Sequence[Phrase], *, is_dated: b
     best = sorted((first if is_enough else phrases)[:_LEAF_PHRASES], key=lambda phrase: phrase.position)
     tags = [phrase.tag for phrase in best]
     if first and not is_dated:
-        tags = claims.with_essentials(subject.text, tags)
+        tags = with_essentials(subject.text, tags)
     name = ""
     for tag in tags:
         name = _longer(name, tag)
-    return claims.without_loose_end(name) or first_words(subject.text)
+    return without_loose_end(name) or first_words(subject.text)
 
 
 def _longer(name: str, tag: str) -> str:

@@ -18,8 +18,7 @@ from memcli.tui.catalogue import Scope
 from memcli.tui.dialog import ChooseSpace, Help
 from memcli.tui.editing import Editor
 from memcli.tui.main_screen import MainScreen
-from memcli.tui.progress import Voice
-from memcli.tui.status import Status
+from memcli.tui.status import Status, Voice
 from memcli.tui.view import View
 
 

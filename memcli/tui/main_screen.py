@@ -21,9 +21,8 @@ from memcli.tui.changes import Changer
 from memcli.tui.detail import Detail
 from memcli.tui.dialog import EditTags, Forget, TagChange
 from memcli.tui.editing import Editor
-from memcli.tui.progress import Recaller, Voice
 from memcli.tui.rows import Filter, FilterBar, Rows
-from memcli.tui.status import Status, explain, nothing, summary, title
+from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
 from memcli.tui.view import View
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy"))

@@ -9,8 +9,8 @@ from memcli.app.ingest import Ingested, ingest, retire_commits
 from memcli.app.lookup import opened
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
+from memcli.git.head import gone, lost
 from memcli.git.repository import Repository, find_repository
-from memcli.git.rewritten import gone, lost
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
 from memcli.store.log import HookLog

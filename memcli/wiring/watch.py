@@ -190,8 +190,8 @@ class _Tree:
         return CommitSource(self._root, revisions)
 
     def lost_commits(self, commit: str) -> Collection[str]:
+        from memcli.git.head import lost
         from memcli.git.repository import Repository
-        from memcli.git.rewritten import lost
 
         return lost(Repository(self._root), commit)
 

@@ -16,16 +16,15 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
+from memcli.policy.fields import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
-from memcli.safety.untrusted import in_force
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
-from memcli.store.acts import Acts
-from memcli.store.erasures import Erasures
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.lock import WAIT_SECONDS
+from memcli.store.pending import Acts, Erasures
 from memcli.store.place import Place, describe
 from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memcli.app.budget import fit
 from memcli.app.recall import recall
 from memcli.errors import UsageError
+from memcli.model.analysis import count_tokens
 from memcli.model.recall import BUDGET_TOO_SMALL, NO_MATCH, Bundle, Query, Section
-from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import RENDERERS
 from tests.conftest import NOW, memory, open_at, rewrite

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memcli.cli.boundary import guarded
+from memcli.cli.output import guarded
 from memcli.errors import MemcliError, UsageError
 from tests.conftest import ROOT
 from tests.safety.secrets_corpus import secret

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memcli.cli.filters import parts, similar_kind
+from memcli.cli.arguments import parts, similar_kind
 from memcli.cli.main import main
 from tests.conftest import Run
 

@@ -168,7 +168,7 @@ def warm_up() -> None:
             load_command(verb)
     for name in (
         "memcli.cli.fast_path", "memcli.wiring.workspace", "memcli.index.cache",
-        "memcli.ranking.fusion", "memcli.summarize.extractive", "memcli.embed.hashed", "numpy", "sqlite3",
+        "memcli.ranking.fusion", "memcli.summarize.summarizers", "memcli.embed.hashed", "numpy", "sqlite3",
     ):  # fmt: skip
         importlib.import_module(name)
     gc.freeze()

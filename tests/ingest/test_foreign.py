@@ -21,7 +21,7 @@ from memcli.ingest.decisions import is_decision
 from memcli.ingest.foreign import READERS, ForeignSource, detect
 from memcli.ingest.outline import parts
 from memcli.model.names import check_path
-from memcli.summarize.plain import PlainSummarizer
+from memcli.summarize.summarizers import PlainSummarizer
 
 
 def read(files: dict[str, str], form: str = "auto") -> dict[str, dict[str, Any]]:

@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from memcli.embed.onnx import FOLDER, TOKENIZER
-from memcli.model.tokens import count_tokens
+from memcli.model.analysis import count_tokens
 from tests.conftest import ROOT
 
 LIBRARY = Tokenizer.from_file(str(FOLDER / TOKENIZER))
@@ -14,7 +14,7 @@ LIBRARY.no_truncation()
 TEXTS = [
     "README.md",
     "CHANGELOG.md",
-    "memcli/model/tokens.py",
+    "memcli/model/analysis.py",
     "samples/ci_checks.sh",
     "golden/decision_log/stdout.txt",
 ]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memcli.policy.compaction import surplus
+from memcli.policy.retention import surplus
 from tests.conftest import NOW, memory
 
 MEMORIES = [

@@ -4,7 +4,7 @@ from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.model.memory import Memory
 from memcli.model.space import Space
-from memcli.policy.replaced import outdated
+from memcli.policy.retention import outdated
 
 NOW = "2026-01-01T00:00:00Z"
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memcli.safety import prefilter
+from memcli.safety import patterns
+from memcli.safety.injection.reasons import RULES as INJECTION_RULES
 from memcli.safety.injection.reasons import find_reasons
-from memcli.safety.injection.rules import RULES as INJECTION_RULES
-from memcli.safety.prefilter import BytesPattern, BytesPatterns, Literals, Pattern, looser
+from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, Pattern, looser
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
@@ -30,7 +30,7 @@ ODD = st.text("aZ0_é٣ſ \v\x1c\xa0\u2003\n\t.-;\udc80", max_size=6)
 
 @pytest.fixture
 def re2_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefilter, "_PLENTY", 0)
+    monkeypatch.setattr(patterns, "_PLENTY", 0)
 
 
 @pytest.mark.usefixtures("re2_from_the_start")
@@ -73,7 +73,7 @@ def test_a_pattern_that_matches_is_worth_trying(number: int, plenty: int, data: 
         + data.draw(st.binary(max_size=9))
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefilter, "_PLENTY", plenty)
+        patch.setattr(patterns, "_PLENTY", plenty)
         assert [match.span() for match in trace.finditer(text)] == [
             m.span() for m in re.finditer(trace.text.encode(), text)
         ]
@@ -119,7 +119,7 @@ def test_a_process_that_sees_much_finds_the_same(monkeypatch: pytest.MonkeyPatch
     )
     found = []
     for plenty in (False, True):
-        monkeypatch.setattr(prefilter, "_PLENTY", 0 if plenty else 1 << 40)
+        monkeypatch.setattr(patterns, "_PLENTY", 0 if plenty else 1 << 40)
         detector = Detector({}, lambda secret: "0" * 8)
         found.append([(find_reasons(text), detector.find(text)) for text in texts])
     assert found[0] == found[1]

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety.injection.foreign_rules import LANGUAGES
-from memcli.safety.injection.reasons import find_reasons
-from memcli.safety.injection.rules import RULES
+from memcli.safety.injection.reasons import RULES, find_reasons
 from tests.conftest import ROOT
 from tests.growth import SHAPES, grows_too_fast
 from tests.safety.hostile import HOSTILE

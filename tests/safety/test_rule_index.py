@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.safety import prefilter
+from memcli.safety import patterns
 from memcli.safety.secrets.rule import Rule
 from memcli.safety.secrets.rules import RULES, TOKEN, WITH_FORMAT, RuleIndex
 
@@ -47,7 +47,7 @@ def expected(text: str) -> set[str]:
 @given(text=TEXTS)
 def test_the_rules_whose_keywords_occur(plenty: int, text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefilter, "_PLENTY", plenty)
+        patch.setattr(patterns, "_PLENTY", plenty)
         index = RuleIndex.of(MADE)
         assert said(index.suspects(text)) == expected(text)
         assert said(index.narrowed(text).suspects(text)) == expected(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.safety import prefilter
+from memcli.safety import patterns
 from memcli.safety.injection.reasons import Suspects
 
 RULES = [
@@ -34,5 +34,5 @@ RULES = [
 def test_a_rule_is_worth_trying_where_each_group_is_met(
     monkeypatch: pytest.MonkeyPatch, plenty: int, text: str, numbers: list[int]
 ) -> None:
-    monkeypatch.setattr(prefilter, "_PLENTY", plenty)
+    monkeypatch.setattr(patterns, "_PLENTY", plenty)
     assert Suspects(RULES).within(text) == numbers

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.safety import prefilter
+from memcli.safety import patterns
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.views import View
@@ -33,7 +33,7 @@ def all_views(text: str) -> list[View]:
 def test_every_place_leads_back(plenty: int, text: str) -> None:
     data = text.encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefilter, "_PLENTY", plenty)
+        patch.setattr(patterns, "_PLENTY", plenty)
         for view in all_views(text):
             shown = view.text.encode()
             last = 0

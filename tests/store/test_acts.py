@@ -13,11 +13,11 @@ from memcli.app.remember import prepare, remember, request_of
 from memcli.app.workspace import Workspace
 from memcli.codec.audit import entries, verify
 from memcli.model.space import Change
-from memcli.store import acts as acts_module
 from memcli.store import atomic, lock
-from memcli.store.acts import pending_acts
+from memcli.store import pending as acts_module
 from memcli.store.journal import Journal
 from memcli.store.layout import Layout
+from memcli.store.pending import pending_acts
 from tests.conftest import Run, open_at
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.store import erasures
+from memcli.store import pending
 from tests.conftest import Run, open_at
 
 SECRET = "zebraquartz"
@@ -147,7 +147,7 @@ def test_the_next_writer_finishes_what_a_killed_one_began(
     filled("recall", f"which {SECRET} valve opens?")
     places = {
         "the log": "memcli.store.audit.AuditLog.erase", "the index": "memcli.index.erasing.erase",
-        "the trash": "memcli.store.trash.FileTrash.erase", "the end": "memcli.store.erasures.remove_file",
+        "the trash": "memcli.store.trash.FileTrash.erase", "the end": "memcli.store.pending.remove_file",
     }  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(places[where], die)
@@ -202,7 +202,7 @@ def test_an_erasure_that_was_held_up_is_finished_later(
 def test_an_erasure_that_fails_behind_the_write_says_what_was_done(
     filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, calls = erasures.read_regular, []
+    real, calls = pending.read_regular, []
 
     def fails_behind_the_write(path: str, limit: int) -> bytes | None:
         calls.append(path)
@@ -212,7 +212,7 @@ def test_an_erasure_that_fails_behind_the_write_says_what_was_done(
 
     name = path_of(filled)
     with monkeypatch.context() as patch:
-        patch.setattr(erasures, "read_regular", fails_behind_the_write)
+        patch.setattr(pending, "read_regular", fails_behind_the_write)
         done = filled("forget", name, "--purge", "--yes", "--now")
     assert (done.code, "was removed" in done.err, "fsck --repair" in done.err) == (8, True, True)
     assert filled("fsck", "--repair").code == 0

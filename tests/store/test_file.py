@@ -13,12 +13,12 @@ from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.space import Space
 from memcli.ports import Store
-from memcli.store.acts import Acts
 from memcli.store.atomic import TEMP_MARK, write_file
 from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout, find_root, make_root
 from memcli.store.lock import locked
+from memcli.store.pending import Acts
 from tests.conftest import NOW, memory, rewrite
 
 

@@ -6,18 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memcli.summarize import (
-    SUMMARIZERS,
-    blocks,
-    cues,
-    definitions,
-    keyphrases,
-    layouts,
-    patches,
-    paths,
-    sentences,
-    tokens,
-)
+from memcli.summarize import SUMMARIZERS, cues, keyphrases, kinds, patches, paths, sentences, tokens
 from memcli.summarize.sentences import Sentence
 from tests.growth import SHAPES, grows_too_fast
 
@@ -25,12 +14,12 @@ _DESCRIBE = SUMMARIZERS["local"]().describe
 WORK: dict[str, Callable[[str], object]] = {
     "describe": lambda text: _DESCRIBE({"raw": text}),
     "describe lines": lambda text: _DESCRIBE({"raw": f"x\n{text}\ny"}),
-    "kind_of": layouts.kind_of,
-    "kind_of lines": lambda text: layouts.kind_of(f"x\n{text}\ny"),
-    "is_diff": lambda text: layouts.is_diff(f"{text}\n+"),
-    "blocks": lambda text: list(blocks.read(text)),
-    "blocks of lines": lambda text: list(blocks.read(f"x\n{text}\ny")),
-    "inline": blocks.inline,
+    "kind_of": kinds.kind_of_look,
+    "kind_of lines": lambda text: kinds.kind_of_look(f"x\n{text}\ny"),
+    "is_diff": lambda text: kinds.is_diff(f"{text}\n+"),
+    "blocks": lambda text: list(sentences.read_blocks(text)),
+    "blocks of lines": lambda text: list(sentences.read_blocks(f"x\n{text}\ny")),
+    "inline": sentences.inline,
     "cut": lambda text: list(sentences.cut(text)),
     "cue_of": cues.cue_of,
     "tokens": tokens.split,
@@ -39,9 +28,9 @@ WORK: dict[str, Callable[[str], object]] = {
     "first_words": paths.first_words,
     "short_slug": paths.short_slug,
     "valid": paths.valid,
-    "definitions": definitions.read,
-    "patches": lambda text: patches.read(text, ""),
-    "patch": lambda text: patches.read(f"diff --git a/x b/x\n@@ -1 +1 @@\n{text}", ""),
+    "definitions": patches.read_code,
+    "patches": lambda text: patches.read_patch(text, ""),
+    "patch": lambda text: patches.read_patch(f"diff --git a/x b/x\n@@ -1 +1 @@\n{text}", ""),
 }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memcli.summarize.blocks import HEADING, ITEM, PROSE, ROW, STEP
-from memcli.summarize.sentences import Sentence, split
+from memcli.summarize.sentences import HEADING, ITEM, PROSE, ROW, STEP, Sentence, split
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from memcli.model.memory import Memory
 from memcli.model.recall import Query
-from memcli.tui.progress import Recaller, Stopped, Voice
+from memcli.tui.status import Recaller, Stopped, Voice
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import rewrite

@@ -33,9 +33,13 @@ def command(session: Session, options: BrowseOptions) -> None:
     When piped, or with --json, print what `memcli list` prints.
     """
     path = options.path
-    from memcli.cli import filters
+    from memcli.cli import arguments
 
-    path, kinds, tags = filters.path(path, "the path"), filters.kinds(session, options.kind), filters.tags(options.tag)
+    path, kinds, tags = (
+        arguments.path(path, "the path"),
+        arguments.kinds(session, options.kind),
+        arguments.tags(options.tag),
+    )
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
         from memcli.render.memory import listing, summary_json
@@ -57,7 +61,7 @@ def _browse(session: Session, scope: Scope) -> None:
         raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
     from memcli.cli.editor import Draft
     from memcli.tui.editing import Editor
-    from memcli.tui.progress import Voice
+    from memcli.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 
     voice = Voice()  # while the interface is open, it shows warnings and progress; standard error would corrupt it

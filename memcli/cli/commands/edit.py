@@ -44,7 +44,7 @@ def edit(session: Session, options: EditOptions) -> None:
     Example: memcli edit auth/tokens --set kind=decision --set tags=auth,security
     """
     from memcli.app import edit as app
-    from memcli.cli.filters import note_similar
+    from memcli.cli.arguments import note_similar
 
     fields = _given(options.text, options.set)
     if fields and options.object:
@@ -86,12 +86,12 @@ def tag(session: Session, options: TagOptions) -> None:
     add = options.add
     refs = options.refs
     from memcli.app import edit as app
-    from memcli.cli import filters
+    from memcli.cli import arguments
     from memcli.render.memory import summary_json
 
     if not add and not options.remove:
         refs, add = refs[:1], _words(refs[1:])
-    memories = app.tag(session.open(), refs, filters.parts(add or ()), filters.parts(options.remove or ()))
+    memories = app.tag(session.open(), refs, arguments.parts(add or ()), arguments.parts(options.remove or ()))
     text = "\n".join(f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories)
     session.output.confirm([summary_json(m) for m in memories], text)
 
@@ -124,7 +124,7 @@ def _set_pinned(session: Session, refs: list[str], *, pinned: bool) -> None:
 
 
 def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:
-    from memcli.cli.input import read_text
+    from memcli.cli.arguments import read_text
 
     fields = assignments(pairs)
     if text is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from memcli.cli.input import read_file
+from memcli.cli.arguments import read_file
 from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option, under_option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -48,13 +48,13 @@ def command(session: Session, options: ExportOptions) -> None:
     """
     form = options.format
     from memcli.app.bundles import Selection, export_space, written
-    from memcli.cli import filters
+    from memcli.cli import arguments
     from memcli.codec.signature import open_key
     from memcli.model.names import check_space
 
     form = _form(form, options.out)
     selection = Selection(
-        filters.kinds(session, options.kind), filters.tags(options.tag), filters.path(options.under, "--under")
+        arguments.kinds(session, options.kind), arguments.tags(options.tag), arguments.path(options.under, "--under")
     )
     if selection.told() and options.out is None:
         raise UsageError(

@@ -29,7 +29,7 @@ def command(session: Session, options: GuardOptions) -> int:
     Example: memcli guard --changed origin/main --format github
     """
     from memcli.app.guard import guard
-    from memcli.cli.input import read_edits
+    from memcli.cli.arguments import read_edits
     from memcli.render.findings import FORMATS
 
     if sum([options.staged, options.diff is not None, options.changed is not None]) > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from memcli.cli.input import read_file, read_stdin
+from memcli.cli.arguments import read_file, read_stdin
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb

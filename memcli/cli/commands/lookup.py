@@ -65,12 +65,12 @@ class ListOptions(Options):
 def list_(session: Session, options: ListOptions) -> None:
     """List memories in order of path."""
     from memcli.app.lookup import list_memories
-    from memcli.cli import filters
+    from memcli.cli import arguments
     from memcli.render.memory import listing, summary_json
 
-    kinds, tags = filters.kinds(session, options.kind), filters.tags(options.tag)
+    kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     found = list_memories(
-        session.open(rev=options.rev), filters.path(options.path, "the path"), kinds, tags, options.all
+        session.open(rev=options.rev), arguments.path(options.path, "the path"), kinds, tags, options.all
     )
     shown = found[: options.limit]
     session.output.answer([summary_json(m) for m in shown], listing(shown))
@@ -89,11 +89,11 @@ class TreeOptions(Options):
 def tree(session: Session, options: TreeOptions) -> None:
     """Show the tree of paths, for people and for system prompts."""
     from memcli.app.lookup import list_memories
-    from memcli.cli import filters
+    from memcli.cli import arguments
     from memcli.model import tree as model
     from memcli.render.memory import tree_json, tree_text
 
-    root = model.tree(list_memories(session.open(rev=options.rev), filters.path(options.path, "the path")))
+    root = model.tree(list_memories(session.open(rev=options.rev), arguments.path(options.path, "the path")))
     session.output.answer(tree_json(root), tree_text(root))
 
 

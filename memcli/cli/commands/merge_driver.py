@@ -23,7 +23,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     Git calls it after `memcli init --git`. Exits with 1 if a version is not a valid space file: OURS then holds git's
     line-based merge, with conflict markers to resolve by hand.
     """
-    from memcli.cli.input import read_file
+    from memcli.cli.arguments import read_file
     from memcli.codec.merge import merge_versions
     from memcli.codec.space import encode_space
     from memcli.store.atomic import write_file

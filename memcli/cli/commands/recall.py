@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from memcli.app.recall import recall
-from memcli.cli import filters
-from memcli.cli.input import decode, read_text
+from memcli.cli import arguments
+from memcli.cli.arguments import decode, read_text
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option, under_option
 from memcli.cli.output import is_terminal
 from memcli.cli.verb import Session, verb
@@ -117,10 +117,10 @@ def _query(session: Session, options: RecallOptions, now: str) -> Query:
     return Query(
         topic="", now=now, limit=options.limit, raw_limit=options.raw_limit,
         include_raw=options.include_raw or options.raw_limit is not None, include_metadata=options.include_metadata,
-        budget=options.budget, kinds=filters.kinds(session, options.kind), tags=filters.tags(options.tag),
-        under=filters.path(options.under, "--under"), scope=options.scope, since=_time(options.since),
-        until=_time(options.until), at=_time(options.at), prefer_kinds=filters.kinds(session, options.prefer_kind),
-        prefer_tags=filters.tags(options.prefer_tag, "--prefer-tag"),
+        budget=options.budget, kinds=arguments.kinds(session, options.kind), tags=arguments.tags(options.tag),
+        under=arguments.path(options.under, "--under"), scope=options.scope, since=_time(options.since),
+        until=_time(options.until), at=_time(options.at), prefer_kinds=arguments.kinds(session, options.prefer_kind),
+        prefer_tags=arguments.tags(options.prefer_tag, "--prefer-tag"),
         require_high_relevance=options.require_high_relevance, min_score=options.min_score,
         weights=_weights(options.weights), recency_bias=options.recency_bias,
         deadline=None if options.deadline is None else options.deadline / 1000, explain=options.explain,
@@ -135,7 +135,7 @@ def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
     topic = options.topic if options.topics is None else options.topics
     if topic is not None or (options.from_diff is not None and options.changed is not None):
         raise UsageError("a topic, --from-diff and --changed cannot be combined", "use one of them")
-    from memcli.cli.input import read_edits
+    from memcli.cli.arguments import read_edits
 
     return tuple(read_edits(diff=options.from_diff, changed=options.changed))
 

@@ -9,9 +9,9 @@ from typing import Any
 from memcli.app.candidate import Candidate
 from memcli.app.remember import HINTS, Outcome, prepare
 from memcli.app.workspace import Workspace
-from memcli.cli import filters
+from memcli.cli import arguments
+from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, no_field, split_pairs
-from memcli.cli.input import read_text
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.submit import from_file, full_hash, submit
@@ -116,8 +116,8 @@ def command(session: Session, options: RememberOptions) -> int:
 def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:
     """The memory fields that the options set. Raises UsageError."""
     fields: dict[str, Json] = {
-        "kind": filters.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
-        "project": options.project, "tags": filters.parts(options.tag) if options.tag else None,
+        "kind": arguments.one_kind(session, options.kind), "path": options.path, "path_hint": options.path_hint,
+        "project": options.project, "tags": arguments.parts(options.tag) if options.tag else None,
         "pinned": options.pin or None, "relevance": options.relevance, "summary_micro": options.summary_micro,
         "summary_short": options.summary_short, "summary_long": options.summary_long,
         "importance": options.importance, "confidence": options.confidence, "trust": options.trust,
@@ -202,7 +202,7 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 def _store_batch(session: Session, options: RememberOptions, common: Mapping[str, Json]) -> int:
     workspace = session.open(create=True, semantic=options.semantic)
     candidates, failed = _candidates(session, workspace, options, common)
-    filters.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
+    arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
     outcomes = submit(workspace, candidates, propose=options.propose, yes=options.yes)
     known = ("created", "updated", "deduplicated")
     counts = {status: sum(o.status == status for o in outcomes) for status in known}

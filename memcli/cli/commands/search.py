@@ -26,15 +26,15 @@ def command(session: Session, options: SearchOptions) -> None:
     """
     query = options.query
     from memcli.app.search import search
-    from memcli.cli import filters
-    from memcli.cli.input import decode
+    from memcli.cli import arguments
+    from memcli.cli.arguments import decode
     from memcli.render.memory import found_text, summary_json
 
     query = decode(os.fsencode(query), "the question")
     found = search(
         session.open(rev=options.rev),
         query,
-        filters.path(options.under, "--under"),
+        arguments.path(options.under, "--under"),
         options.limit,
         options.recency_bias,
     )

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from memcli.model.characters import INVISIBLE, MISPLACED, is_plain
-from memcli.safety.prefilter import Pattern
+from memcli.safety.patterns import Pattern
 
 _LOOKALIKES = {
     "a": "αа", "b": "βвьƅ", "c": "сϲ", "d": "ԁ", "e": "еεєҽ", "g": "ɡց", "h": "һнհ", "i": "іιıӏ", "j": "јϳ", "k": "кκ",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, label_of
+from memcli.safety.secrets.labels import FOREIGN, FOREIGN_PHRASES, PASSWORD_WORDS, Label, is_token, label_of
 from memcli.safety.secrets.passwords import (
     STRING_ENDS,
     has_brackets,
@@ -12,7 +12,6 @@ from memcli.safety.secrets.passwords import (
     is_reference,
     is_spoken_password,
 )
-from memcli.safety.secrets.tokens import is_token
 
 OPENING = ("(", "[")
 CLOSING = ")]}>,;"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 
-from memcli.safety.prefilter import Literals, Pattern
+from memcli.safety.patterns import Literals, Pattern
 from memcli.safety.secrets.context_rules import COMMAND_RULES, CONTEXT_RULES
 from memcli.safety.secrets.prefix_rules import PREFIX_RULES
 from memcli.safety.secrets.rule import Rule

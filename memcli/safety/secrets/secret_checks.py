@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 
 from memcli.safety.secrets import named
-from memcli.safety.secrets.labels import Label
+from memcli.safety.secrets.labels import Label, is_made_of_both, is_token, reads
 from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES
 from memcli.safety.secrets.passwords import (
     MARKUP,
@@ -21,7 +21,6 @@ from memcli.safety.secrets.passwords import (
     is_stand_in,
 )
 from memcli.safety.secrets.rule import Rule
-from memcli.safety.secrets.tokens import is_made_of_both, is_token, reads
 
 Judge = Callable[[str, str, str], bool]
 """Told the value, what stands before it (at most 80 characters), and the character after it."""

@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from memcli.model.characters import ESCAPE, INVISIBLE, JOINERS, SELECTORS
-from memcli.safety.prefilter import BytesPattern, BytesPatterns
+from memcli.safety.patterns import BytesPattern, BytesPatterns
 
 _NEAR = 200
 _FAR = 4096

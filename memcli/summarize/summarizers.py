@@ -1,4 +1,4 @@
-"""The `local` semantic layer: describes a text by its own words, offline, the same way every time."""
+"""The semantic layers: `local` describes a text by its own words, offline and always the same way; `off` adds the least."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from memcli.model import pieces
-from memcli.summarize import accounts, keyphrases, kinds, paths, sentences
+from memcli.summarize import accounts, keyphrases, kinds, paths, sentences, summaries
+from memcli.summarize.kinds import DEFAULT_KIND
 from memcli.summarize.sentences import Sentence
 from memcli.summarize.subject import Subject, missing
 
@@ -45,3 +46,23 @@ def _describe(subject: Subject, given: object, wanted: Sequence[str]) -> dict[st
             subject = subject._replace(source=account.files[0])
         found["path"] = paths.path_of(subject, kind, account.title, phrases)
     return {name: found[name] for name in wanted}
+
+
+class PlainSummarizer:
+    """Kind `fact`, a path from the first words, summaries cut from the head of the text."""
+
+    def describe(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields to add. Never raises."""
+        subject = Subject.of(fields)
+        kind = fields.get("kind") or DEFAULT_KIND
+        cut = summaries.same(summaries.collapse(subject.text))
+        found: dict[str, object] = {
+            "kind": kind,
+            "path": paths.path_of(subject, str(kind), paths.first_words(subject.text), ()),
+            "tags": (),
+            "summary_micro": cut.micro,
+            "summary_short": cut.short,
+            "summary_long": cut.long,
+            "relevance": "medium",
+        }
+        return {name: found[name] for name in missing(fields)}

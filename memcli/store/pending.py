@@ -1,8 +1,11 @@
-"""Acts: what writers did to a space, on their way into its audit log.
+"""Pending work: what a writer has begun, so that the next one, or `fsck --repair`, finishes it after a crash.
 
-Whoever makes a write also records it, for itself and for those whose requests it took along: first in
-`local/<space>.acts`, before the write, then, once that is committed, in the audit log, before anything is acknowledged.
-So a crash between the two loses no line: the next writer, or `fsck --repair`, finds the acts and finishes them.
+Acts are what writers did to a space, on their way into its audit log. Whoever makes a write also records it, for itself
+and for those whose requests it took along: first in `local/<space>.acts`, before the write, then, once that is
+committed, in the audit log, before anything is acknowledged.
+
+Erasures are memories being erased from everything that memcli keeps beside their space. Before a space is written
+without them, `local/<space>.erasing` names them, by ids and digests alone; it is removed once no trace is left.
 """
 
 from __future__ import annotations
@@ -27,9 +30,16 @@ from memcli.store.reading import read_regular
 if TYPE_CHECKING:
     from memcli.store.audit import AuditLog
 
+
+from collections.abc import Mapping
+
+from memcli.codec.canonical import encode
+from memcli.model.memory import Memory
+from memcli.store.atomic import remove_file, write_file
+
 _MAX_BYTES = 1 << 28
 _LATE = "recovered"
-_SUFFIX = ".acts"
+_ACTS = ".acts"
 
 
 class Act(Record):
@@ -82,7 +92,7 @@ class Acts:
 
     def settle(self, space: str, fingerprint: str, shelf: Shelf | None) -> None:
         """Finishes what a writer that died has begun. The space has this fingerprint; `shelf` is None without a space."""
-        record = _read(self._layout, space)
+        record = _begun(self._layout, space)
         if record is None:
             return
         entries, late = record["entries"], []
@@ -105,34 +115,17 @@ class Acts:
             self._warn(f"saved, but cannot write {self._path(space)}: {error.strerror}")
 
     def _path(self, space: str) -> str:
-        return _path(self._layout, space)
+        return self._layout.local(f"{space}{_ACTS}")
 
 
 def pending_acts(layout: Layout) -> list[str]:
     """The spaces with acts that were begun and not finished, by a writer that died or is at work. Raises StoreError."""
-    try:
-        names = os.listdir(layout.local(""))
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise StoreError(f"cannot read {layout.local('')}: {error.strerror}", "check its permissions") from None
-    spaces = sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX))
-    return [space for space in spaces if _read(layout, space) is not None]
+    return [space for space in _spaces(layout, _ACTS) if _begun(layout, space) is not None]
 
 
-def _path(layout: Layout, space: str) -> str:
-    return layout.local(f"{space}{_SUFFIX}")
-
-
-def _read(layout: Layout, space: str) -> dict[str, Any] | None:
-    """What was begun and not finished."""
-    path = _path(layout, space)
-    try:
-        record = json.loads(read_regular(path, _MAX_BYTES) or b"null")
-    except (ValueError, RecursionError):
-        return None  # torn before the write that it speaks of
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
+def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
+    """What was begun and not finished; None also where it was torn, before the write that it speaks of."""
+    record = _load(layout.local(f"{space}{_ACTS}"))
     shape = {"before": str, "after": str, "entries": list}
     fits = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in shape.items())
     return record if fits else None
@@ -175,3 +168,80 @@ def _difference(before: Policy, after: Policy | None) -> Json:
 
 def _digest(policy: Json) -> str:
     return hashlib.sha256(encode_line(policy)).hexdigest()
+
+
+_ERASING = ".erasing"
+
+
+class Erasures:
+    """The erasures of the store at `layout`. `erase` erases the traces in a space of memories by their ids, each with
+    the hash of its text; `warn` hears of what cannot be finished yet."""
+
+    def __init__(
+        self, layout: Layout, erase: Callable[[str, Mapping[str, str]], None], warn: Callable[[str], None]
+    ) -> None:
+        self._layout = layout
+        self._erase = erase
+        self._warn = warn
+
+    def begin(self, space: str, memories: Sequence[Memory]) -> None:
+        """Notes what a write is going to take out of a space for good. Raises StoreError; then nothing may be written."""
+        hashes = {**_erased(self._layout, space), **{memory.id: memory.hash for memory in memories}}
+        write_file(self._path(space), encode(hashes) + b"\n", 0o600, alone=True)
+
+    def finish(self, space: str) -> None:
+        """Erases what was noted. Raises StoreError, LockedError; then it stays noted."""
+        if hashes := _erased(self._layout, space):
+            self._erase(space, hashes)
+            remove_file(self._path(space))
+
+    def settle(self, space: str, stands: Callable[[str], bool]) -> None:
+        """Finishes what a writer that died or failed had begun; what still stands in the space was not taken out."""
+        hashes = _erased(self._layout, space)
+        if not hashes:
+            return
+        gone = {name: text for name, text in hashes.items() if not stands(name)}
+        try:
+            if gone:
+                self._erase(space, gone)
+                self._warn(f"finished the erasure of {len(gone)} memories that a command had begun and not ended")
+            remove_file(self._path(space))
+        except MemcliError as error:
+            self._warn(f"cannot finish an earlier erasure in space {space!r} yet: {error.message} ({error.hint})")
+
+    def _path(self, space: str) -> str:
+        return self._layout.local(f"{space}{_ERASING}")
+
+
+def pending_erasures(layout: Layout) -> list[str]:
+    """The spaces with an erasure that was begun and not finished. Raises StoreError."""
+    return [space for space in _spaces(layout, _ERASING) if _erased(layout, space)]
+
+
+def _erased(layout: Layout, space: str) -> dict[str, str]:
+    """The hashes of the texts of what is being erased, by id; empty also where it was torn."""
+    noted = _load(layout.local(f"{space}{_ERASING}"))
+    if not isinstance(noted, dict):
+        return {}
+    return {name: text for name, text in noted.items() if isinstance(text, str)}
+
+
+def _spaces(layout: Layout, suffix: str) -> list[str]:
+    """The spaces with a file of this suffix. Raises StoreError."""
+    try:
+        names = os.listdir(layout.local(""))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"cannot read {layout.local('')}: {error.strerror}", "check its permissions") from None
+    return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix))
+
+
+def _load(path: str) -> Any:
+    """The JSON of the file; None where there is none, or a crash tore it. Raises StoreError."""
+    try:
+        return json.loads(read_regular(path, _MAX_BYTES) or b"null")
+    except (ValueError, RecursionError):
+        return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
