@@ -1,4 +1,4 @@
-"""The folder `.memory/`: how it is found, made and removed, where each file is, and which files git ignores."""
+"""The folder `.memory/`: how it is found, made and removed, where each file is, and what git is told of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
+_ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 _IGNORED = ("local/", "cache/", "audit/", "exports/")
 _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
@@ -205,22 +206,13 @@ def _read_ignore(layout: Layout) -> bytes:
         raise StoreError(f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file") from None
 
 
-_MAX_BYTES = 1 << 20
-
-
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
     line = f"spaces/{space}.json".encode()
     lock = layout.local(".gitignore.lock")
     make_folder(os.path.dirname(lock))
     with locked(lock, "the .gitignore of the store"):
-        try:
-            data = read_regular(layout.ignore, _MAX_BYTES) or b""
-        except OSError as error:
-            raise StoreError(
-                f"cannot read {layout.ignore}: {error.strerror}", "replace it with a regular file"
-            ) from None
-        lines = data.splitlines()
+        lines = _read_ignore(layout).splitlines()
         if (line in lines) == ignored:
             return
         kept = [*lines, line] if ignored else [known for known in lines if known != line]
@@ -228,8 +220,10 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
 
 
 def remove_unused(root: str) -> bool:
-    """Removes a store without memories; whether it did. A space that another process writes meanwhile stays, or that
-    process is told that it could not write."""
+    """Removes a store without memories; returns whether it did.
+
+    A space that another process writes meanwhile stays, or that process is told that it could not write.
+    """
     layout = Layout(root)
     with suppress(OSError):
         for folder in (layout.local("inbox/spaces"), layout.local("journal")):
@@ -239,3 +233,22 @@ def remove_unused(root: str) -> bool:
         shutil.rmtree(root)
         return True
     return False
+
+
+def install_attributes(root: str) -> bool:
+    """Adds what `.gitattributes` of the store at `root` lacks; returns whether that was anything. Raises StoreError.
+
+    They travel with the store: no line end is ever changed, and memcli merges spaces.
+    """
+    from memcli.git.driver import NAME
+
+    wanted = ("*.json text eol=lf", f"spaces/*.json merge={NAME}")
+    path = os.path.join(root, ".gitattributes")
+    try:
+        lines = (read_regular(path, _MAX_IGNORE) or b"").decode().splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise StoreError(f"cannot read {path}", "replace it with a text file") from None
+    missing = [line for line in wanted if line not in lines]
+    if missing:
+        write_file(path, "\n".join([*(lines or [_ATTRIBUTES_TITLE]), *missing, ""]).encode())
+    return bool(missing)

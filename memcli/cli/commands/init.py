@@ -8,8 +8,7 @@ from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.git.driver import configure
 from memcli.git.repository import Repository, find_repository
-from memcli.store.attributes import install_attributes
-from memcli.store.layout import FOLDER
+from memcli.store.layout import FOLDER, install_attributes
 
 
 class InitOptions(Options):

@@ -7,8 +7,8 @@ from base64 import b64decode
 from collections.abc import Callable, Mapping
 
 from memcli.safety.secrets import named
-from memcli.safety.secrets.labels import Label, is_made_of_both, is_token, reads
-from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES
+from memcli.safety.secrets.labels import Label
+from memcli.safety.secrets.named import CLOSING, OPENING, QUOTES, is_made_of_both, is_token, reads
 from memcli.safety.secrets.passwords import (
     MARKUP,
     STRING_ENDS,

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memcli.safety.secrets.labels import Label, is_token, label_of
+from memcli.safety.secrets.labels import Label, label_of
+from memcli.safety.secrets.named import is_token
 from memcli.safety.secrets.passwords import is_given_password, is_reference
 
 _MOST_ROWS = 200
