@@ -1,15 +1,14 @@
-"""Transfer: a space out to a bundle and back in."""
+"""Bundles: export a space to a file, and import one."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
 from memcli.app.lookup import load
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS, read_export
@@ -121,11 +120,13 @@ def import_bundle(
     trusted: frozenset[str] | None = None,
     dry_run: bool = False,
 ) -> Imported:
-    """Takes a bundle into the space `into` (its own when None): all of it, or nothing.
+    """Imports a bundle into the space `into` (by default the one it names): all of it, or nothing.
 
-    See `plan_intake` for what `mode` does. With `trusted`, fingerprints of keys, one of them must have signed it.
-    Raises CorruptError when the bundle was changed, has a wrong signature or is not fit; RefusedError, LockedError,
-    StoreError.
+    See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of them must have signed it. With `dry_run`,
+    nothing is stored. If the policy of the space wants a review, the memories go into the inbox.
+
+    Raises CorruptError if the bundle was changed, has a wrong signature or is invalid, UsageError for a part that is to
+    replace a space, RefusedError, LockedError, StoreError.
     """
     export = read_export(data, where)
     _check_validity(export.space, where)
@@ -137,34 +138,44 @@ def import_bundle(
         )
     target = into or export.space.name
     incoming, redactions = _redacted(workspace, target, export.space)
-    plan = IntakePlan(incoming)
-    must_wait = False
+    plan = _try_intake(workspace, target, incoming, mode) if dry_run else _take_in(workspace, target, incoming, mode)
+    plan, proposed = (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
+    return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
+
+
+def _try_intake(workspace: Workspace, target: str, incoming: Space, mode: str) -> IntakePlan | None:
+    """What `_take_in` would do; stores nothing."""
+    shelf = SpliceShelf(encode_space(load_space(workspace.store, target)), target)
+    _, plan = _intake(shelf, incoming, mode, workspace.clock())
+    return plan
+
+
+def _take_in(workspace: Workspace, target: str, incoming: Space, mode: str) -> IntakePlan | None:
+    """Stores what comes in; returns the plan, or None if the policy wants a review and nothing was stored."""
+    _bring(workspace, target, incoming)
+    plan: IntakePlan | None = None
 
     def apply(shelf: Shelf) -> Change:
-        nonlocal plan, must_wait
-        must_wait = shelf.header.policy.review
-        if must_wait:
-            return Change()
-        space = shelf.load()
-        is_new = not space.objects and not space.updated_at
-        plan = plan_intake(space, incoming, mode, is_new)
-        change = change_between(space, plan.after)
-        if mode == "replace":
-            change = replace(change, displaced=frozenset(memory.id for memory in change.put))
-        change = replace(change, header=plan.after) if is_new else change  # an empty space is made all the same
-        return _with_room(shelf, change, plan.created, workspace.clock())
+        nonlocal plan
+        change, plan = _intake(shelf, incoming, mode, workspace.clock())
+        return change
 
-    if dry_run:
-        snapshot = workspace.store.open(target)
-        try:
-            apply(SpliceShelf(encode_space(snapshot.load()), where))
-        finally:
-            snapshot.close()
-    else:
-        _bring(workspace, target, incoming)
-        workspace.store.update(target, apply)
-    done = Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions)
-    return replace(done, **_proposed(workspace, target, incoming, dry_run)) if must_wait else done
+    workspace.store.update(target, apply)
+    return plan
+
+
+def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change, IntakePlan | None]:
+    """The change that takes `incoming` into the space, and the plan for it, None if the policy wants a review."""
+    if shelf.header.policy.review:
+        return Change(), None
+    space = shelf.load()
+    is_new = not space.objects and not space.updated_at
+    plan = plan_intake(space, incoming, mode, is_new)
+    change = change_between(space, plan.after)
+    if mode == "replace":
+        change = replace(change, displaced=frozenset(memory.id for memory in change.put))
+    change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same
+    return _with_room(shelf, change, plan.created, now), plan
 
 
 def _check_validity(space: Space, where: str) -> None:
@@ -189,27 +200,23 @@ def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
 
 def _bring(workspace: Workspace, target: str, incoming: Space) -> None:
     """Notes what comes from elsewhere, before it comes: a crash between the two leaves nothing that looks reviewed."""
-    snapshot = workspace.store.open(target)
-    try:
-        known = snapshot.load()
-    finally:
-        snapshot.close()
+    known = load_space(workspace.store, target)
     if not known.policy.review:
         there = {memory.id: memory for memory in known.objects}
         workspace.trust.bring(target, [m.id for m in incoming.objects if there.get(m.id) != m])
 
 
-def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> dict[str, Any]:
-    """The policy wants a review: the memories of the bundle go into the inbox."""
+def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool) -> tuple[IntakePlan, int]:
+    """Puts the memories of the bundle into the inbox; returns the plan and how many were proposed."""
     if dry_run:
-        return {"proposed": len(incoming.objects)}
+        return IntakePlan(incoming), len(incoming.objects)
     candidates = [
         Candidate({name: getattr(m, name) for name in MEMORY_FIELDS if name != "version"}, {}, m.hash)
         for m in incoming.objects
     ]
     outcomes = propose(replace(workspace, space=target), candidates)
     proposed = sum(outcome.status == "proposed" for outcome in outcomes)
-    return {"proposed": proposed, "plan": IntakePlan(incoming, unchanged=len(outcomes) - proposed)}
+    return IntakePlan(incoming, unchanged=len(outcomes) - proposed), proposed
 
 
 def _redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memcli.app.lookup import load
 from memcli.app.redact import Redactor
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.clock import normalize_time
 from memcli.codec.audit import Verification, entries, verify
 from memcli.codec.canonical import encode
@@ -59,8 +59,8 @@ _RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must 
 def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
     """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
     old, new = _names(before, spaces), _names(after, spaces)
-    was = {name: _load(before, name) for name in old}
-    now = {name: _load(after, name) for name in new}
+    was = {name: load_space(before, name) for name in old}
+    now = {name: load_space(after, name) for name in new}
     renamed = _renamed([was[n] for n in old if n not in now], [now[n] for n in new if n not in was])
     found = []
     for name in sorted({*old, *new} - set(renamed.values())):
@@ -78,7 +78,7 @@ def shown(changes: Sequence[SpaceChange], redactor: Redactor, policies: Mapping[
 
 def policies(*stores: Store) -> dict[str, Policy]:
     """The policy of each space, as the last store that has it says. Raises CorruptError, StoreError."""
-    return {name: _load(store, name).policy for store in stores for name in store.spaces()}
+    return {name: load_space(store, name).policy for store in stores for name in store.spaces()}
 
 
 def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
@@ -113,14 +113,6 @@ def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Fiel
 
 def _names(store: Store, spaces: Sequence[str] | None) -> list[str]:
     return [name for name in store.spaces() if spaces is None or name in spaces]
-
-
-def _load(store: Store, name: str) -> Space:
-    snapshot = store.open(name)
-    try:
-        return snapshot.load()
-    finally:
-        snapshot.close()
 
 
 def _renamed(gone: Sequence[Space], new: Sequence[Space]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from memcli.app.candidate import Candidate, Counts
 from memcli.app.inbox import offer
 from memcli.app.remember import fold, prepare, request_of
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.bundle import MAX_OBJECTS
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
@@ -34,10 +34,10 @@ class Adopted(Counts, frozen=False):
 
 
 def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bool = False) -> Adopted:
-    """Stores what `source` yields, all of it in one write; the same again changes nothing.
+    """Stores what `source` yields, all of it in one write; importing the same again changes nothing.
 
-    The source tells links by the paths of the memories that they lead to, and counts in `found` what it read.
-    Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
+    The source gives links by the paths of their memories, and counts in `found` what it read. With `dry_run`, nothing is
+    stored. Raises what the source raises, UsageError for more than fits, LockedError, CorruptError, StoreError.
     """
     done = Adopted(space=workspace.space, dry_run=dry_run)
     shelf = _shelf(workspace)
@@ -47,7 +47,7 @@ def adopt(workspace: Workspace, source: Source, found: Counter[str], dry_run: bo
     if not dry_run:
         if not shelf.header.policy.review:  # before they come: a crash must leave nothing that looks reviewed
             workspace.trust.bring(workspace.space, [o["id"] for o in outcomes if o["status"] in ("created", "updated")])
-        statuses = [outcome.status for outcome in offer(workspace, candidates)]
+        statuses = [outcome.status for outcome in offer(workspace, candidates).outcomes]
     for status in statuses:
         done.count(status)
     for candidate in candidates:
@@ -106,11 +106,7 @@ def _relinked(link: Mapping[str, Any], fit: Mapping[str, Candidate]) -> dict[str
 
 
 def _shelf(workspace: Workspace) -> SpliceShelf:
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        return SpliceShelf(encode_space(snapshot.load()), workspace.space)
-    finally:
-        snapshot.close()
+    return SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
 
 
 def with_stored(shelf: Shelf, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.edit import edit as edit_memory
-from memcli.app.remember import DROP, KEEP, Outcome, remember
-from memcli.app.workspace import Workspace
+from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember
+from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
@@ -27,15 +27,17 @@ def offer(
     *,
     propose_all: bool = False,
     places: Sequence[Place] = (),
-) -> list[Outcome]:
-    """As `remember`, but where the policy of the space wants a review, or with `propose_all`, the candidates wait, and
-    what stands at `places` stays.
+) -> Stored:
+    """Stores the candidates as `remember` does, or puts them into the inbox.
 
-    Raises what `remember` raises.
+    They go into the inbox with `propose_all`, and if the policy of the space wants a review; then the memories at
+    `places` stay active. Raises what `remember` raises.
     """
-    if not propose_all and (outcomes := remember(workspace, candidates, supersedes, may_wait=True, places=places)):
-        return outcomes
-    return propose(workspace, candidates, supersedes)
+    if not propose_all:
+        stored = remember(workspace, candidates, supersedes, may_wait=True, places=places)
+        if not stored.needs_review:
+            return stored
+    return Stored(propose(workspace, candidates, supersedes))
 
 
 def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:
@@ -54,7 +56,7 @@ def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: s
         for candidate, same in zip(candidates, found, strict=True)
         if same is None
     ]
-    proposed = iter(remember(_over_inbox(workspace), new, links=KEEP, apart=True))
+    proposed = iter(remember(_over_inbox(workspace), new, links=KEEP, apart=True).outcomes)
     return [
         _proposed(candidate, next(proposed))
         if same is None
@@ -115,7 +117,7 @@ def show(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
         raise NotFoundError(f"{error.message} in the inbox", "`memcli inbox` lists the proposals") from None
 
 
-def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
+def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     """Remembers the candidates and takes them out of the inbox. Interrupted, it can be done again.
 
     What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
@@ -126,13 +128,11 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> list[Outcome]:
     found = [candidate_of(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
-    outcomes = remember(workspace, plain, links=DROP)
-    for candidate, supersedes in proposals:
-        if supersedes is not None:
-            outcomes += remember(workspace, [candidate], supersedes, links=DROP)
+    done = [remember(workspace, plain, links=DROP)]
+    done += [remember(workspace, [candidate], old, links=DROP) for candidate, old in proposals if old is not None]
     with workspace.behind_the_write():
         _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
-    return outcomes
+    return Stored([outcome for each in done for outcome in each.outcomes], sum(each.compacted for each in done))
 
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
@@ -168,11 +168,7 @@ def _over_inbox(workspace: Workspace) -> Workspace:
 
 
 def _load(workspace: Workspace) -> Space:
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        return snapshot.load()
-    finally:
-        snapshot.close()
+    return load_space(workspace.store, workspace.space)
 
 
 def _change(workspace: Workspace, memories: Sequence[Memory], change: Callable[[Shelf], Change]) -> None:

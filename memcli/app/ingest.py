@@ -156,11 +156,13 @@ def _known(place: Place, known: Callable[[str], str]) -> Place:
     return {**place, **{key: known(place[key]) for key in ("under", "source") if key in place}}
 
 
-def _stored(workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]) -> list[Outcome]:
+def _stored(
+    workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]
+) -> Sequence[Outcome]:
     """What became of the candidates of a batch; when something in one of them fails, each is stored by itself."""
     candidates = [candidate for candidate, _ in batch if candidate is not None]
     try:
-        return offer(workspace, candidates, propose_all=propose, places=_places(batch))
+        return offer(workspace, candidates, propose_all=propose, places=_places(batch)).outcomes
     except _NOT_OF_AN_ITEM:
         raise
     except Exception as error:  # noqa: BLE001

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from shlex import quote
 
 from memcli.app.redact import SUMMARY
@@ -16,12 +16,9 @@ from memcli.ports import Snapshot, SpaceView
 
 def load(workspace: Workspace, space: str | None = None) -> Space:
     """The whole space, which is empty when it does not exist. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(space or workspace.space)
-    try:
+    with closing(workspace.store.open(space or workspace.space)) as snapshot:
         _tell_empty(workspace, snapshot)
         return snapshot.load()
-    finally:
-        snapshot.close()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.edit import named
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.model.memory import Memory
 from memcli.model.references import made_current, removal
@@ -29,11 +29,8 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
     from memcli.codec.space import encode_space
     from memcli.codec.splice import SpliceShelf
 
-    snapshot = workspace.store.open(workspace.space)
-    try:
-        return named(SpliceShelf(encode_space(snapshot.load()), workspace.space), refs, recursive)
-    finally:
-        snapshot.close()
+    shelf = SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
+    return named(shelf, refs, recursive)
 
 
 def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:

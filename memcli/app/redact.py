@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 
 from memcli.codec.canonical import encode
 from memcli.errors import UsageError
@@ -43,16 +44,16 @@ class Redactor:
         self._by_policy: dict[bytes, Detector] = {}
 
     def detector(self, space: str) -> Detector:
-        """What holds for the space. Raises CorruptError, StoreError, and UsageError when its policy cannot be used."""
-        snapshot = self._store.open(space)
-        try:
+        """The detector that the policy of the space asks for.
+
+        Raises CorruptError, StoreError, and UsageError if the policy cannot be used.
+        """
+        with closing(self._store.open(space)) as snapshot:
             known = self._known.get(space)
             if known is None or known[0] != snapshot.fingerprint:
                 policy = self._in_force(snapshot.header().policy)
                 known = self._known[space] = snapshot.fingerprint, self.by_policy(policy.pii_redaction)
             return known[1]
-        finally:
-            snapshot.close()
 
     def by_policy(self, policy: Mapping[str, Json]) -> Detector:
         """What a policy's field `pii_redaction` asks for, the same for equal policies: a detector costs milliseconds and

@@ -18,7 +18,7 @@ from memcli.policy.draft import check_validity
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
-from memcli.record import Record, field, replace
+from memcli.record import Record, field
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
 
@@ -30,15 +30,13 @@ CHECK, DROP, KEEP = "check", "drop", "keep"
 
 HINTS = ("path_hint", "project")
 """Fields of a memory on its way in that it does not keep: they say where it belongs."""
-_WHEN_THERE = ("untrusted", "compacted")
 
 
 class Outcome(Record):
     """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
     no candidate told again, `retired`.
 
-    `untrusted` says why recall will withhold it. `compacted` is how many memories had to go so that the space does not
-    exceed its `max_objects`; the last candidate of a write has it.
+    `untrusted` says why recall will withhold it.
     """
 
     status: str
@@ -48,11 +46,22 @@ class Outcome(Record):
     version: int
     redactions: Mapping[str, int] = field(default_factory=dict)
     untrusted: Sequence[str] = ()
-    compacted: int = 0
 
     def to_json(self) -> dict[str, Json]:
-        names = ["status", "id", "path", "space", "version", "redactions"]
-        return {name: getattr(self, name) for name in [*names, *(n for n in _WHEN_THERE if getattr(self, n))]}
+        names = ["status", "id", "path", "space", "version", "redactions", *(["untrusted"] if self.untrusted else [])]
+        return {name: getattr(self, name) for name in names}
+
+
+class Stored(Record):
+    """What one write did: an outcome for each candidate, in order, then one for each memory that was retired.
+
+    `compacted` is how many memories were deleted so that the space does not exceed its `max_objects`. With
+    `needs_review` nothing was stored, since the policy of the space wants a review.
+    """
+
+    outcomes: Sequence[Outcome] = ()
+    compacted: int = 0
+    needs_review: bool = False
 
 
 def remember(
@@ -64,24 +73,25 @@ def remember(
     places: Sequence[Place] = (),
     links: str = CHECK,
     apart: bool = False,
-) -> list[Outcome]:
-    """Stores the candidates in one write; one outcome each, in order, and then one for each that was retired.
+) -> Stored:
+    """Stores the candidates in one write.
 
-    `supersedes` names a memory that the last candidate takes the place of. What stands at `places` and is none of the
-    candidates is deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of one that is there. With `may_wait` nothing is stored, and there are no outcomes, where the policy of the
-    space wants a review (see `app/inbox.py`).
-    Raises NotFoundError, LockedError, CorruptError, StoreError; then nothing was stored.
+    The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates
+    are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
+    `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`).
+
+    Raises NotFoundError, UsageError, RefusedError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
     if not candidates and not places:
-        return []
+        return Stored()
     asked = request_of(workspace, candidates, supersedes)
     request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
     answer, receipt = workspace.store.submit(workspace.space, request)
-    if not answer:
-        return []
+    if answer is None:
+        return Stored(needs_review=True)
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
-    return [*outcomes[:-1], replace(outcomes[-1], compacted=receipt.removed)]
+    return Stored(outcomes, receipt.removed)
 
 
 def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Json:
@@ -101,13 +111,16 @@ def fold(
     is_in_trash: Callable[[str], bool] = lambda _: False,
     describe: Describe = lambda _: {},
 ) -> tuple[Change, Json]:
-    """What a request of `remember` makes of a space, and its outcomes.
+    """The change that a request of `remember` makes to a space, and its outcomes: None if it needs a review.
 
-    `may_compact`: what is least valuable may go; `is_in_trash` says whether an id waits there; `describe` is the
-    semantic layer. Raises NotFoundError, UsageError, RefusedError when the space is full and its policy lets nothing go.
+    With `may_compact`, the least valuable memories may be deleted to make room. `is_in_trash` says whether an id is in
+    the trash; `describe` is the semantic layer.
+
+    Raises NotFoundError for an unknown reference, UsageError for fields that contradict each other, and RefusedError if
+    the space is full and its policy allows no deletion.
     """
     if request.get("may_wait") and shelf.header.policy.review:
-        return Change(), []
+        return Change(), None
     upserter = Upserter(shelf, request["now"], is_in_trash, describe)
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 
 from memcli.app.lookup import load, opened
 from memcli.app.workspace import Workspace
@@ -131,11 +132,8 @@ def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> No
 
 def load_policy(workspace: Workspace, name: str) -> Policy:
     """The policy of a space. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(name)
-    try:
+    with closing(workspace.store.open(name)) as snapshot:
         return snapshot.header().policy
-    finally:
-        snapshot.close()
 
 
 def delete(workspace: Workspace, name: str) -> int:

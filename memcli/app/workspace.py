@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
@@ -104,3 +104,9 @@ class Workspace(Record, kw_only=True):
             f"{what}, but policy.allow_delete of space {space.name!r} is false",
             f"{instead}run `memcli space policy {space.name} --set allow_delete=true`",
         )
+
+
+def load_space(store: Store, name: str) -> Space:
+    """The whole space, which is empty if it does not exist. Raises CorruptError, StoreError."""
+    with closing(store.open(name)) as snapshot:
+        return snapshot.load()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from memcli.app.candidate import Candidate
-from memcli.app.remember import Outcome, remember
+from memcli.app.remember import Stored, remember
 from memcli.app.workspace import Workspace
 from memcli.cli.output import is_terminal
 from memcli.errors import NotFoundError
@@ -59,7 +59,7 @@ def full_hash(revision: str) -> str:
 
 def submit(
     workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, propose: bool, yes: bool
-) -> list[Outcome]:
+) -> Stored:
     """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
     that is not entered by a person at a terminal, unless `yes`. Raises what remember raises.
     """

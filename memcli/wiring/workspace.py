@@ -15,7 +15,7 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Change
+from memcli.model.space import Change, Policy
 from memcli.policy.fields import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memcli.store.trash import FileTrash
 
 _T = TypeVar("_T")
+_InForce = Callable[[Policy], Policy]
 _MAX_USER = 64
 
 
@@ -50,87 +51,100 @@ def open_workspace(
 ) -> Workspace:
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
-    With `create` a store is made in a git work tree that has none.
-    Raises NotFoundError when there is no store, StoreError, UsageError.
+    With `create`, creates a store in a git work tree that has none. Raises NotFoundError if there is no store,
+    StoreError, UsageError.
     """
-    if options.get("store") == "global":
-        root: str | None = global_root(environ)
-        make_trusted(str(root))
-    else:
-        root = locate(options, environ)
-        if create:
-            root = create_root(warn) if root is None else complete_root(root)
-    if root is None:
-        raise NotFoundError(
-            "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
-        )
-    layout = Layout(root)
+    layout = Layout(_root(options, environ, create, warn))
     if aside := Place(layout).claim():
         warn(describe(aside))
     trust = FileTrust(layout)
     settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
-    command = options.get("command") or "memcli"
-    log = cache(lambda: _audit(layout, clock, environ, command, warn))
-    trash = cache(lambda: _trash(layout, clock, command, warn))
-    erase_traces = partial(_erase_traces, layout, log)
-
-    def erase(space: str, hashes: Mapping[str, str]) -> None:
-        erase_traces(space, {*hashes, *(memory.id for memory in trash().find(space, hashes))})
-        trash().erase(space, hashes)  # last: it alone says which other memories have the same text
-
-    erasures = Erasures(layout, erase, warn)
-    guard = Guard(
-        layout, lambda *removed: trash().keep(*removed), erasures, lambda p: in_force(p, trust.is_accepted), warn
-    )
     past = _past(layout, options.get("rev"), warn)
+    records = _Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
-    fold = partial(_fold, trust, trash, summarizer)
+    fold = partial(_fold, trust, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    acts = Acts(layout, log, warn)
-    store = past or FileStore(layout, fold, guard, wait, acts=acts, erasures=erasures)
+    policy_in_force = partial(_policy_in_force, trust)
+    store = past or _file_store(layout, fold, wait, records, policy_in_force)
+    has_shared_key = bool(environ.get(VARIABLE))
     return Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
         trust=trust,
-        load_trash=trash,
-        load_audit=log,
+        load_trash=records.trash,
+        load_audit=records.audit,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=summarizer,
         load_redactor=cache(
-            lambda: Redactor(
-                store,
-                signer(layout, environ),
-                lambda p: in_force(p, trust.is_accepted),
-                warn,
-                has_shared_key=bool(environ.get(VARIABLE)),
-            )
+            lambda: Redactor(store, signer(layout, environ), policy_in_force, warn, has_shared_key=has_shared_key)
         ),
-        ranker=_ranker(warn),
+        ranker=partial(_ranker, warn),
         clock=clock,
         space=check_space(settings.space),
-        root=root,
+        root=layout.root,
         project=settings.project,
         backend=settings.backend,
-        load_code=lambda: None if past else _code(root, environ),
-        load_elsewhere=cache(lambda: None if past else _elsewhere(root, options, environ, warn, progress)),
-        erase_traces=erase_traces,
-        find_quotes=lambda memories: _find_quotes(layout, store, memories),
+        load_code=lambda: None if past else _code(layout.root, environ),
+        load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress)),
+        erase_traces=records.erase_traces,
+        find_quotes=partial(_find_quotes, layout, store),
         warn=warn,
         progress=progress,
     )
 
 
-def _erase_traces(layout: Layout, log: Callable[[], AuditLog], space: str, ids: Collection[str]) -> None:
-    """Takes memories that are gone for good out of the indexes and the audit log of their space, and out of what
-    writers that died left."""
-    from memcli.index.erasing import erase
-    from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
+    """The folder of the store. Raises NotFoundError if there is none."""
+    if options.get("store") == "global":
+        root = global_root(environ)
+        make_trusted(root)
+        return root
+    found = locate(options, environ)
+    if create:
+        found = create_root(warn) if found is None else complete_root(found)
+    if found is None:
+        raise NotFoundError(
+            "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
+        )
+    return found
 
-    log().erase(space, ids)
-    erase(layout.cache(""), space, ids, layout.written_at(space))
-    remove_leftovers(layout)
-    remove_quarantined_caches(layout)
+
+class _Records:
+    """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
+
+    def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
+        self.layout, self.warn = layout, warn
+        self.audit = cache(lambda: _audit(layout, clock, environ, command, warn))
+        self.trash = cache(lambda: _trash(layout, clock, command, warn))
+
+    def erase(self, space: str, hashes: Mapping[str, str]) -> None:
+        """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
+        self.erase_traces(space, {*hashes, *(memory.id for memory in self.trash().find(space, hashes))})
+        self.trash().erase(space, hashes)  # last: it alone says which other memories have the same text
+
+    def erase_traces(self, space: str, ids: Collection[str]) -> None:
+        """Erases memories from the indexes and the audit log of their space, and from what killed writers left."""
+        from memcli.index.erasing import erase
+        from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+
+        self.audit().erase(space, ids)
+        erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
+        remove_leftovers(self.layout)
+        remove_quarantined_caches(self.layout)
+
+
+def _file_store(
+    layout: Layout, fold: Callable[..., tuple[Change, Json]], wait: float, records: _Records, in_force: _InForce
+) -> FileStore:
+    """The store in files, whose removals go into the trash and whose changes go into the audit log."""
+    erasures = Erasures(layout, records.erase, records.warn)
+    guard = Guard(layout, lambda *removed: records.trash().keep(*removed), erasures, in_force, records.warn)
+    return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
+
+
+def _policy_in_force(trust: FileTrust, policy: Policy) -> Policy:
+    return in_force(policy, trust.is_accepted)
 
 
 def _find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
@@ -242,15 +256,12 @@ def _index(
     return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
 
 
-def _ranker(warn: Warn) -> Callable[[str], Ranker]:
-    def load(name: str) -> Ranker:
-        from memcli.model.recall import DEFAULT_BACKEND
+def _ranker(warn: Warn, name: str) -> Ranker:
+    from memcli.model.recall import DEFAULT_BACKEND
 
-        if name and name not in RANKERS:
-            warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
-        return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
-
-    return load
+    if name and name not in RANKERS:
+        warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
+    return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
 
 
 def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:

@@ -20,6 +20,6 @@ def test_two_machines_give_the_same_ids_to_the_same_text(tmp_path: Path) -> None
     made = []
     for name, user, now in (("one", "ann", "2026-01-01T00:00:00Z"), ("two", "bob", "2027-06-05T04:03:02Z")):
         workspace = open_at(tmp_path / name, MEMCLI_USER=user, MEMCLI_FREEZE_CLOCK=now)
-        made.append([remember(workspace, [prepare(workspace, {"raw": text})])[0].id for text in texts])
+        made.append([remember(workspace, [prepare(workspace, {"raw": text})]).outcomes[0].id for text in texts])
     assert made[0] == made[1]
     assert len(set(made[0])) == 3

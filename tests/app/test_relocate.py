@@ -66,7 +66,7 @@ def test_a_new_file_in_the_old_place_gets_a_memory_of_its_own(workspace: Workspa
     }  # fmt: skip
     assert after["a.md"].id != after["b.md"].id
     again = remember(workspace, [prepare(workspace, {"path": "a.md", "raw": "x", "metadata": {"source": "a.md"}})])
-    assert (again[0].status, again[0].id) == ("updated", after["a.md"].id)
+    assert (again.outcomes[0].status, again.outcomes[0].id) == ("updated", after["a.md"].id)
 
 
 def test_a_secret_in_a_name_is_not_stored(workspace: Workspace):

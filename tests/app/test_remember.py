@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from memcli.app.candidate import Candidate
-from memcli.app.remember import DROP, fold
+from memcli.app.inbox import offer, waiting
+from memcli.app.remember import DROP, Stored, fold, remember
+from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
-from memcli.model.space import Policy, Space
+from memcli.model.space import Change, Policy, Space
 from memcli.record import replace
 from tests.conftest import NOW
 
@@ -244,3 +246,28 @@ def test_links_that_are_given_leave_what_was_superseded():
     space, _ = told(space, candidate("C holds.", path="c"), supersedes="a")
     space, _ = told(space, candidate("D holds.", path="c", links=[{"to": "b", "relation": "depends_on"}]))
     assert [link["relation"] for link in space.find("c").links] == ["supersedes", "depends_on"]
+
+
+def govern(workspace: Workspace, **policy: Any) -> None:
+    workspace.store.update("main", lambda shelf: Change(header=replace(shelf.header, policy=Policy(**policy)), now=NOW))
+
+
+def test_nothing_asked_is_nothing_stored(workspace: Workspace) -> None:
+    assert remember(workspace, []) == Stored()
+    assert remember(workspace, [], places=[{"under": "facts"}]) == Stored([])
+
+
+def test_a_review_stores_nothing_and_says_so(workspace: Workspace) -> None:
+    govern(workspace, review=True)
+    assert remember(workspace, [candidate("Wait for it.")], may_wait=True) == Stored(needs_review=True)
+    offered = offer(workspace, [candidate("Wait for it.")])
+    assert (offered.needs_review, [o.status for o in offered.outcomes]) == (False, ["proposed"])
+    assert [memory.raw for memory in waiting(workspace)] == ["Wait for it."]
+    assert [o.status for o in remember(workspace, [candidate("Wait for it.")]).outcomes] == ["created"]
+
+
+def test_what_was_removed_to_make_room_is_of_the_write(workspace: Workspace) -> None:
+    remember(workspace, [candidate("Alpha."), candidate("Beta.")])
+    govern(workspace, max_objects=2)
+    stored = remember(workspace, [candidate("Gamma."), candidate("Delta.")])
+    assert ([o.status for o in stored.outcomes], stored.compacted) == (["created", "created"], 2)

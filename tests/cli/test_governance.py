@@ -247,6 +247,14 @@ def test_what_is_restored_only_to_expire_is_told(run: Run) -> None:
     assert "expire at the next gc" in restored.err
 
 
+def test_a_batch_says_once_how_many_were_removed(run: Run) -> None:
+    fill(run, "decision/a", "inferred/b")
+    policy(run, "max_objects=2")
+    line = json.dumps({"raw": "One of a batch.", "path": "batch/one"})
+    batch = json.loads(run("remember", "--batch", "-", "--json", stdin=line).out)
+    assert (batch["compacted"], ["compacted" in memory for memory in batch["memories"]]) == (1, [False])
+
+
 def test_a_full_space_takes_what_it_may(run: Run, tmp_path: Path) -> None:
     fill(run, "decision/a", "inferred/b")
     policy(run, "max_objects=2")

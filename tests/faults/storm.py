@@ -135,7 +135,7 @@ def _write(run: Storm, number: int, count: int) -> None:
         fields = {"raw": f"Writer {number} says {n}.", "path": f"w{number}/n{n}", "id": f"mem_{number}_{n}"}
         for attempt in range(_ATTEMPTS):
             try:
-                name = remember(workspace, [prepare(workspace, fields)])[0].id
+                name = remember(workspace, [prepare(workspace, fields)]).outcomes[0].id
                 os.write(log, f"{name} {time.monotonic_ns()}\n".encode())
                 break
             except (LockedError, StoreError) as error:  # as a user would, it tries again

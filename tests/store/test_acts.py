@@ -41,7 +41,7 @@ def wake(workspace: Workspace, space: str = "main") -> None:
 
 
 def test_whoever_takes_a_request_along_records_it_for_its_writer(workspace: Workspace) -> None:
-    old = remember(workspace, [prepare(workspace, {"raw": "We chose MySQL."})])[0]
+    old = remember(workspace, [prepare(workspace, {"raw": "We chose MySQL."})]).outcomes[0]
     request = request_of(workspace, [prepare(workspace, {"raw": "We chose PostgreSQL."})], old.id)
     journal = Journal(
         os.path.join(workspace.root, "local", "journal", "main"), os.path.join(workspace.root, "local", "q")

@@ -76,7 +76,7 @@ def test_one_write_serves_all_who_wait(workspace: Workspace, monkeypatch: pytest
     outcomes: dict[int, Outcome] = {}
 
     def work(n: int) -> None:
-        outcomes[n] = remember(workspace, [prepare(workspace, {"raw": f"Writer {n} speaks."})])[0]
+        outcomes[n] = remember(workspace, [prepare(workspace, {"raw": f"Writer {n} speaks."})]).outcomes[0]
 
     while_held(workspace, work, 6)
     assert {o.status for o in outcomes.values()} == {"created"}
@@ -94,7 +94,7 @@ def test_each_gets_its_own_answer_and_its_own_error(workspace: Workspace) -> Non
     def work(n: int) -> None:
         candidate = prepare(workspace, {"raw": "Known." if n == 0 else f"New {n}."})
         try:
-            answers[n] = remember(workspace, [candidate], "mem_nobody" if n == 1 else None)[0].status
+            answers[n] = remember(workspace, [candidate], "mem_nobody" if n == 1 else None).outcomes[0].status
         except NotFoundError as error:
             answers[n] = error.message
 

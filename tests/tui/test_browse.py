@@ -454,7 +454,9 @@ class Fake:
 
     @property
     def editor(self) -> Editor:
-        return Editor(self.open, lambda workspace, fields: remember(workspace, [prepare(workspace, fields)])[0])
+        return Editor(
+            self.open, lambda workspace, fields: remember(workspace, [prepare(workspace, fields)]).outcomes[0]
+        )
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
     from memcli.app.remember import prepare
     from memcli.cli.submit import submit
 
-    return submit(workspace, [prepare(workspace, fields)], propose=False, yes=True)[0]
+    return submit(workspace, [prepare(workspace, fields)], propose=False, yes=True).outcomes[0]
 
 
 def _has_screen() -> bool:

@@ -49,10 +49,12 @@ def command(session: Session, options: InboxOptions) -> None:
     if options.action in ("list", "show"):
         _show(session, chosen, whole=options.action == "show")
     elif options.action == "accept":
-        outcomes = accept(workspace, chosen)
-        lines = [f"{o.status} {o.id} {o.path}" for o in outcomes]
-        session.output.confirm([o.to_json() for o in outcomes], "\n".join(lines) or "the inbox is empty")
-        _warn(session, [o.id for o in outcomes if o.untrusted])
+        stored = accept(workspace, chosen)
+        lines = [f"{o.status} {o.id} {o.path}" for o in stored.outcomes]
+        session.output.confirm([o.to_json() for o in stored.outcomes], "\n".join(lines) or "the inbox is empty")
+        if stored.compacted:
+            session.output.note(f"{stored.compacted} least valuable memories removed (policy.max_objects)")
+        _warn(session, [o.id for o in stored.outcomes if o.untrusted])
     elif options.action == "reject":
         reject(workspace, chosen)
         gone = [{"status": "rejected", "id": m.id, "path": m.path} for m in chosen]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate
-from memcli.app.remember import HINTS, Outcome, prepare
+from memcli.app.remember import HINTS, Outcome, Stored, prepare
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
@@ -101,12 +101,12 @@ def command(session: Session, options: RememberOptions) -> int:
     given = from_file(_whole(options) | given, options.file)
     workspace = session.open(create=True, semantic=options.semantic, store=_store(given))
     candidate = prepare(workspace, given)
-    outcome = submit(workspace, [candidate], options.supersedes, propose=options.propose, yes=options.yes)[0]
+    stored = submit(workspace, [candidate], options.supersedes, propose=options.propose, yes=options.yes)
+    (outcome,) = stored.outcomes
     if options.embed:
         _embed(workspace, outcome.id)
-    room = f" ({outcome.compacted} least valuable removed: policy.max_objects)" if outcome.compacted else ""
-    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room}"
-    session.output.confirm(outcome.to_json(), text)
+    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{_room_told(stored)}"
+    session.output.confirm({**outcome.to_json(), **_room_json(stored)}, text)
     _tell_untrusted(session, [outcome])
     if outcome.status == "created":
         _tell_idle(session, {**candidate.derived, **candidate.given})
@@ -147,6 +147,14 @@ def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
         session.output.note(
             f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
         )
+
+
+def _room_told(stored: Stored) -> str:
+    return f" ({stored.compacted} least valuable removed: policy.max_objects)" if stored.compacted else ""
+
+
+def _room_json(stored: Stored) -> dict[str, Json]:
+    return {"compacted": stored.compacted} if stored.compacted else {}
 
 
 def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
@@ -203,7 +211,8 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
     workspace = session.open(create=True, semantic=options.semantic)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
-    outcomes = submit(workspace, candidates, propose=options.propose, yes=options.yes)
+    stored = submit(workspace, candidates, propose=options.propose, yes=options.yes)
+    outcomes = stored.outcomes
     known = ("created", "updated", "deduplicated")
     counts = {status: sum(o.status == status for o in outcomes) for status in known}
     if proposed := sum(o.status == "proposed" for o in outcomes):
@@ -214,12 +223,13 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
     session.output.confirm(
         {
             **counts,
+            **_room_json(stored),
             "space": workspace.space,
             "redactions": redactions,
             "failed": failed,
             "memories": [o.to_json() for o in outcomes],
         },
-        f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}",
+        f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}{_room_told(stored)}",
     )
     return UsageError.exit_code if failed else 0
 
