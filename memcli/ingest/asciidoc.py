@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memcli.ingest.heading import Heading
+from memcli.ingest.markdown import Heading
 
 _TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(?=\S)")
 _DELIMITER = re.compile(r"(?:([-.=*_/+])\1{3,}|[|,:!]={3,}|`{3,}.*)[ \t]*\Z")

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from memcli.code.noise import is_generated, noise
 from memcli.errors import MemcliError
 from memcli.git.repository import check_revisions, find_repository
-from memcli.git.tree import Secrets
+from memcli.git.tree import Secrets, is_generated, noise
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of

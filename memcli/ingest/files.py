@@ -10,10 +10,9 @@ from functools import cached_property
 
 from memcli.clock import normalize_time
 from memcli.code.anchors import Code, is_inside, make_each
-from memcli.code.noise import is_generated
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.reading import UnfitError, read_bytes, read_text
-from memcli.git.tree import Ignore, Tree
+from memcli.git.tree import Ignore, Tree, is_generated
 from memcli.ingest.labels import file_places, kind_of, part_path, tags_of
 from memcli.ingest.pieces import pieces
 from memcli.model.failure import Failure, reason_of

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from memcli.ingest.heading import Heading
+
+class Heading(NamedTuple):
+    """`level` counts from 1; `first` and `last` are the numbers of the lines that it takes, counted from 1."""
+
+    level: int
+    title: str
+    first: int
+    last: int
+
 
 _ATX = re.compile(r"#{1,6}(?= |\Z)")
 _UNDERLINE = re.compile(r"(?:=+|-+) *\Z")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memcli.ingest import markdown
 from memcli.ingest.frontmatter import frame_lines
-from memcli.ingest.heading import Heading
+from memcli.ingest.markdown import Heading
 
 
 class Part(NamedTuple):

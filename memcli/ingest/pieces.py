@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memcli.code.parts import cut
 from memcli.ingest import asciidoc, markdown, restructured
-from memcli.ingest.heading import Heading
+from memcli.ingest.markdown import Heading
 from memcli.ingest.outline import Part, parts
 from memcli.model.names import slug
 

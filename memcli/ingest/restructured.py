@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memcli.ingest.heading import Heading
+from memcli.ingest.markdown import Heading
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1+ *\Z")
 _LABEL = re.compile(r"\.\. _[^:]*: *\Z")

@@ -16,7 +16,6 @@ from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory
 from memcli.codec.space import check_writable, decode_space
-from memcli.codec.trash import decode_run
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
@@ -27,6 +26,7 @@ from memcli.store.pending import pending_acts, pending_erasures
 from memcli.store.place import Place
 from memcli.store.reading import read_regular
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
+from memcli.store.trash import decode_run
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32

@@ -17,10 +17,9 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui import changes, detail
-from memcli.tui.changes import Changer
+from memcli.tui.changes import Changer, Editor
 from memcli.tui.detail import Detail
 from memcli.tui.dialog import EditTags, Forget, TagChange
-from memcli.tui.editing import Editor
 from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
 from memcli.tui.view import View

@@ -11,10 +11,9 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from memcli.code.globs import compile_patterns
-from memcli.code.noise import folder_noise, noise
 from memcli.errors import NotFoundError, UsageError
 from memcli.git.reading import UnfitError, read_bytes
-from memcli.git.tree import RULE_FILES, Ignore, Tree
+from memcli.git.tree import RULE_FILES, Ignore, Tree, folder_noise, noise
 from memcli.model.names import show
 from memcli.record import Record, field
 from memcli.watch.state import Stamp

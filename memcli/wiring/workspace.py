@@ -67,7 +67,6 @@ def open_workspace(
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     policy_in_force = partial(_policy_in_force, trust)
     store = past or _file_store(layout, fold, wait, records, policy_in_force)
-    has_shared_key = bool(environ.get(VARIABLE))
     return Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
@@ -76,9 +75,7 @@ def open_workspace(
         load_audit=records.audit,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=summarizer,
-        load_redactor=cache(
-            lambda: Redactor(store, signer(layout, environ), policy_in_force, warn, has_shared_key=has_shared_key)
-        ),
+        load_redactor=cache(lambda: _redactor(store, layout, environ, policy_in_force, warn)),
         ranker=partial(_ranker, warn),
         clock=clock,
         space=check_space(settings.space),
@@ -141,6 +138,11 @@ def _file_store(
     erasures = Erasures(layout, records.erase, records.warn)
     guard = Guard(layout, lambda *removed: records.trash().keep(*removed), erasures, in_force, records.warn)
     return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
+
+
+def _redactor(store: Store, layout: Layout, environ: Mapping[str, str], in_force: _InForce, warn: Warn) -> Redactor:
+    has_shared_key = bool(environ.get(VARIABLE))
+    return Redactor(store, signer(layout, environ), in_force, warn, has_shared_key=has_shared_key)
 
 
 def _policy_in_force(trust: FileTrust, policy: Policy) -> Policy:

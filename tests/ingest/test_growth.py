@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import pytest
 
-from memcli.code import noise, parts
+from memcli.code import parts
+from memcli.git import tree
 from memcli.git.reading import UnfitError
 from memcli.ingest import asciidoc, decisions, frontmatter, instructions, notes, outline, pieces, restructured
 from tests.growth import SHAPES, grows_too_fast
@@ -32,7 +33,7 @@ WORK: dict[str, Callable[[str], object]] = {
     "pieces": lambda text: pieces.pieces("a.md", None, text),
     "pieces of code": lambda text: pieces.pieces("a.py", None, text),
     "parts": lambda text: parts.cut("a.js", text),
-    "is_generated": noise.is_generated,
+    "is_generated": tree.is_generated,
 }
 
 HOSTILE_YAML = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.code.noise import noise
+from memcli.git.tree import noise
 from memcli.ingest.labels import kind_of, memory_path, tags_of
 from memcli.model.names import check_path, check_tag
 

@@ -20,9 +20,9 @@ from memcli.model.memory import Json, Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
+from memcli.tui.changes import EditAgain, Editor
 from memcli.tui.detail import Detail
 from memcli.tui.dialog import Help
-from memcli.tui.editing import EditAgain, Editor
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.rows import Filter, Rows, fit
 from memcli.tui.status import Status

@@ -60,7 +60,7 @@ def _browse(session: Session, scope: Scope) -> None:
             raise
         raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
     from memcli.cli.editor import Draft
-    from memcli.tui.editing import Editor
+    from memcli.tui.changes import Editor
     from memcli.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 
