@@ -28,6 +28,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 if os.access("/dev/shm", os.W_OK):  # in memory, where a flush costs nothing: half of the time goes into flushes
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that a test starts compiles memcli anew
+sys.dont_write_bytecode = False
+
 NOW = "2026-01-31T09:30:00Z"
 ROOT = Path(__file__).parent.parent
 _HOMES = count()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from keyword import iskeyword
 from typing import Annotated, Any
 
@@ -179,6 +180,7 @@ class Verbs(TyperGroup):
         formatter.write(f"\n{EPILOG}\n")
 
 
+@cache
 def load_command(name: str) -> Any:
     """The Typer command built from the declarations of its module."""
     own = name.replace("-", "_")

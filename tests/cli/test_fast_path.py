@@ -111,18 +111,27 @@ def _words(field: Field) -> list[list[str]]:
     return given + ([[field.flags[0], "x", field.flags[-1], "y"]] if field.many else [])
 
 
-def _recorded(verb: Verb, run: Callable[[Verb], object]) -> object:
-    """What the function of the verb is called with by `run`, or the error that keeps it from being called."""
-    seen: list[object] = []
+class Recorder:
+    """A verb whose function notes what it is called with, and the Typer command of that verb."""
 
-    def record(session: Session, options: Options) -> None:
-        seen.append(({**session.options, "json": session.output.json, "quiet": session.output.quiet}, vars(options)))
+    def __init__(self, verb: Verb) -> None:
+        self._seen: list[object] = []
+        self.verb = Verb(self._record, verb.name, verb.options)
+        self.command = make_command(self.verb)
 
-    try:
-        run(Verb(record, verb.name, verb.options))
-    except UsageError as error:
-        return error.message
-    return seen[0]
+    def _record(self, session: Session, options: Options) -> None:
+        shared = {**session.options, "json": session.output.json, "quiet": session.output.quiet}
+        self._seen.append((shared, vars(options)))
+
+    def recorded(self, run: Callable[[], object]) -> object:
+        """What the function is called with by `run`, or the error that keeps it from being called."""
+        self._seen.clear()
+        try:
+            run()
+        except UsageError as error:
+            return error.message
+        (seen,) = self._seen
+        return seen
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,7 @@ def _recorded(verb: Verb, run: Callable[[Verb], object]) -> object:
 def test_every_option_is_read_alike(name: str, field: Field) -> None:
     """Each option of the hot commands, in each way to write it, before and after what else is needed."""
     verb = HOT[name]
+    recorder = Recorder(verb)
     needed = [] if name != "hook run" or field.name == "hook" else ["post-commit"]
     lines = [line for words in _words(field) for line in ([*needed, *words], [*words, *needed])]
     for line in lines:
@@ -141,8 +151,8 @@ def test_every_option_is_read_alike(name: str, field: Field) -> None:
             assert "-x" in line or field.is_argument, line
             continue
         common = CommonOptions(**{key: values.pop(key) for key in CommonOptions.FIELDS if key in values})
-        past = _recorded(verb, lambda v, c=common, given=values: v.run(c, v.options(**given)))  # type: ignore[misc]
-        through = _recorded(verb, lambda v, given=line: make_command(v).main(given, standalone_mode=False))  # type: ignore[misc]
+        past = recorder.recorded(lambda c=common, v=values: recorder.verb.run(c, verb.options(**v)))  # type: ignore[misc]
+        through = recorder.recorded(lambda given=line: recorder.command.main(given, standalone_mode=False))  # type: ignore[misc]
         assert past == through, line
 
 

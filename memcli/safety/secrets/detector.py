@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from memcli.errors import UsageError
@@ -43,9 +43,7 @@ class Detector:
         `has_shared_key`: `sign` gives the same mark on every machine of a team.
         """
         self.has_shared_key = has_shared_key
-        kinds = _chosen(policy.get("detectors"))
-        rules = RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds]
-        self._index = RuleIndex.of(rules)
+        self._index = _index(_chosen(policy.get("detectors")))
         self._own = tuple(
             (item["name"], _own_pattern(item["regex"], f"pii_redaction.patterns[{n}].regex"))
             for n, item in enumerate(policy.get("patterns", ()))
@@ -171,11 +169,23 @@ def check_policy(policy: Mapping[str, Json]) -> None:
             )
 
 
+@cache
+def _groups() -> dict[str, frozenset[str]]:
+    """The kinds that each name of the field `detectors` stands for."""
+    return {SECRETS: frozenset(KINDS) - {EMAIL}, **{kind: frozenset([kind]) for kind in KINDS}}
+
+
+@lru_cache(8)
+def _index(kinds: frozenset[str] | None) -> RuleIndex:
+    """The index of the rules of these kinds; None for all."""
+    return RuleIndex.of(RULES if kinds is None else [rule for rule in RULES if rule.kind in kinds])
+
+
 def _chosen(detectors: Sequence[str] | None) -> frozenset[str] | None:
     """The kinds that `detectors` leave in force; None for all."""
     if detectors is None:
         return None
-    groups = {SECRETS: frozenset(KINDS) - {EMAIL}, **{kind: frozenset([kind]) for kind in KINDS}}
+    groups = _groups()
     for n, name in enumerate(detectors):
         if name.removeprefix("-") not in groups:
             raise UsageError(
