@@ -205,6 +205,7 @@ def _root(
     """The structured memory of a project."""
 
 
+@cache
 def build() -> Any:
     """The whole command tree."""
     app = typer.Typer(

@@ -19,6 +19,7 @@ _BY_FD = (
     "sendfile", "close",
 )  # fmt: skip
 _DATA = ("write", "pwrite")
+_HARMLESS = ("read", "pread", "fsync", "fdatasync", "close", "flock")
 KILLS = ("kill", "half")
 ERRNOS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EROFS", "EDQUOT")
 
@@ -40,11 +41,14 @@ class Fault:
 
 @dataclass(frozen=True)
 class Call:
-    """One call that touched the folder: `path` is told from there, `data` whether it writes bytes."""
+    """One call that touched the folder: `path` is relative to it, `data` is whether it writes bytes, and `changes`
+    whether other processes may find something else after it.
+    """
 
     name: str
     path: str
     data: bool = False
+    changes: bool = True
 
 
 class Watched:
@@ -87,7 +91,7 @@ class Watched:
             if path is None or (name == "open" and isinstance(args[0], int)):
                 return original(*args, **options)
             if name != "dup":
-                args = self._meet(name, path, original, args)
+                args = self._meet(Call(name, path, changes=_may_change(name, args, options)), original, args)
             result = original(*args, **options)
             if name in ("open", "dup") and isinstance(result, int):
                 self._open[result] = path
@@ -111,9 +115,10 @@ class Watched:
                 return path
         return None
 
-    def _meet(self, name: str, path: str, original: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
-        number = len(self.calls)
-        call = Call(name, os.path.relpath(path, self._folder), name in _DATA and len(args[1]) > 1)
+    def _meet(self, given: Call, original: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+        number, name = len(self.calls), given.name
+        data = name in _DATA and len(args[1]) > 1
+        call = Call(name, os.path.relpath(given.path, self._folder), data, given.changes)
         self.calls.append(call)
         if self._told is not None:
             self._told(call)
@@ -136,6 +141,18 @@ class Watched:
             original(*args)
         code = getattr(errno, kind)
         raise OSError(code, os.strerror(code))
+
+
+def _may_change(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> bool:
+    if name != "open":
+        return name not in _HARMLESS
+    how = args[1] if len(args) > 1 else options.get("flags", options.get("mode", "r"))
+    return bool(how & (os.O_CREAT | os.O_TRUNC)) if isinstance(how, int) else how[0] != "r"
+
+
+def distinct(calls: list[Call]) -> list[int]:
+    """The calls before which a kill leaves another state than before the call that precedes them."""
+    return [at for at in range(len(calls)) if at == 0 or calls[at - 1].changes]
 
 
 def faults(calls: list[Call], kinds: tuple[str, ...]) -> list[Fault]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +29,11 @@ MACHINE_OWN = ("cache", "local", "audit")
 """What lies in these folders of a store is of one machine, and not compared byte by byte."""
 _SHOWN = (".gitignore", ".gitattributes")
 _LIMIT_SECONDS = 60
+_WARMING = (
+    ("remember", "We chose PostgreSQL because of JSONB.", "--path", "db/engine"), ("recall", "which database?", "--json"),
+    ("edit", "db/engine", "--set", "kind=fact"), ("fsck",), ("audit", "--verify"), ("export", "--out", "bundle.json"),
+    ("import", "bundle.json"), ("gc",), ("forget", "db/engine"), ("get", "db/engine"), ("fsck", "--repair"), ("get", "gone"),
+)  # fmt: skip
 _WAITS_SECONDS = 0.5
 
 
@@ -160,7 +167,7 @@ def fast_folder() -> str | None:
 
 
 def warm_up() -> None:
-    """Imports what commands import, once, so that their forks need not."""
+    """Imports and compiles what commands need, once, so that their forks need not."""
     from memcli.cli.main import VERBS, load_command
 
     for verb in VERBS:
@@ -171,7 +178,35 @@ def warm_up() -> None:
         "memcli.ranking.fusion", "memcli.summarize.summarizers", "memcli.embed.hashed", "numpy", "sqlite3",
     ):  # fmt: skip
         importlib.import_module(name)
+    _run_each(_WARMING)
+    gc.collect()
     gc.freeze()
+
+
+def _run_each(lines: Sequence[Sequence[str]]) -> None:
+    """Runs the command lines in this process, in a folder that is gone afterwards; what they print is not kept."""
+    from memcli.cli import fast_path
+    from memcli.cli.main import main
+
+    environ, folder = dict(os.environ), os.getcwd()
+    with tempfile.TemporaryDirectory(prefix="memcli-warming-", dir=fast_folder()) as base:
+        work = Path(base, "work")
+        (work / ".git").mkdir(parents=True)
+        os.environ.clear()
+        os.environ.update(environment(Path(base)))
+        os.chdir(work)
+        try:
+            for line in lines:
+                with _silence() as out, redirect_stdout(out), redirect_stderr(out):
+                    (fast_path.run if line[0] in ("recall", "remember") else main)(line)
+        finally:
+            os.chdir(folder)
+            os.environ.clear()
+            os.environ.update(environ)
+
+
+def _silence() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 
 
 def _is_shared(name: str) -> bool:

@@ -3,7 +3,7 @@
     python -m tests.faults.sweep                 # from inside, kills and errors: seconds to minutes
     python -m tests.faults.sweep --strace        # every system call, by strace
     python -m tests.faults.sweep --faults kill --case remember --case gc
-    python -m tests.faults.sweep --short         # what CI runs
+    python -m tests.faults.sweep --short         # as CI does: kills wherever the files differ, errors at some points
 
 Prints a line for each command and exits with 1 when a promise was broken.
 """
@@ -83,14 +83,18 @@ def _inside(
         log = os.open(listed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         write = os.write
         inject.Watched(
-            str(scene.work), told=lambda c: write(log, f"{c.name}\t{c.path}\t{int(c.data)}\n".encode())
+            str(scene.work), told=lambda c: write(log, f"{c.name}\t{c.path}\t{c.data:d}\t{c.changes:d}\n".encode())
         ).install()  # fmt: skip
 
     scene.run(case.arguments, case.stdin, count)
-    calls = [inject.Call(n, p, d == "1") for n, p, d in (line.split("\t") for line in listed.read_text().splitlines())]
+    lines = [line.split("\t") for line in listed.read_text().splitlines()]
+    calls = [inject.Call(name, path, data == "1", changes == "1") for name, path, data, changes in lines]
+    kills = inject.distinct(calls) if every > 1 else range(len(calls))
     row.points = sum(not call.path.startswith(_INPUTS) for call in calls)
+    turn = CASES.index(case)  # so that cases which make the same calls meet other errors at them
     for fault in inject.faults(calls, kinds):
-        if not _is_chosen(fault.at, fault.kind, kinds, every) or calls[fault.at].path.startswith(_INPUTS):
+        is_chosen = fault.at in kills if fault.kind == "kill" else _is_chosen(fault.at + turn, fault.kind, kinds, every)
+        if not is_chosen or calls[fault.at].path.startswith(_INPUTS):
             continue
         scene.reset(states.template)
         ended = scene.run(case.arguments, case.stdin, inject.Watched(str(scene.work), fault).install)
@@ -143,7 +147,9 @@ def main() -> int:
     parser.add_argument("--strace", action="store_true", help="every system call, by strace")
     parser.add_argument("--faults", help="kill, half, short and names of errno, with commas between them")
     parser.add_argument("--case", action="append", default=[], help="commands that begin so; may be repeated")
-    parser.add_argument("--every", type=int, default=1, help="errors at every N-th point only")
+    parser.add_argument(
+        "--every", type=int, default=1, help="errors at every N-th point only, and kills only where the files differ"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="some commands, and each error at some points")
     parser.add_argument("--dir", help="where to work [a folder in memory]")
@@ -154,7 +160,7 @@ def main() -> int:
     default = ("kill", *trace.ERRNOS) if given.strace else ("kill", "half", "short", *inject.ERRNOS)
     kinds = tuple(given.faults.split(",")) if given.faults else default
     chosen = cases(*(SHORT if given.short and not given.case else given.case))
-    every = len(kinds) if given.short else given.every
+    every = 2 * len(kinds) if given.short else given.every
     tasks = [(case, kinds, given.strace, every, given.dir) for case in chosen]
     with multiprocessing.get_context("spawn").Pool(given.jobs, warm_up) as pool:
         rows = []
