@@ -20,10 +20,16 @@ from memcli.ports import Shelf, Store
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 
-settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, database=None)
+settings.register_profile("default", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
 settings.register_profile("unshrunk", settings.get_profile("default"), phases=[Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def examples(share: float) -> settings:
+    """The settings of a property that holds for each of many parameters: a share of the profile's examples for each."""
+    return settings(max_examples=max(1, round(settings.default.max_examples * share)))
+
 
 if os.access("/dev/shm", os.W_OK):  # in memory, where a flush costs nothing: half of the time goes into flushes
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", "/dev/shm")

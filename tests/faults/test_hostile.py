@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.cli.commands import doctor
 from tests.conftest import ROOT, Run
 from tests.faults.names import NAMES
 
@@ -35,6 +36,14 @@ def test_no_name_reaches_outside() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.fixture
+def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`doctor` loads and verifies the model each time, which has nothing to do with the store."""
+    for check in ("_model", "_embedding"):
+        monkeypatch.setattr(doctor, check, lambda: doctor.Check("model", ok=True, found="not looked at"))
+
+
+@pytest.mark.usefixtures("no_model")
 @pytest.mark.parametrize("kind", ["file", "folder", "nothing", "loop"])
 @pytest.mark.parametrize("place", PLACES)
 def test_no_link_leads_outside(run: Run, tmp_path: Path, place: str, kind: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Run
 from tests.faults.judge import MAY_BE_THERE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and mounts as Linux has them")
@@ -37,32 +37,32 @@ def space(folder: Path) -> bytes:
     return (folder / ".memory" / "spaces" / "main.json").read_bytes()
 
 
-def is_refused(done, before: bytes, folder: Path) -> None:
-    assert done.returncode in (4, 8), done
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith("memcli: ")
-    assert space(folder) == before or MAY_BE_THERE.search(done.stderr)
+def is_refused(code: int, err: str, before: bytes, folder: Path) -> None:
+    assert code in (4, 8), err
+    assert len(err.splitlines()) == 1, err
+    assert err.startswith("memcli: ")
+    assert space(folder) == before or MAY_BE_THERE.search(err)
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
+def work(tmp_path: Path, run: Run) -> Path:
     text = "We chose PostgreSQL because of JSONB. " * 20
     for n in range(8):
-        assert memcli(tmp_path, "remember", f"{text}{n}", "--path", f"db/{n}").returncode == 0
+        assert run("remember", f"{text}{n}", "--path", f"db/{n}").code == 0
     return tmp_path
 
 
 @pytest.mark.parametrize("size", [0, 1, 300, 4096])
 @pytest.mark.parametrize("command", [("remember", "One more."), ("edit", "db/1", "--set", "kind=fact"), ("export",)])
-def test_files_may_not_grow(work: Path, command: tuple[str, ...], size: int) -> None:
+def test_files_may_not_grow(work: Path, run: Run, command: tuple[str, ...], size: int) -> None:
     before = space(work)
-    is_refused(memcli(work, *command, limits={resource.RLIMIT_FSIZE: size}), before, work)
-    assert memcli(work, "remember", "Afterwards.").returncode == 0
+    done = memcli(work, *command, limits={resource.RLIMIT_FSIZE: size})
+    is_refused(done.returncode, done.stderr, before, work)
+    assert run("remember", "Afterwards.").code == 0
 
 
 @pytest.mark.parametrize("files", [4, 5, 6, 8, 10, 12, 16])
-def test_few_files_may_be_open(work: Path, files: int) -> None:
+def test_few_files_may_be_open(work: Path, run: Run, files: int) -> None:
     before = space(work)
     done = memcli(work, "remember", "One more.", limits={resource.RLIMIT_NOFILE: files})
     if done.returncode:
@@ -71,11 +71,11 @@ def test_few_files_may_be_open(work: Path, files: int) -> None:
         assert space(work) == before
     else:
         assert b"One more." in space(work)
-    assert memcli(work, "remember", "Afterwards.").returncode == 0
+    assert run("remember", "Afterwards.").code == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
-def test_a_full_file_system(tmp_path: Path) -> None:
+def test_a_full_file_system(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "small"
     place.mkdir()
     done = subprocess.run(
@@ -85,20 +85,22 @@ def test_a_full_file_system(tmp_path: Path) -> None:
         pytest.skip("may not mount here")
     try:
         (place / ".git").mkdir()
+        monkeypatch.chdir(place)
         stored, refused = 0, 0
         for n in range(40):
             before = space(place) if stored else b""
-            done = memcli(place, "remember", f"{n} " + "Words to fill the place with. " * 250, "--path", f"a/{n}")
-            if done.returncode:
+            done = run("remember", f"{n} " + "Words to fill the place with. " * 250, "--path", f"a/{n}")
+            if done.code:
                 refused += 1
-                is_refused(done, before, place)
+                is_refused(done.code, done.err, before, place)
             else:
                 stored += 1
         assert stored >= 5
         assert refused >= 5
         assert space(place).count(b'"id": ') == stored
-        assert memcli(place, "list").returncode == 0
+        assert run("list").code == 0
     finally:
+        monkeypatch.chdir(tmp_path)
         subprocess.run(["umount", str(place)], check=True)
 
 
@@ -128,20 +130,21 @@ def test_a_folder_without_permission(work: Path, folder: str, command: tuple[str
         for place in places:
             place.chmod(0o755 if place.is_dir() else 0o644)
     if done.returncode or not folder:
-        is_refused(done, before, work)
+        is_refused(done.returncode, done.stderr, before, work)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
-def test_a_read_only_file_system(work: Path) -> None:
+def test_a_read_only_file_system(work: Path, run: Run) -> None:
     bound = subprocess.run(["mount", "--bind", str(work), str(work)], check=False, capture_output=True).returncode
     if bound:
         pytest.skip("may not mount here")
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", str(work)], check=True)
         before = space(work)
-        is_refused(memcli(work, "remember", "One more."), before, work)
-        assert memcli(work, "recall", "postgresql").returncode == 0
-        assert memcli(work, "get", "db/1").returncode == 0
+        refused = run("remember", "One more.")
+        is_refused(refused.code, refused.err, before, work)
+        assert run("recall", "postgresql").code == 0
+        assert run("get", "db/1").code == 0
     finally:
         subprocess.run(["umount", str(work)], check=True)
 

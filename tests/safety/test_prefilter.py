@@ -17,7 +17,7 @@ from memcli.safety.patterns import BytesPattern, BytesPatterns, Literals, Patter
 from memcli.safety.secrets import views
 from memcli.safety.secrets.detector import RULES as SECRET_RULES
 from memcli.safety.secrets.detector import Detector
-from tests.conftest import ROOT
+from tests.conftest import ROOT, examples
 from tests.safety.hostile import HOSTILE
 from tests.safety.injection_corpus import benign, hostile
 from tests.safety.secrets_corpus import look_alikes, positives
@@ -43,7 +43,7 @@ def test_literals_are_those_that_occur(text: str) -> None:
 
 @pytest.mark.usefixtures("re2_from_the_start")
 @pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
-@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture])
+@settings(examples(0.3), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_a_pattern_finds_is_found(pattern: str, data: st.DataObject) -> None:
     text = data.draw(ODD) + data.draw(st.from_regex(pattern)) + data.draw(ODD)
@@ -62,7 +62,9 @@ TRACES = [pattern for pattern in vars(views).values() if isinstance(pattern, Byt
 
 @pytest.mark.parametrize("plenty", [0, 1 << 40], ids=["with RE2", "without"])
 @pytest.mark.parametrize("number", range(len(TRACES)))
-@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow])
+@settings(
+    examples(0.5), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.too_slow]
+)
 @given(data=st.data())
 def test_a_pattern_that_matches_is_worth_trying(number: int, plenty: int, data: st.DataObject) -> None:
     trace = TRACES[number]
