@@ -81,6 +81,8 @@ class Workspace(Record, kw_only=True):
             yield
         except (StoreError, LockedError) as error:
             self.warn(f"saved, but cleanup failed: {error.message}")
+        except OSError as error:  # a file that cannot be read
+            self.warn(f"saved, but cleanup failed: {error.strerror or error}")
 
     def in_force(self, policy: Policy) -> Policy:
         """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""

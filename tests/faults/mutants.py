@@ -121,6 +121,7 @@ def _try(tree: Path, mutant: Mutant) -> tuple[str, str]:
     if text.count(mutant.old) != 1:
         return "NOT FOUND", f"{text.count(mutant.old)} times in {mutant.file}: mend the table"
     file.write_text(text.replace(mutant.old, mutant.new))
+    shutil.rmtree(file.parent / "__pycache__", ignore_errors=True)  # bytecode goes by size and whole seconds
     try:
         for check in mutant.checks:
             if _run(tree, check):

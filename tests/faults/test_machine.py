@@ -188,4 +188,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStore = StoreMachine.TestCase
-TestStore.settings = settings(stateful_step_count=50 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 12)
+TestStore.settings = settings(
+    max_examples=max(50, settings.default.max_examples),  # with half of that, a mutant survives
+    stateful_step_count=50 if os.environ.get("HYPOTHESIS_PROFILE") == "long" else 12,
+)

@@ -87,8 +87,8 @@ def test_what_could_act_is_broken(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     "unit", [*PARTS, "\x1b]x", "e\u0301\u200b", "👩\u200d", "\ufe0f\u200d", "![](", "<|a"], ids=ascii
 )
-def test_a_megabyte_of_it_ends(unit: str) -> None:
-    inert(clean(unit * (1_000_000 // len(unit))))
+def test_a_long_run_of_it_ends(unit: str) -> None:
+    inert(clean(unit * (300_000 // len(unit))))
 
 
 def test_the_classes_do_not_overlap() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import resource
@@ -98,6 +99,17 @@ def test_a_hand_edited_file_is_read(store: Store, tmp_path: Path) -> None:
     snapshot = store.open("main")
     assert [start for _, start in snapshot.records()] == [-1, -1]
     assert [m.id for m in snapshot.fetch([("mem_b", -1, 0)])] == ["mem_b"]
+
+
+def test_a_hand_edited_file_is_written_whole(store: Store, tmp_path: Path) -> None:
+    """Only into what this store wrote itself may a change be spliced."""
+    put(store, "a", "b")
+    file = space_file(tmp_path)
+    tree = json.loads(file.read_text())
+    file.write_text(json.dumps(tree, indent=4, ensure_ascii=False))
+    after = put(store, "c")
+    assert [m.id for m in after.objects] == ["mem_a", "mem_b", "mem_c"]
+    assert file.read_bytes() == encode_space(after)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"<<<<<<< ours\n", b'{"format": "memcli/space", "version": 1}'])
