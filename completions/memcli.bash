@@ -150,7 +150,7 @@ _memcli_table() {
     arguments=',SPACE,FILE...'
     ;;
   'space')
-    commands='create list show policy delete'
+    commands='create list show policy delete split'
     options='--help -h'
     ;;
   'space create')
@@ -171,6 +171,9 @@ _memcli_table() {
   'space delete')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
+    ;;
+  'space split')
+    options='--dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'index')
     commands='rebuild embed status'

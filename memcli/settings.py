@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from memcli.record import Record
 
 DEFAULT_SPACE = "main"
+REPO, JOURNAL = "repo", "journal"
+BESIDE = (REPO, JOURNAL)
+"""The spaces beside the default one: what was read from the repository, and what sessions yield."""
 CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command, a file or a host."""
 
@@ -26,6 +29,8 @@ class Settings(Record, kw_only=True):
     """What a command was told by its surroundings. None: not told."""
 
     space: str = DEFAULT_SPACE
+    main: str = DEFAULT_SPACE
+    is_space_named: bool = False
     freeze_clock: str | None = None
     project: str = ""
     backend: str | None = None
@@ -34,14 +39,21 @@ class Settings(Record, kw_only=True):
 
 
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
-    """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration."""
+    """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
+
+    The configuration says which space is `main`; an option or a variable names one space alone.
+    """
 
     def pick(name: str) -> str | None:
         given = options.get(name)
         return given if given is not None else environ.get(f"MEMCLI_{name.upper()}") or config.get(name)
 
+    space = pick("space")
+    main = config.get("space") or DEFAULT_SPACE
     return Settings(
-        space=DEFAULT_SPACE if (space := pick("space")) is None else space,
+        space=main if space is None else space,
+        main=main,
+        is_space_named=options.get("space") is not None or bool(environ.get("MEMCLI_SPACE")),
         freeze_clock=pick("freeze_clock"),
         project=pick("project") or "",
         backend=pick("backend"),
@@ -57,6 +69,8 @@ def check_config(data: Mapping[str, Any]) -> Config:
     for key, value in sorted(data.items()):
         if key not in CONFIG_FIELDS:
             problems.append(f"unknown key {key[:40]!a} (known: {', '.join(sorted(CONFIG_FIELDS))})")
+        elif key == "space" and value in BESIDE:
+            problems.append(f"space cannot be {value!r}, which holds no memories of your own")
         elif not isinstance(value, CONFIG_FIELDS[key]):
             problems.append(f'{key} must be text (write {key} = "...")')
         else:

@@ -6,46 +6,55 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import follows
+from memcli.app.copying import Copies, over_told, references
 from memcli.app.lookup import telling_where
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
-from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag, text_hash
-from memcli.model.references import made_current, removal
-from memcli.model.removal import Run
 from memcli.model.shapes import MEMORY_FIELDS
-from memcli.model.space import Change, Touched, is_named
+from memcli.model.space import Change
 from memcli.policy.draft import check_references, consistent, find, resolve_links
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
-from memcli.record import Record, replace
+from memcli.record import replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
 
 _FIXED = ("id", "created_at", "updated_at", "version")
 
 
-def alter(workspace: Workspace, refs: Sequence[str], change: Callable[[Memory, Shelf], Memory]) -> list[Memory]:
+def alter(
+    workspace: Workspace,
+    refs: Sequence[str],
+    change: Callable[[Memory, Shelf], Memory],
+    related: Sequence[str] = (),
+) -> list[Memory]:
     """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
 
-    One that `change` leaves equal is not written. Raises NotFoundError, and then nothing is changed.
+    One that `change` leaves equal is not written. What is in a derived space is copied, and the copy changed; so are
+    those that are `related`, which it is to refer to. Raises NotFoundError, and then nothing is changed.
     """
+    workspace = over_told(workspace)
     now = workspace.clock()
     after: dict[str, Memory] = {}
+    copies = Copies(workspace)
 
     def apply(shelf: Shelf) -> Change:
         after.clear()
-        found = {memory.id: memory for memory in (find(shelf, ref) for ref in refs)}
+        draft = copies.over(shelf, refs, related)
+        found = {memory.id: memory for memory in (copies.find(draft, ref) for ref in refs)}
         for name, memory in found.items():
-            changed = change(memory, shelf)
+            changed = change(memory, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
-        return Change(tuple(m for name, m in after.items() if m is not found[name]), now=now)
+        put = copies.made | {name: m for name, m in after.items() if m is not found[name]}
+        return Change(tuple(put.values()), now=now)
 
     with telling_where(workspace, refs):
         workspace.store.update(workspace.space, apply)
+    copies.settle()
     return list(after.values())
 
 
@@ -103,7 +112,7 @@ def edit(
             check_references(shelf, edited)
         return edited
 
-    return alter(workspace, [ref], change)[0], redacted.kinds
+    return alter(workspace, [ref], change, references(clean))[0], redacted.kinds
 
 
 def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
@@ -111,6 +120,8 @@ def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -
 
     Raises NotFoundError.
     """
+    if not recursive:
+        return alter(workspace, refs, lambda memory, _: replace(memory, active=False))
     now = workspace.clock()
     gone: list[Memory] = []
 
@@ -188,73 +199,3 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
         return screened(consistent(memory_from_json(listed, "the edited memory")))
     except CorruptError as error:
         raise UsageError(error.message, "this field cannot be removed") from None
-
-
-class Purged(Record):
-    """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
-    the texts, where they were to be erased."""
-
-    memories: tuple[Memory, ...]
-    current: tuple[Memory, ...] = ()
-    quotes: tuple[str, ...] = ()
-
-
-def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
-    """The memories that a purge of `refs` would delete. Raises NotFoundError."""
-    from memcli.codec.space import encode_space
-    from memcli.codec.splice import SpliceShelf
-
-    shelf = SpliceShelf(encode_space(load_space(workspace.store, workspace.space)), workspace.space)
-    return named(shelf, refs, recursive)
-
-
-def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The memories in the trash that `refs` name, by id or path."""
-    return [memory for _, memories in _trashed(workspace, refs) for memory in memories]
-
-
-def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
-    erased: list[Memory] = []
-    for run, memories in _trashed(workspace, refs):
-        ids = {memory.id for memory in memories}
-        workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
-        workspace.trash.drop(run, ids)
-        touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
-        workspace.audit.record(workspace.space, "erase", touched)
-        erased += memories
-    return erased
-
-
-def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False) -> Purged:
-    """Deletes the memories that `refs` name, and every reference to them.
-
-    With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
-    grants no grace, no byte of the texts is left in the space, trash, caches and logs.
-    Raises NotFoundError; LockedError when a reader holds what is to be erased.
-    """
-    time = workspace.clock()
-    purged = Purged(())
-    is_erased = now
-
-    def apply(shelf: Shelf) -> Change:
-        nonlocal purged, is_erased
-        is_erased = now or shelf.header.policy.grace_days == 0
-        memories = named(shelf, refs, recursive)
-        objects = shelf.load().objects
-        change = removal(objects, {memory.id for memory in memories}, time)
-        purged = Purged(tuple(memories), tuple(made_current(objects, change)))
-        return replace(change, erase=now)
-
-    workspace.store.update(workspace.space, apply)
-    if is_erased:
-        with workspace.behind_the_write():
-            return replace(purged, quotes=tuple(workspace.find_quotes(purged.memories)))
-    return purged
-
-
-def _trashed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Run, list[Memory]]]:
-    """The runs that removed what `refs` name, by id or path, each with those memories."""
-    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
-    found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
-    return [(run, memories) for run, memories in found if memories]

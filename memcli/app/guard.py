@@ -67,8 +67,8 @@ class Verdict(Record):
 
 
 def guard(workspace: Workspace, edits: Sequence[FileEdit]) -> Verdict:
-    """Holds the change against the space and the user-wide store. Raises CorruptError, StoreError."""
-    parts = [_ask(workspace, workspace.space, workspace.space, edits)]
+    """Holds the change against the spaces and the user-wide store. Raises CorruptError, StoreError."""
+    parts = [_ask(workspace, name, name, edits) for name in workspace.asked_spaces]
     if (other := workspace.elsewhere) is not None:
         parts += [_ask(other, name, f"global/{name}", edits) for name in other.store.spaces()]
     findings = [finding for found, _, _ in parts for finding in found]

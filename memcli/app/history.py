@@ -61,6 +61,9 @@ def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> li
     old, new = _names(before, spaces), _names(after, spaces)
     was = {name: load_space(before, name) for name in old}
     now = {name: load_space(after, name) for name in new}
+    if spaces is None:  # what git never had is no change
+        new = [name for name in new if name in old or now[name].policy.is_tracked]
+        now = {name: now[name] for name in new}
     renamed = _renamed([was[n] for n in old if n not in now], [now[n] for n in new if n not in was])
     found = []
     for name in sorted({*old, *new} - set(renamed.values())):

@@ -15,9 +15,9 @@ from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
-from memcli.policy.retention import Place
+from memcli.policy.retention import Place, without
 from memcli.ports import Shelf, Source
-from memcli.record import field, replace
+from memcli.record import field
 
 _PER_WRITE = 2000
 _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
@@ -118,9 +118,9 @@ def _deactivate(workspace: Workspace, is_meant: Callable[[Memory], bool]) -> int
 
     def apply(shelf: Shelf) -> Change:
         nonlocal count
-        changed = tuple(replace(m, active=False, updated_at=now) for m in shelf.load().objects if is_meant(m))
-        count = len(changed)
-        return Change(changed, now=now)
+        gone = [memory for memory in shelf.load().objects if is_meant(memory)]
+        count = len(gone)
+        return without(shelf, gone, now)
 
     workspace.store.update(workspace.space, apply)
     return count

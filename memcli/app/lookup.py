@@ -12,6 +12,7 @@ from memcli.errors import CorruptError, MemcliError, NotFoundError
 from memcli.model.memory import Memory
 from memcli.model.space import Space, is_named
 from memcli.ports import Snapshot, SpaceView
+from memcli.record import replace
 
 
 def load(workspace: Workspace, space: str | None = None) -> Space:
@@ -55,14 +56,15 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
     To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
     that is not there.
     """
-    space = load(workspace)
+    spaces = load_asked(workspace)
     if as_stored:
         with telling_where(workspace, refs):
-            return [space.find(ref) for ref in refs]
+            return [find_in(spaces, ref)[1] for ref in refs]
     found = []
     for ref in refs:
         try:
-            found += workspace.redactor.show([space.find(ref)], space.policy)
+            space, memory = find_in(spaces, ref)
+            found += workspace.redactor.show([_shown(workspace, space, memory)], space.policy)
         except NotFoundError:
             other = _find_elsewhere(workspace, ref)
             if other is None:
@@ -70,6 +72,42 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
             workspace.warn(f"{ref!r} is in space {other[0].name!r} of the user-wide store")
             found.append(other[1])
     return found
+
+
+def load_asked(workspace: Workspace) -> list[Space]:
+    """The spaces to read, that for what was told first. Raises CorruptError, StoreError."""
+    return [load(workspace, name) for name in workspace.asked_spaces]
+
+
+def find_in(spaces: Sequence[Space], ref: str) -> tuple[Space, Memory]:
+    """The memory that `ref` names in the first of the spaces that has it, an id or a path before the beginning of an id.
+
+    Raises NotFoundError, UsageError when it is the beginning of several ids.
+    """
+    for space in spaces:
+        if any(is_named(memory, [ref]) for memory in space.objects):
+            return space, space.find(ref)
+    for space in spaces[:-1]:
+        try:
+            return space, space.find(ref)
+        except NotFoundError:
+            continue
+    try:
+        return spaces[-1], spaces[-1].find(ref)
+    except NotFoundError as error:
+        if len(spaces) == 1:
+            raise
+        names = " and ".join(repr(space.name) for space in spaces)
+        raise NotFoundError(f"no memory {ref!r} in spaces {names}", error.hint) from None
+
+
+def placed(memory: Memory, space: str) -> Memory:
+    """The memory, which says which space it is of."""
+    return (
+        memory
+        if memory.metadata.get("space") == space
+        else replace(memory, metadata={**memory.metadata, "space": space})
+    )
 
 
 @contextmanager
@@ -108,19 +146,34 @@ def list_memories(
 
     Raises NotFoundError when `prefix` names nothing.
     """
-    space = load(workspace)
-    found = space.under(prefix)
-    if prefix and not found:
-        raise NotFoundError(f"nothing at {prefix!r} in space {workspace.space!r}", "`memcli tree` shows the paths")
-    listed = [
-        m for m in found
-        if (inactive or (m.active and m.superseded_by is None))
-        and (not kinds or m.kind in kinds)
-        and all(tag in m.tags for tag in tags)
-    ]  # fmt: skip
-    return workspace.redactor.show(listed, space.policy, SUMMARY)
+    spaces = load_asked(workspace)
+    found = [(space, space.under(prefix)) for space in spaces]
+    if prefix and not any(memories for _, memories in found):
+        raise nothing_under(workspace, prefix)
+    listed: list[Memory] = []
+    for space, memories in found:
+        wanted = [
+            _shown(workspace, space, m)
+            for m in memories
+            if (inactive or (m.active and m.superseded_by is None))
+            and (not kinds or m.kind in kinds)
+            and all(tag in m.tags for tag in tags)
+        ]
+        listed += workspace.redactor.show(wanted, space.policy, SUMMARY)
+    return listed if len(spaces) == 1 else sorted(listed, key=lambda m: m.path)  # in order of the spaces at one path
+
+
+def _shown(workspace: Workspace, space: Space, memory: Memory) -> Memory:
+    """The memory, which says which space it is of where that is not the one that is meant anyway."""
+    return memory if space.name == workspace.space else placed(memory, space.name)
+
+
+def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
+    """The error for a path that no memory is at or below."""
+    names = " and ".join(repr(name) for name in workspace.asked_spaces)
+    return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli tree` shows the paths")
 
 
 def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:
-    if not snapshot.fingerprint:
+    if not snapshot.fingerprint and workspace.asked_spaces in ([snapshot.space], [workspace.space]):
         workspace.warn(f"space {snapshot.space!r} is empty")

@@ -43,11 +43,11 @@ def recall(
 ) -> Iterator[Bundle]:
     """Answers each query in turn, having loaded everything once.
 
-    Asks the workspace's space, or all of `spaces` that are not private, and the user-wide store beside them. `render` is needed for
+    Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them. `render` is needed for
     queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
     """
     with Views() as views:
-        own = [(workspace, name, name) for name in spaces or [workspace.space]]
+        own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
         places = views.again(lambda: [_open(views, *one) for one in [*own, *others]])

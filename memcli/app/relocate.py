@@ -9,6 +9,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path
 from memcli.model.shapes import OBSERVED
 from memcli.model.space import Change
+from memcli.policy.retention import without
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 
@@ -34,17 +35,18 @@ def relocate(workspace: Workspace, moves: Sequence[tuple[Place, Place]]) -> int:
     def apply(shelf: Shelf) -> Change:
         nonlocal count
         files = [m for m in shelf.load().objects if m.metadata.get("source") in by_old and _is_of_file(m)]
-        changed = []
+        changed, apart = [], []
         for memory in files:
             old, new = by_old[memory.metadata["source"]]
             rest = memory.path.removeprefix(old.path)
             is_apart = rest == memory.path or (rest and not rest.startswith("/"))
             if is_apart or shelf.at(new.path + rest) is not None:
-                changed.append(replace(memory, active=False, updated_at=now, version=memory.version + 1))
+                apart.append(replace(memory, version=memory.version + 1))
             else:
                 changed.append(_moved(memory, old, replace(new, path=new.path + rest), now))
-        count = len(changed)
-        return Change(tuple(changed), now=now)
+        count = len(changed) + len(apart)
+        gone = without(shelf, apart, now)
+        return replace(gone, put=(*gone.put, *changed), now=now)
 
     workspace.store.update(workspace.space, apply)
     return count

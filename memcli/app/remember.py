@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, set_apart
+from memcli.app.copying import refer_to_copies
 from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
@@ -84,6 +85,8 @@ def remember(
     """
     if not candidates and not places:
         return Stored()
+    if not (may_wait and workspace.load_policy(workspace.space).review):
+        candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
     request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
     answer, receipt = workspace.store.submit(workspace.space, request)
@@ -132,7 +135,9 @@ def fold(
         upserter.resolve_links(drop=links == DROP)
     outcomes += upserter.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
     gone = upserter.make_room() if may_compact else frozenset[str]()
-    return Change(tuple(upserter.changed.values()), gone, request["now"]), outcomes
+    gone |= upserter.dropped
+    put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
+    return Change(put, gone, request["now"]), outcomes
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:

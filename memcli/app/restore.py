@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Memory
@@ -91,6 +92,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
         _rejoin_trash(workspace, space, runs, {memory.id: memory for memory in wanted})
         for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
+        sync_repo(workspace)
     brought = tuple(memory for memory in wanted if memory not in there)
     return Restored(space, brought, tuple(there), tuple(m for m in brought if is_due(m, policy, now)))
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from memcli.app.lookup import opened
+from memcli.app.lookup import nothing_under, opened, placed
 from memcli.app.topic import one_line
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between
-from memcli.errors import NotFoundError
 from memcli.model.analysis import query_terms, terms
 from memcli.model.memory import Memory
 from memcli.model.pieces import split
@@ -39,27 +38,41 @@ class Found(Record):
     snippets: tuple[str, ...]
 
 
+_Scored = tuple[float, bool, Found]
+"""The score of a memory, and whether it was told, which comes first at one score."""
+
+
 def search(workspace: Workspace, text: str, under: str, limit: int, bias: float = DEFAULT_BIAS) -> list[Found]:
     """The children of the heading `under`, best first; newest first when there is no question.
 
     Score: `(1 - bias) * similarity + bias * recency`. Raises NotFoundError when nothing is under the heading.
     """
-    now = workspace.clock()
-    query = Query(topic="", now=now, under=under)
-    with opened(workspace) as (_, view):
+    query = Query(topic="", now=workspace.clock(), under=under)
+    found: list[_Scored] = []
+    size = 0
+    for name in workspace.asked_spaces:
+        here, visible = _search_in(workspace, name, text, query, limit, bias)
+        found += here
+        size += visible
+    if under and not size:
+        raise nothing_under(workspace, under)
+    return [one for *_, one in sorted(found, key=lambda scored: scored[:2], reverse=True)[:limit]]
+
+
+def _search_in(
+    workspace: Workspace, space: str, text: str, query: Query, limit: int, bias: float
+) -> tuple[list[_Scored], int]:
+    """What one space has, best first, and how many of its memories are under the heading."""
+    with opened(workspace, space) as (_, view):
         text = one_line(text, workspace.redactor.cleaner(view.policy))
         rows = view.visible(query)
-        if under and not len(rows):
-            raise NotFoundError(
-                f"nothing under {under!r} in space {workspace.space!r}", "`memcli tree` shows the paths"
-            )
         entries = {row: e for row, e in view.entries().items() if row in rows}
         similar = _similarities(text, view) if text.strip() else dict.fromkeys(entries, 1.0)
         scored = []
         for row, entry in entries.items():
             similarity = similar.get(row, 0.0)
             if similarity >= _LEAST_SIMILARITY:
-                recency = math.exp(-days_between(date_of(entry, is_asked=bool(text.strip())), now) / RECENCY_DAYS)
+                recency = math.exp(-days_between(date_of(entry, is_asked=bool(text.strip())), query.now) / RECENCY_DAYS)
                 score = (1 - bias) * similarity + bias * recency if text.strip() else recency
                 scored.append((round(score, 4), entry.updated_at, entry.id, row))
         best = sorted(scored, key=lambda s: s[2])
@@ -68,10 +81,20 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
         near = view.passages(text, shown) if text.strip() else {}
         policy = view.policy
         detector = workspace.redactor.on_the_way_out(policy)
+        is_told = space == workspace.space
         return [
-            Found(m, score, round(similar.get(row, 0.0), 4), _clean(detector, _snippets(m, text, near.get(row, []))))
+            (
+                score,
+                is_told,
+                Found(
+                    m if is_told else placed(m, space),
+                    score,
+                    round(similar.get(row, 0.0), 4),
+                    _clean(detector, _snippets(m, text, near.get(row, []))),
+                ),
+            )
             for m, (score, _, _, row) in zip(workspace.redactor.show(view.fetch(shown), policy), best, strict=False)
-        ]
+        ], len(rows)
 
 
 def date_of(entry: Entry | Memory, *, is_asked: bool) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 
-from memcli.app.lookup import load, opened
+from memcli.app.lookup import load, load_asked, opened
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, UsageError
@@ -116,7 +115,7 @@ def set_policy(
         workspace.store.update(name, apply)
     else:
         check_exists(workspace, name)
-        before = after = load_policy(workspace, name)
+        before = after = workspace.load_policy(name)
     return before, after
 
 
@@ -128,12 +127,6 @@ def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> No
             raise UsageError(
                 f"policy.{name.partition('.')[0]} holds a secret", "remove it; patterns do not need a real secret"
             )
-
-
-def load_policy(workspace: Workspace, name: str) -> Policy:
-    """The policy of a space. Raises CorruptError, StoreError."""
-    with closing(workspace.store.open(name)) as snapshot:
-        return snapshot.header().policy
 
 
 def delete(workspace: Workspace, name: str) -> int:
@@ -176,9 +169,11 @@ _MOST_TAGS = 20
 
 def stats(workspace: Workspace) -> dict[str, Json]:
     """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
-    objects = load(workspace).objects
+    spaces = load_asked(workspace)
+    objects = [memory for space in spaces for memory in space.objects]
     return {
         "space": workspace.space,
+        **({"spaces": {space.name: len(space.objects) for space in spaces}} if len(spaces) > 1 else {}),
         "objects": len(objects),
         "active": sum(m.active for m in objects),
         "superseded": sum(m.superseded_by is not None for m in objects),
@@ -197,13 +192,20 @@ def _counts(values: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 
-def embed_space(workspace: Workspace) -> bool:
-    """Makes the vectors that are missing; whether all are there now."""
-    with opened(workspace) as (_, view):
-        return view.embed()
+def embed_spaces(workspace: Workspace) -> bool:
+    """Makes the vectors that are missing in the spaces to read; whether all are there now."""
+    return all(_embed(workspace, name) for name in workspace.asked_spaces)
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:
-    """What the index holds of the space, once it is up to date."""
-    with opened(workspace) as (snapshot, view):
-        return {"space": snapshot.space, **view.status()}
+    """What the index holds of the spaces to read, once it is up to date."""
+    counts: Counter[str] = Counter()
+    for name in workspace.asked_spaces:
+        with opened(workspace, name) as (_, view):
+            counts.update(view.status())
+    return {"space": workspace.space, **counts}
+
+
+def _embed(workspace: Workspace, space: str) -> bool:
+    with opened(workspace, space) as (_, view):
+        return view.embed()

@@ -46,6 +46,7 @@ class Upserter:
         self._now = now
         self._is_in_trash = is_in_trash
         self.changed: dict[str, Memory] = {}
+        self.dropped: frozenset[str] = frozenset()
         self._linked: dict[str, None] = {}
 
     def take(self, candidate: Candidate) -> dict[str, Json]:
@@ -108,16 +109,25 @@ class Upserter:
                 self._keep(resolved)
 
     def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
-        """Deactivates what stands at `places` and was not `told` again."""
-        return [self._put(memory, "retired") for memory in outdated(self.draft, places, told, self._now)]
+        """Deactivates what stands at `places` and was not `told` again; takes it out of a derived space."""
+        gone = outdated(self.draft, places, told, self._now)
+        if gone and self.draft.header.policy.is_derived:
+            self.dropped = frozenset(memory.id for memory in gone)
+            self._release(self.dropped)
+            return [_outcome("retired", memory) for memory in gone]
+        return [self._put(memory, "retired") for memory in gone]
 
     def make_room(self) -> frozenset[str]:
         """Finds what must go, because the space would hold more than it may. Raises RefusedError."""
         gone = room_for(self.draft, self.draft.grown, self._now, self.changed)
         if gone:
-            for memory in removal(self.draft.load().objects, gone, self._now).put:
-                self._keep(memory)
+            self._release(gone)
         return gone
+
+    def _release(self, gone: Collection[str]) -> None:
+        """Takes out of the others what leads to memories that go."""
+        for memory in removal(self.draft.load().objects, gone, self._now).put:
+            self._keep(memory)
 
     def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""

@@ -59,6 +59,11 @@ def open_code(workspace: Workspace) -> CodeReader:
     return code
 
 
+def tracked_spaces(workspace: Workspace) -> list[str]:
+    """The spaces that are neither private nor derived. Raises CorruptError, StoreError."""
+    return [name for name in workspace.store.spaces() if workspace.load_policy(name).is_tracked]
+
+
 def verify(
     workspace: Workspace,
     code: CodeReader,

@@ -7,7 +7,8 @@ from typing import Protocol, TypeVar
 
 from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
-from memcli.app.space import embed_space, index_status
+from memcli.app.repo import sync
+from memcli.app.space import embed_spaces, index_status
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError
 from memcli.model.changes import Batch
@@ -36,6 +37,9 @@ class WorkTree(Protocol):
 
     def lost_commits(self, commit: str) -> Collection[str]:
         """Those that led to a commit, and that no branch leads to any more."""
+
+    def unreachable(self, commits: Collection[str]) -> Collection[str]:
+        """Those of some commits that no branch leads to any more."""
 
     def place(self, file: str) -> Place:
         """The name and the path that a memory knows a file by."""
@@ -163,6 +167,7 @@ class Watch:
             done.merge(self._commits(batch.commits))
         if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
             done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
+        done.retired += sync(self._workspace, self._tree.unreachable)
         if was_replaced:
             self._tree.recheck()
         self._spare_time.note_version()
@@ -221,7 +226,7 @@ class _SpareTime:
             self.is_saved = True
         now = self._version()
         if now not in ("", self._indexed):
-            (embed_space if self._embed else index_status)(self._workspace)
+            (embed_spaces if self._embed else index_status)(self._workspace)
             self._indexed = now
         # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
         if now == self._last:
@@ -233,7 +238,7 @@ class _SpareTime:
         if not self.is_saved or once:
             self._progress.save()
         if self._embed and once:
-            embed_space(self._workspace)
+            embed_spaces(self._workspace)
 
     def was_replaced(self) -> bool:
         """Whether the space is another than it was, so that it may lack what was stored: it came with a commit."""

@@ -10,14 +10,16 @@ from memcli.clock import Clock
 from memcli.errors import LockedError, RefusedError, StoreError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.policy.fields import in_force
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.record import Record
+from memcli.settings import BESIDE, DEFAULT_SPACE
 
 
 class Workspace(Record, kw_only=True):
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
+    `space` is the one to write to, and `main` the one for what people tell; unless the user has named a space, what reads
+    asks `asked_spaces`. `govern` says what of a policy holds here.
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `erase_traces` takes memories of a space that are gone for good
     out of indexes and logs; `find_quotes` names what else holds their texts. `warn` and `progress` speak to the user, never on standard output.
@@ -35,6 +37,9 @@ class Workspace(Record, kw_only=True):
     clock: Clock
     space: str
     root: str
+    main: str = DEFAULT_SPACE
+    is_space_named: bool = True
+    govern: Callable[[Policy], Policy] = lambda policy: policy
     project: str = ""
     backend: str | None = None
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
@@ -74,6 +79,27 @@ class Workspace(Record, kw_only=True):
         """The user-wide store, where there is one."""
         return self.load_elsewhere()
 
+    @property
+    def asked_spaces(self) -> list[str]:
+        """The spaces to read: the one that the user named, or `main` and those beside it that are there."""
+        if self.is_space_named:
+            return [self.space]
+        return [self.main, *(name for name in BESIDE if self.has_space(name))]
+
+    def has_space(self, name: str) -> bool:
+        """Whether there is a space of this name. Raises StoreError."""
+        snapshot = self.store.open(name)
+        snapshot.close()
+        return bool(snapshot.fingerprint)
+
+    def load_policy(self, space: str) -> Policy:
+        """The policy of a space as it is stored. Raises CorruptError, StoreError."""
+        snapshot = self.store.open(space)
+        try:
+            return snapshot.header().policy
+        finally:
+            snapshot.close()
+
     @contextmanager
     def behind_the_write(self) -> Iterator[None]:
         """Around what tidies up behind a committed write: the act is done, so a failure here is told, not raised."""
@@ -85,8 +111,9 @@ class Workspace(Record, kw_only=True):
             self.warn(f"saved, but cleanup failed: {error.strerror or error}")
 
     def in_force(self, policy: Policy) -> Policy:
-        """What of the policy holds here: of a store that nobody has accepted only what makes it tighter."""
-        return in_force(policy, self.trust.is_accepted)
+        """What of the policy holds here: of a store that nobody has accepted only what makes it tighter; in a derived
+        space that of `main`."""
+        return self.govern(policy)
 
     def check_deletion(self, space: Space, what: str, instead: str = "") -> None:
         """Raises RefusedError, as `refusal` words it, unless the policy of the space allows deletion here."""
@@ -95,7 +122,7 @@ class Workspace(Record, kw_only=True):
 
     def refusal(self, space: Space, what: str, instead: str = "") -> RefusedError | None:
         """Why `what` may not be done: it deletes, and the policy of the space does not allow that here."""
-        if self.in_force(space.policy).allow_delete:
+        if space.policy.is_derived or self.in_force(space.policy).allow_delete:
             return None
         if space.policy.allow_delete:
             return RefusedError(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from memcli.app.guard import ADVICE_BACKEND
+from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
 from memcli.cli.output import report
 from memcli.cli.verb import Session
@@ -89,7 +90,7 @@ def _logged(
     session.output.quiet = not is_verbose
     since = time.monotonic()
     try:
-        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend)
+        workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend))
     except MemcliError as error:
         if is_verbose and not isinstance(error, NotFoundError):
             report(error, json=False)

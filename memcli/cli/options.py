@@ -140,7 +140,9 @@ def _normalized(ref: str) -> str:
 class CommonOptions(Options):
     """What every verb takes."""
 
-    space: str | None = option("--space", "-s", metavar="NAME", help="The space to use [default: main].")
+    space: str | None = option(
+        "--space", "-s", metavar="NAME", help="The space to use [default: main; readers also ask repo]."
+    )
     root: str | None = option(metavar="DIR", help="The store, or the folder that contains it.")
     json: bool = flag(help="Print the result as JSON.")
     quiet: bool = flag("--quiet", "-q", help="Print only results and errors.")

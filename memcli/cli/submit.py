@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.app.candidate import Candidate
 from memcli.app.remember import Stored, remember
+from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
 from memcli.cli.output import is_terminal
 from memcli.errors import NotFoundError
@@ -63,6 +64,7 @@ def submit(
     """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
     that is not entered by a person at a terminal, unless `yes`. Raises what remember raises.
     """
+    check_is_told(workspace)
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     if not proposed and (yes or is_terminal()):
         return remember(workspace, candidates, supersedes)

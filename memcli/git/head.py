@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memcli.errors import MemcliError
 from memcli.git.reading import UnfitError, read_bytes
@@ -90,6 +90,15 @@ def lost(repository: Repository, commit: str) -> list[str]:
     except MemcliError:
         return []
     return told if len(told) <= MAX_COMMITS else []
+
+
+def unreachable(repository: Repository, commits: Collection[str]) -> frozenset[str]:
+    """Those of `commits` that no branch, tag, remote branch or work tree leads to any more, whether git still has them or
+    not. Raises ProviderError."""
+    told = repository.run("worktree", "list", "--porcelain").splitlines()
+    heads = {line.removeprefix("HEAD ") for line in told if line.startswith("HEAD ")} - {"0" * 40, "0" * 64}
+    listed = repository.run("rev-list", "--branches", "--tags", "--remotes", *sorted(heads)) if heads else ""
+    return frozenset(commits).difference(listed.split())
 
 
 def _only_in(repository: Repository, commits: Sequence[str]) -> list[str]:

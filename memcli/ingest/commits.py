@@ -15,6 +15,8 @@ from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import readable
 
+WINDOW = 500
+"""How many commits are read at a time: one git process each."""
 TINY_FILES, TINY_LINES = 3, 6
 """A commit that only modifies files, at most so many of them and lines, is one memory: its parts say nothing alone."""
 _ATTRIBUTES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "diff.gitattributes")
@@ -31,7 +33,7 @@ _DIFF = (
 )  # fmt: skip
 _LOG = (
     *_SETTINGS, "log", "--reverse", "--date-order", "--no-decorate", "--no-notes", "--no-show-signature",
-    "--encoding=UTF-8", *_DIFF, FORMAT, "--end-of-options",
+    "--encoding=UTF-8", *_DIFF, FORMAT,
 )  # fmt: skip
 _INDEX = (*_SETTINGS, "diff", "--cached", *_DIFF, "--")
 
@@ -39,15 +41,19 @@ Candidates = Iterator[Mapping[str, object]]
 
 
 class CommitSource:
-    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all that led to it.
+    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all that led to it, in windows: those of the
+    newest window first, so that what is there after an interruption is what matters most. `skip` leaves out the newest,
+    and at most `most` of the others are read.
 
     `commits` counts those read so far and `skipped` what gave no candidate, by reason: merge, shallow, binary,
     lock, vendored, generated, ignored, submodule, link, mode, empty.
     """
 
-    def __init__(self, work_tree: str, revisions: str) -> None:
+    def __init__(self, work_tree: str, revisions: str, skip: int = 0, most: int | None = None) -> None:
         self._repository = find_repository(work_tree)
         self._revisions = check_revisions(revisions)
+        self._skip = skip
+        self._most = most
         self.commits = 0
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
@@ -55,7 +61,8 @@ class CommitSource:
 
     def total(self) -> int:
         """How many commits there are to read. Raises NotFoundError for a range that git does not know."""
-        return self._repository.count(self._revisions)
+        left = max(0, self._repository.count(self._revisions) - self._skip)
+        return left if self._most is None else min(left, self._most)
 
     def done(self) -> int:
         """How many of them have been read."""
@@ -67,17 +74,20 @@ class CommitSource:
         Raises NotFoundError, ProviderError.
         """
         read: set[str] = set()
-        try:
-            yield from self._read(self._revisions, read)
-        except MemcliError:
-            raise
-        except Exception:  # noqa: BLE001 - whatever is in one commit, the others are worth having
-            yield from self._read_each(read)
+        total = self.total()
+        for start in range(0, max(total, 1), WINDOW):
+            window = (f"--skip={self._skip + start}", f"--max-count={min(WINDOW, total - start)}")
+            try:
+                yield from self._read(self._revisions, read, window)
+            except MemcliError:
+                raise
+            except Exception:  # noqa: BLE001 - whatever is in one commit, the others are worth having
+                yield from self._read_each(read, window)
 
-    def _read_each(self, read: set[str]) -> Candidates:
-        """The commits of the range that were not `read`, one by one."""
+    def _read_each(self, read: set[str], window: Sequence[str]) -> Candidates:
+        """The commits of the window that were not `read`, one by one."""
         listed = self._repository.run(
-            "rev-list", "--reverse", "--date-order", "--end-of-options", self._revisions, "--"
+            "rev-list", "--reverse", "--date-order", *window, "--end-of-options", self._revisions, "--"
         )
         for commit in listed.split():
             try:
@@ -88,9 +98,9 @@ class CommitSource:
             except Exception as error:  # noqa: BLE001
                 self.failed.append(Failure(reason_of(error), commit=commit))
 
-    def _read(self, revisions: str, read: set[str]) -> Candidates:
+    def _read(self, revisions: str, read: set[str], window: Sequence[str] = ()) -> Candidates:
         shallow = self._repository.shallow()
-        for commit, diffs in read_log(self._repository.stream(*_LOG, revisions, "--")):
+        for commit, diffs in read_log(self._repository.stream(*_LOG, *window, "--end-of-options", revisions, "--")):
             if len(commit.parents) > 1:
                 self.skipped["merge"] += 1
             elif commit.hash in shallow:

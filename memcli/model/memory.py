@@ -94,6 +94,16 @@ def default_importance(kind: str) -> float:
     return _IMPORTANCE.get(kind, _DEFAULT_IMPORTANCE)
 
 
+_LEAST_CHARACTERS = 8
+"""A text that is shorter stands in many a place by chance."""
+
+
+def telling_line(text: str) -> str:
+    """The longest line of a text, by which a quote of it is found; empty where it is too short for that."""
+    line = max((line.strip() for line in text.splitlines()), key=len, default="")
+    return line if len(line) >= _LEAST_CHARACTERS else ""
+
+
 def json_texts(value: Json, *, keys: bool = True) -> Iterator[str]:
     """The leaves of a JSON value, and the keys unless they are not wanted, as text, in order."""
     if isinstance(value, dict):

@@ -37,7 +37,7 @@ READ_SOURCES = (OBSERVED, "imported")
 """The sources of what is read again and again: that it is still there says nothing new."""
 SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
 COMPACTIONS = ("fifo", "value")
-VISIBILITIES = ("project", "private")
+VISIBILITIES = ("project", "private", "derived")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
-from memcli.record import Record, field, replace
+from memcli.record import Record, as_dict, field, replace
 
 _Found = TypeVar("_Found")
 
@@ -33,6 +33,22 @@ class Policy(Record):
     def is_private(self) -> bool:
         """Whether the space is for this machine alone."""
         return self.visibility == "private"
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the space is read from the repository, and can be rebuilt from it at any time."""
+        return self.visibility == "derived"
+
+    @property
+    def is_tracked(self) -> bool:
+        """Whether git may see the file of the space."""
+        return not self.is_private and not self.is_derived
+
+    def derived_from(self, main: Policy) -> Policy:
+        """The policy of a derived space: that of `main`, but for the fields that are set here, and without a review."""
+        default = Policy()
+        own = {name: value for name, value in as_dict(self).items() if value != getattr(default, name)}
+        return replace(main, **{**own, "review": False, "visibility": self.visibility})
 
 
 class Space(Record):

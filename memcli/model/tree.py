@@ -20,7 +20,7 @@ class Node(Record, frozen=False):
 
 
 def tree(memories: Iterable[Memory]) -> Node:
-    """The memories by the segments of their paths, in order."""
+    """The memories by the segments of their paths, in order; of those at one path the first."""
     root = Node("")
     for memory in sorted(memories, key=lambda m: m.path.split("/")):
         node = root
@@ -29,5 +29,5 @@ def tree(memories: Iterable[Memory]) -> Node:
             if child is None:
                 child = node.children[segment] = Node(segment)
             node = child
-        node.memory = memory
+        node.memory = node.memory or memory
     return root

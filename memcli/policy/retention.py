@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
 from memcli.model.memory import Json, Memory
+from memcli.model.references import removal
 from memcli.model.shapes import OBSERVED
-from memcli.model.space import Policy, Space
+from memcli.model.space import Change, Policy, Space
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 
@@ -33,6 +34,13 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
         and memory.id not in told
         and any(_is_of(memory, place) for root in _roots(memory.path) for place in by_root.get(root, ()))
     ]
+
+
+def without(shelf: Shelf, memories: Sequence[Memory], now: str) -> Change:
+    """The change that deactivates what the source of `memories` no longer has; that takes it out of a derived space."""
+    if shelf.header.policy.is_derived:
+        return removal(shelf.load().objects, {memory.id for memory in memories}, now) if memories else Change()
+    return Change(tuple(replace(m, active=False, updated_at=now) for m in memories), now=now)
 
 
 def is_of_source(memory: Memory, given: Mapping[str, Json]) -> bool:

@@ -11,6 +11,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, inspect, is_accepted, is_marked
+from memcli.settings import BESIDE
 
 _SHOWN = (
     "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
@@ -76,6 +77,8 @@ def summary_json(memory: Memory) -> dict[str, Json]:
         name: getattr(memory, name)
         for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
     }
+    if (space := memory.metadata.get("space")) in BESIDE:
+        data["space"] = space
     if not memory.active:
         data["active"] = False
     if memory.superseded_by:

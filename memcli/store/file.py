@@ -25,7 +25,7 @@ from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Act, Acts, Erasures, act_of
-from memcli.store.snapshot import FileSnapshot, fingerprint_of
+from memcli.store.snapshot import FileSnapshot, fingerprint_of, new_space
 
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
 
@@ -200,7 +200,7 @@ class FileStore:
         snapshot = self.open(space)
         try:
             if not snapshot.fingerprint:
-                return SpliceShelf(encode_space(Space(space)), self._where(space)), ""
+                return SpliceShelf(encode_space(new_space(space)), self._where(space)), ""
             known = snapshot.fingerprint == canonical
             data = snapshot.read() if known else encode_space(snapshot.load())
             return SpliceShelf(data, self._where(space)), snapshot.fingerprint

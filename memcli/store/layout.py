@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
+from memcli.settings import BESIDE
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.lock import locked
 from memcli.store.reading import read_json, read_regular
@@ -15,7 +16,8 @@ from memcli.store.reading import read_json, read_regular
 FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
-_IGNORED = ("local/", "cache/", "audit/", "exports/")
+# The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
+_IGNORED = ("local/", "cache/", "audit/", "exports/", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63

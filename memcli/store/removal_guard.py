@@ -9,6 +9,7 @@ from memcli.errors import StoreError
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
+from memcli.settings import BESIDE
 from memcli.store.layout import Layout, set_ignored
 from memcli.store.pending import Erasures
 
@@ -39,20 +40,24 @@ class Guard:
         Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
         """
         before, erased = going.kept, going.erased
+        if before.policy.is_derived:  # the repository has it
+            before = replace(before, objects=())
         grace = self._in_force(before.policy).grace_days
         if grace == 0:
             gone = (memory for memory in before.objects if memory.id not in going.displaced)
             before, erased = replace(before, objects=()), (*gone, *erased)
-        is_kept = before.objects or (after is None and not erased)
+        is_kept = before.objects or (after is None and not erased and not before.policy.is_derived)
         run = self._keep(before, going.severed) if is_kept else ""
-        was_private = before.policy.is_private
-        is_private = after is not None and after.policy.is_private
-        if is_private and not was_private:  # before the write: git must not see the file for a moment
+        was_tracked = before.policy.is_tracked
+        is_tracked = after is None or after.policy.is_tracked
+        if not is_tracked and (
+            was_tracked or not before.updated_at
+        ):  # before the write: git must not see the file for a moment
             set_ignored(self._layout, before.name, ignored=True)
         if erased:
             self._erasures.begin(before.name, erased)
         yield replace(going, kept=before, erased=erased, run=run)
-        if was_private and not is_private:
+        if is_tracked and not was_tracked and before.name not in BESIDE:
             set_ignored(self._layout, before.name, ignored=False)
         if erased:
             self._erase(before.name)

@@ -13,7 +13,8 @@ from memcli.codec.memory import memory_from_json
 from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, spans
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
-from memcli.model.space import Space
+from memcli.model.space import Policy, Space
+from memcli.settings import REPO
 from memcli.store.reading import read_at
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -21,6 +22,11 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
 _FRAME_BYTES = 1 << 15
+
+
+def new_space(name: str) -> Space:
+    """A space that is not there yet; the one for what is read from the repository is derived from the beginning."""
+    return Space(name, policy=Policy(visibility="derived")) if name == REPO else Space(name)
 
 
 class ByteSnapshot(ABC):
@@ -52,12 +58,12 @@ class ByteSnapshot(ABC):
 
     def load(self) -> Space:
         if not self.fingerprint:
-            return Space(self.space)
+            return new_space(self.space)
         return self._named(decode_space(self.read(), self._where))
 
     def header(self) -> Space:
         if not self.fingerprint:
-            return Space(self.space)
+            return new_space(self.space)
         found = self._spans()
         if found is None:
             return self.load()

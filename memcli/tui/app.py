@@ -50,7 +50,7 @@ class Browser(App[None]):
         super().__init__()
         scope = scope or Scope()
         self._voice = voice or Voice()
-        workspace = replace(workspace, warn=self._voice.warn)
+        workspace = replace(workspace, warn=self._voice.warn, is_space_named=True)  # it shows one space at a time
         self.failure: Exception | None = None
         self.desk = MainScreen(workspace, View(catalogue.read_first(workspace, scope), scope), self._voice, editor)
         self._seen = self.desk.view.catalogue.fingerprint

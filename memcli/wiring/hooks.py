@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from memcli.app.ingest import Ingested, ingest, retire_commits
 from memcli.app.lookup import opened
+from memcli.app.repo import sync
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.git.head import gone, lost
@@ -14,6 +15,8 @@ from memcli.git.repository import Repository, find_repository
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
 from memcli.store.log import HookLog
+from memcli.wiring.build import begin, build_commits, build_files
+from memcli.wiring.sources import lost_commits
 
 MAX_COMMITS = 200
 """How many commits a hook ingests; more are left to `ingest` and `watch`."""
@@ -31,11 +34,21 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     head = repository.head()
     if not head:
         return {"outcome": "no commits yet"}
+    build = begin(workspace, head)
+    built = Ingested()
+    if build is not None:
+        if not log.seen(git_dir) or not build.done:
+            log.see(git_dir, build.head)
+        built.merge(build_commits(workspace, repository, build))
+        built.merge(build_files(workspace, repository.root))
+        head = repository.head()
     seen = log.seen(git_dir)
     start = seen if seen and repository.has_commit(seen) else _start(repository, hook, arguments)
     told = _ingest(workspace, repository, log, hook, start, head)
     try:
-        if hook == "post-rewrite":
+        if workspace.load_policy(workspace.space).is_derived:
+            told["retired"] = sync(workspace, lost_commits(workspace.root))
+        elif hook == "post-rewrite":
             told["retired"] = retire_commits(workspace, gone(repository, pairs))
         elif seen:  # a reset, which calls no hook, may have left it behind
             told["retired"] = retire_commits(workspace, lost(repository, seen))
@@ -44,7 +57,9 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     except Exception as error:  # noqa: BLE001 - commits that are to come must not wait for it
         told["error"] = f"replaced commits were not deactivated: {reason_of(error)}"
     log.see(git_dir, head)
-    if told.get("created") or told.get("updated") or told.get("retired"):
+    if build is not None:
+        told = {"built": built.created, **told}
+    if built.created or told.get("created") or told.get("updated") or told.get("retired"):
         with opened(workspace):  # so that the next recall need not bring the index up to date
             pass
     return told

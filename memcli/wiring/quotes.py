@@ -7,28 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from memcli.codec.canonical import encode
 from memcli.errors import MemcliError
-from memcli.model.memory import Memory
+from memcli.model.memory import Memory, telling_line
 from memcli.ports import Store
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
 _FOLDERS = ("exports", "sessions", "local/quarantine", "local/inbox", "local/trash")
-_LEAST_CHARACTERS = 8
-"""A text that is shorter stands in many a place by chance."""
 _MAX_BYTES = 1 << 28
 
 
 def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
     """Names of what holds the text of one of `memories`, or of its longest line, as a reader would look for it."""
-    texts = sorted({line for memory in memories if (line := _telling_line(memory.raw))})
+    texts = sorted({line for memory in memories if (line := telling_line(memory.raw))})
     if not texts:
         return []
     return [*_memories(store, texts), *_files(layout, texts), *_commits(layout, texts)]
-
-
-def _telling_line(text: str) -> str:
-    line = max((line.strip() for line in text.splitlines()), key=len, default="")
-    return line if len(line) >= _LEAST_CHARACTERS else ""
 
 
 def _memories(store: Store, texts: Sequence[str]) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
+from memcli.errors import NotFoundError, ProviderError
 from memcli.ports import Source
 from memcli.store.layout import find_work_tree
 
@@ -28,6 +30,23 @@ def commit_source(revisions: str) -> CommitSource:
     from memcli.ingest.commits import CommitSource
 
     return CommitSource(os.getcwd(), revisions)
+
+
+def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
+    """Finds those of some commits that no branch of the repository leads to any more, where the store at `root` and the
+    working directory are in the same one. Of another repository's commits nothing is known."""
+
+    def find(commits: Collection[str]) -> Collection[str]:
+        from memcli.git.head import unreachable
+        from memcli.git.repository import common_dir, find_repository
+
+        with suppress(NotFoundError, ProviderError):
+            own, here = find_repository(os.path.dirname(root)), find_repository(os.getcwd())
+            if common_dir(own.git_dir()) == common_dir(here.git_dir()):
+                return unreachable(own, commits)
+        return ()
+
+    return find
 
 
 def file_source(workspace: Workspace, paths: Sequence[str], *, may_be_gone: bool = False) -> FileSource:

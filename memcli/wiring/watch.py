@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,13 @@ from memcli.model.memory import Json
 from memcli.ports import Source
 from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
+from memcli.store.build_state import BuildState
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
 from memcli.watch.state import SavedState, WatchState
+from memcli.wiring.sources import lost_commits
 
 if TYPE_CHECKING:
     from threading import Event
@@ -58,13 +60,38 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
         root = repository or layout.work_tree
         log = _WatchLog(workspace, layout)
         state = SavedState(_Local(workspace, layout))
+        if not options.paths and not options.globs and _build(workspace, repository, stop, with_git=options.with_git):
+            state.save(WatchState())  # all files are to follow
         watcher = _watcher(root, options, state, stop, log, has_git=repository is not None)
         progress = _Progress(state, watcher, log)
-        watch = Watch(workspace, _Tree(root, watcher), progress, stop, once=options.once, embed=options.embed)
+        watch = Watch(
+            workspace,
+            _Tree(root, watcher, lost_commits(workspace.root)),
+            progress,
+            stop,
+            once=options.once,
+            embed=options.embed,
+        )
         log.add({"event": "start", "work_tree": root})
         yield watch, root
         if not watch.is_gone:
             log.add({"event": "end"})
+
+
+def _build(workspace: Workspace, root: str | None, stop: Event, *, with_git: bool) -> bool:
+    """Ingests the history where the space is missing; whether all files are to follow."""
+    from memcli.git.repository import Repository
+    from memcli.wiring.build import begin, build_commits
+
+    repository = Repository(root) if root else None
+    build = begin(workspace, repository.head() if repository and with_git else "")
+    if build is None:
+        return False
+    if repository:
+        build_commits(workspace, repository, build, stop.is_set)
+    if not stop.is_set():
+        BuildState(Layout(workspace.root), workspace.space).clear()
+    return True
 
 
 def watch_status(workspace: Workspace) -> dict[str, Json]:
@@ -169,9 +196,10 @@ class _Progress:
 class _Tree:
     """A work tree as it is watched, and as `ingest` reads it."""
 
-    def __init__(self, root: str, watcher: Watcher) -> None:
+    def __init__(self, root: str, watcher: Watcher, find_lost: Callable[[Collection[str]], Collection[str]]) -> None:
         self._root = root
         self._watcher = watcher
+        self._find_lost = find_lost
 
     def batches(self) -> Iterator[Batch]:
         return self._watcher.batches()
@@ -194,6 +222,9 @@ class _Tree:
         from memcli.git.repository import Repository
 
         return lost(Repository(self._root), commit)
+
+    def unreachable(self, commits: Collection[str]) -> Collection[str]:
+        return self._find_lost(commits)
 
     def place(self, file: str) -> Place:
         from memcli.app.relocate import Place

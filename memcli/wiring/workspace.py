@@ -16,7 +16,6 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
-from memcli.policy.fields import in_force
 from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
@@ -29,6 +28,7 @@ from memcli.store.place import Place, describe
 from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+from memcli.wiring.policies import Policies
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def open_workspace(
     trust = FileTrust(layout)
     settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
+    policies = Policies(layout, settings.main, trust)
     past = _past(layout, options.get("rev"), warn)
     records = _Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
-    fold = partial(_fold, trust, records.trash, summarizer)
+    fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    policy_in_force = partial(_policy_in_force, trust)
-    store = past or _file_store(layout, fold, wait, records, policy_in_force)
+    store = past or _file_store(layout, fold, wait, records, policies.in_force)
     return Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
@@ -75,10 +75,13 @@ def open_workspace(
         load_audit=records.audit,
         load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
         load_summarizer=summarizer,
-        load_redactor=cache(lambda: _redactor(store, layout, environ, policy_in_force, warn)),
+        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn)),
         ranker=partial(_ranker, warn),
         clock=clock,
         space=check_space(settings.space),
+        main=check_space(settings.main),
+        is_space_named=settings.is_space_named,
+        govern=policies.in_force,
         root=layout.root,
         project=settings.project,
         backend=settings.backend,
@@ -145,10 +148,6 @@ def _redactor(store: Store, layout: Layout, environ: Mapping[str, str], in_force
     return Redactor(store, signer(layout, environ), in_force, warn, has_shared_key=has_shared_key)
 
 
-def _policy_in_force(trust: FileTrust, policy: Policy) -> Policy:
-    return in_force(policy, trust.is_accepted)
-
-
 def _find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
     from memcli.wiring.quotes import find_quotes
 
@@ -166,6 +165,7 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
 
 def _fold(
     trust: FileTrust,
+    policies: Policies,
     load_trash: Callable[[], FileTrash],
     load_summarizer: Callable[[], Summarizer],
     shelf: Shelf,
@@ -174,6 +174,7 @@ def _fold(
     from memcli.app.remember import fold
 
     name = shelf.header.name
+    shelf = policies.over(shelf)
     # What a full space would let go is a policy's to say, and that of a stranger deletes nothing.
     may_compact = shelf.header.policy.max_objects is None or trust.is_accepted
     return fold(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,9 @@ def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) 
             return Given([])
 
         def lost_commits(self, _: str) -> Sequence[str]:
+            return ()
+
+        def unreachable(self, _: Collection[str]) -> Sequence[str]:
             return ()
 
         def place(self, file: str) -> Place:

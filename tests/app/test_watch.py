@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,9 @@ class Upserter:
         raise NotFoundError(f"no such range: {revisions}", "")
 
     def lost_commits(self, commit: str) -> Sequence[str]:
+        return ()
+
+    def unreachable(self, commits: Collection[str]) -> Sequence[str]:
         return ()
 
     def place(self, file: str) -> Place:
@@ -176,7 +179,7 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
     monkeypatch.setattr("memcli.app.watch.index_status", lambda _: warmed.append("index"))
-    monkeypatch.setattr("memcli.app.watch.embed_space", lambda _: warmed.append("vectors"))
+    monkeypatch.setattr("memcli.app.watch.embed_spaces", lambda _: warmed.append("vectors"))
     list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())

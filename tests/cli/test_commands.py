@@ -28,7 +28,11 @@ def test_the_first_memory_makes_the_store(run: Run, tmp_path: Path) -> None:
     result = run("remember", "We chose PostgreSQL because of JSONB.")
     assert "created a store" in result.err
     assert result.out.startswith("created mem_")
-    assert (tmp_path / ".memory" / ".gitignore").read_text().endswith("local/\ncache/\naudit/\nexports/\n")
+    assert (
+        (tmp_path / ".memory" / ".gitignore")
+        .read_text()
+        .endswith("local/\ncache/\naudit/\nexports/\nspaces/repo.json\nspaces/journal.json\n")
+    )
 
 
 def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> None:

@@ -63,15 +63,15 @@ def test_a_policy_makes_scripts_wait(reviewed: Run) -> None:
 
 def test_ingest_and_import_wait(reviewed: Run, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("# Notes\n\nThe cache is Redis.\n")
-    assert json.loads(reviewed("ingest", "notes.md", "--json").out)["proposed"] == 1
-    assert "proposed" not in json.loads(reviewed("ingest", "notes.md", "--json").out)
+    assert json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)["proposed"] == 1
+    assert "proposed" not in json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)
     reviewed("remember", "Elsewhere.", "--space", "other", "--path", "x/y")
     reviewed("export", "other", "--out", "other.json")
     assert json.loads(reviewed("import", "other.json", "--space", "main", "--json").out)["proposed"] == 1
     assert len(waiting(reviewed)) == 2
     reviewed("inbox", "accept", "--all")
     assert len(json.loads(reviewed("list", "--json").out)) == 2
-    assert json.loads(reviewed("ingest", "notes.md", "--json").out)["deduplicated"] == 1
+    assert json.loads(reviewed("ingest", "notes.md", "-s", "main", "--json").out)["deduplicated"] == 1
 
 
 def test_what_is_rejected_does_not_come_again(reviewed: Run, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_proposal_with_the_id_of_another_is_kept_too(run: Run) -> None:
 def test_a_file_that_is_read_again_takes_the_place_of_what_waits(reviewed: Run, tmp_path: Path) -> None:
     for text in ("The cache is Redis.", "The cache is Valkey."):
         (tmp_path / "notes.md").write_text(f"# Notes\n\n{text}\n")
-        reviewed("ingest", "notes.md")
+        reviewed("ingest", "notes.md", "-s", "main")
     assert len(waiting(reviewed)) == 1
 
 

@@ -95,7 +95,7 @@ def test_a_file_again_updates_its_sections_and_retires_those_that_are_gone(run: 
     done = json.loads(run("ingest", "guide.md", "--json").out)
     assert (done["created"], done["updated"], done["retired"]) == (1, 1, 1)
     assert paths(run) == ["guide.md/remove", "guide.md/set-up"]
-    assert paths(run, "--all") == ["guide.md/remove", "guide.md/set-up", "guide.md/use"]
+    assert paths(run, "--all") == ["guide.md/remove", "guide.md/set-up"]
     assert json.loads(run("ingest", "guide.md", "--json").out)["deduplicated"] == 2
     guide.write_text("# Guide\n\nShort now.\n")
     assert run("ingest", "guide.md").out == "1 created, 0 updated, 2 retired, 0 unchanged\n"
@@ -179,9 +179,9 @@ def test_the_order_of_ingests_makes_no_difference(run: Run, repository: Path) ->
         commit(repository, "a.py", f"x = {n}\n", f"Set {n}")
     run("ingest", "--git", "HEAD~2..")
     run("ingest", "--git", "HEAD~2")
-    stored = (repository / ".memory" / "spaces" / "main.json").read_bytes()
+    stored = (repository / ".memory" / "spaces" / "repo.json").read_bytes()
     assert json.loads(run("ingest", "--git", "HEAD", "--json").out)["deduplicated"] == 4
-    assert (repository / ".memory" / "spaces" / "main.json").read_bytes() == stored
+    assert (repository / ".memory" / "spaces" / "repo.json").read_bytes() == stored
 
 
 def test_a_dry_run_stores_nothing(run: Run, repository: Path) -> None:
@@ -239,7 +239,7 @@ def test_watch_follows_files_and_commits(run: Run, repository: Path, watching: s
     until(lambda: any(p.startswith("code/code.py/") for p in paths(run)))
     (repository / "new.md").unlink()
     until(lambda: "new.md" not in paths(run))
-    assert "new.md" in paths(run, "--all")
+    assert "new.md" not in paths(run, "--all")
     assert not [p for p in paths(run, "--all") if ".memory" in p]
     second = run("watch", "--once")
     assert (second.code, "the watch of this store is held by process" in second.err) == (4, True)

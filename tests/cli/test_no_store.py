@@ -37,9 +37,9 @@ def test_what_is_done_leaves_one(run: Run, bare: Repo) -> None:
     result = run("ingest", "a.md")
     assert result.code == 0
     assert "created a store at" in result.err
-    before = (bare.root / ".memory/spaces/main.json").read_bytes()
+    before = (bare.root / ".memory/spaces/repo.json").read_bytes()
     assert run("ingest", "--git", "nix").code == 3
-    assert (bare.root / ".memory/spaces/main.json").read_bytes() == before
+    assert (bare.root / ".memory/spaces/repo.json").read_bytes() == before
 
 
 def test_a_dry_run_needs_none(run: Run, bare: Repo) -> None:

@@ -383,7 +383,7 @@ def test_a_watch_writes_no_name_that_is_a_secret(run: Run, repository: Path) -> 
     run("init")
     assert run("watch", "--once").code == 0
     assert not holds(repository)
-    assert "plain.md" in (repository / ".memory" / "local" / "main.watch.json").read_text()
+    assert "plain.md" in (repository / ".memory" / "local" / "repo.watch.json").read_text()
 
 
 def test_no_ordinary_text_stops_a_command(run: Run) -> None:
@@ -468,7 +468,7 @@ def test_addresses_in_names_of_files_are_redacted(run: Run, tmp_path: Path) -> N
     assert json.loads(run("ingest", ".", "--json").out)["created"] == 3
     again = json.loads(run("ingest", ".", "--json").out)
     assert (again["deduplicated"], again.get("retired", 0)) == (3, 0)
-    stored = (tmp_path / ".memory/spaces/main.json").read_text()
+    stored = (tmp_path / ".memory/spaces/repo.json").read_text()
     assert not [part for part in ("jane", "john", "jack", "corp") if part in stored]
     assert len({memory["metadata"]["source"] for memory in json.loads(stored)["objects"]}) == 3
     run("remember", "The font is here.", "--path", "assets/icon@2x.png", "--tag", "x")
@@ -476,7 +476,7 @@ def test_addresses_in_names_of_files_are_redacted(run: Run, tmp_path: Path) -> N
 
 
 def memories_of(folder: Path) -> list[dict[str, Any]]:
-    found = json.loads((folder / ".memory/spaces/main.json").read_text())["objects"]
+    found = json.loads((folder / ".memory/spaces/repo.json").read_text())["objects"]
     return [memory for memory in found if memory.get("active", True)]
 
 

@@ -33,10 +33,10 @@ def tree(run: Run, tmp_path: Path) -> Path:
 def begin(tree: Path) -> Iterator[Begin]:
     running: list[subprocess.Popen[str]] = []
 
-    def start() -> subprocess.Popen[str]:
+    def start(*options: str) -> subprocess.Popen[str]:
         environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "memcli", "watch"], cwd=tree, env=environ, stdout=subprocess.DEVNULL,
+            [sys.executable, "-P", "-m", "memcli", "watch", *options], cwd=tree, env=environ, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         running.append(process)
@@ -56,8 +56,8 @@ def until(condition: Callable[[], object]) -> None:
     raise AssertionError("waited for 30 s")
 
 
-def status(run: Run) -> dict[str, object]:
-    return dict(json.loads(run("watch", "--status", "--json").out))
+def status(run: Run, *options: str) -> dict[str, object]:
+    return dict(json.loads(run("watch", "--status", "--json", *options).out))
 
 
 def paths(run: Run) -> list[str]:
@@ -65,7 +65,7 @@ def paths(run: Run) -> list[str]:
 
 
 def test_status(run: Run, tree: Path) -> None:
-    assert run("watch", "--status").out == "not running\n1 files watched, into space main\n"
+    assert run("watch", "--status").out == "not running\n1 files watched, into space repo\n"
     (tree / "b.md").write_text("B is new.")
     run("watch", "--once")
     told = status(run)
@@ -89,8 +89,9 @@ def test_a_file_that_moves_keeps_its_memory(run: Run, tree: Path) -> None:
 
 def test_under_review_it_proposes(run: Run, tree: Path) -> None:
     run("space", "policy", "main", "--set", "review=true")
+    run("watch", "--once", "-s", "main")
     (tree / "b.md").write_text("B is new.")
-    run("watch", "--once")
+    run("watch", "--once", "-s", "main")
     assert paths(run) == ["a.md"]
     assert "b.md" in run("inbox").out
 
@@ -143,13 +144,14 @@ def test_a_checkout_that_brings_an_older_store(run: Run, tree: Path, begin: Begi
     git("init", "-q", "-b", "main")
     git("add", "-A")
     git("commit", "-q", "-m", "One")
+    run("watch", "--once", "-s", "main")
     (tree / "b.md").write_text("B is never committed.")
     git("checkout", "-q", "-b", "side")
-    begin()
+    begin("-s", "main")  # a space that git tracks, as older versions had
     until(lambda: "b.md" in paths(run))
     git("add", ".memory")
     git("commit", "-q", "-m", "The store knows of b")
-    until(lambda: status(run)["last_commit"] == git_head(tree))
+    until(lambda: status(run, "-s", "main")["last_commit"] == git_head(tree))
     time.sleep(3)
     git("checkout", "-q", "main")
     until(lambda: "b.md" in paths(run))

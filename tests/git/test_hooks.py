@@ -81,7 +81,7 @@ def log(repo: Repo) -> list[dict[str, object]]:
 
 def commits(repo: Repo) -> set[str]:
     """The commits that are remembered."""
-    file = repo.root / ".memory" / "spaces" / "main.json"
+    file = repo.root / ".memory" / "spaces" / "repo.json"
     if not file.exists():
         return set()
     objects = json.loads(file.read_text())["objects"]
@@ -463,7 +463,7 @@ def test_a_commit_never_fails(place: Repo, harm: str, request: pytest.FixtureReq
     elif harm == "locked":
         import fcntl
 
-        held = (store / "local" / "main.lock").open("w")
+        held = (store / "local" / "repo.lock").open("w")
         request.addfinalizer(held.close)
         fcntl.flock(held, fcntl.LOCK_EX)
     elif harm == "full":  # no file may grow: what the shell's `ulimit -f 0` says to memcli, and to git not yet
@@ -561,7 +561,7 @@ def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(
     assert (told["last_run"]["hook"], told["last_run"]["outcome"]) == ("post-commit", "ingested")
     (entry,) = [entry for entry in log(place) if "skipped" in entry]
     assert entry["skipped"] == [{"commit": bad, "reason": told["skipped"][0]["reason"]}]
-    assert "poison" not in (place.root / ".memory/local/main.hooks.json").read_text()
+    assert "poison" not in (place.root / ".memory/local/repo.hooks.json").read_text()
     assert main(["hook", "status"]) == 0
     shown = capsys.readouterr()
     assert f"skipped {bad[:10]} " in shown.out
@@ -575,7 +575,7 @@ def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(
 
 
 def test_a_skipped_commit_that_is_gone_is_forgotten(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    state = place.root / ".memory/local/main.hooks.json"
+    state = place.root / ".memory/local/repo.hooks.json"
     state.write_text(json.dumps({"skipped": [{"commit": "0" * 40, "reason": "x", "at": "y"}, "no entry", {}]}))
     hook("retry")
     assert json.loads(state.read_text()) == {}

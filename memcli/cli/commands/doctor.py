@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from memcli import __version__
+from memcli.app.workspace import Workspace
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
 from memcli.record import Record
@@ -213,7 +214,19 @@ def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
     try:
         workspace = open_workspace(options, environ)
         for space in list_spaces(workspace):
-            found = space.problem or f"{space.objects} memories"
+            found = space.problem or f"{space.objects} memories{_to_split(workspace, space.name)}"
             yield Check(f"space {space.name}", not space.problem, found, "run `memcli fsck --repair`")
     except MemcliError as error:
         yield Check("spaces", False, error.message, error.hint)
+
+
+def _to_split(workspace: Workspace, space: str) -> str:
+    """What could move from `main` to the space for what is read from the repository, and how."""
+    from memcli.app.split import plan
+    from memcli.wiring.sources import lost_commits
+
+    if space != workspace.main:
+        return ""
+    found = plan(workspace, lost_commits(workspace.root))
+    count = len(found.moved) + len(found.dropped)
+    return f", {count} of them read from files and commits: `memcli space split` moves these" if count else ""

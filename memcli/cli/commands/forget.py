@@ -42,7 +42,7 @@ def command(session: Session, options: ForgetOptions) -> None:
 
 
 def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, now: bool, yes: bool) -> None:
-    from memcli.app.edit import erase_trashed, find_named, find_trashed, purge
+    from memcli.app.purge import erase_trashed, find_named, find_trashed, purge
 
     try:
         named = find_named(workspace, refs, recursive)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from memcli.app.repo import over_repo
 from memcli.cli.hook_run import run_hook
 from memcli.cli.options import REQUIRED, Options, argument, flag
 from memcli.cli.verb import Group, Session
@@ -33,7 +34,8 @@ class InstallOptions(Options):
 def install(session: Session, options: InstallOptions) -> int:
     """Install git hooks; without names, all except pre-push.
 
-    post-commit, post-merge, post-checkout and post-rewrite ingest new commits in the background. prepare-commit-msg adds
+    post-commit, post-merge, post-checkout and post-rewrite ingest new commits into the space `repo` in the background; in a
+    new clone, `repo` is first built from the history and all files. prepare-commit-msg adds
     decisions about the staged change to the commit message editor, as comments. pre-push warns about secrets in the store.
     The hooks never fail a git command and run quickly. An existing hook is kept and called first.
     Each run adds a line to .memory/local/hooks.log.
@@ -42,8 +44,7 @@ def install(session: Session, options: InstallOptions) -> int:
 
     Example: memcli hook install && memcli hook status
     """
-    from memcli.git.hooks import find_hooks, is_ignored
-    from memcli.git.repository import Repository
+    from memcli.git.hooks import find_hooks
     from memcli.wiring.roots import locate
 
     hooks = find_hooks(os.getcwd())
@@ -51,14 +52,29 @@ def install(session: Session, options: InstallOptions) -> int:
     store = locate(session.options, os.environ)
     if store is None:
         session.output.note("there is no store yet: the hooks do nothing until you run `memcli init`")
-    elif not is_ignored(Repository(os.getcwd()), os.path.join(store, "spaces"), "main.json"):
-        session.output.note(
-            "git tracks the store, so hooks change tracked files after each commit: include them in the next commit, stash them "
-            "before a checkout or rebase, or add .memory/ to .gitignore"
-        )
     if hooks.is_seen and any(what != "unchanged" for what in done.values()):
         session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
-    return _tell(session, hooks.folder, done)
+    code = _tell(session, hooks.folder, done)
+    if store is not None:
+        _build(session)
+    return code
+
+
+def _build(session: Session) -> None:
+    """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
+    from memcli.store.layout import complete_ignore
+    from memcli.wiring.build import is_missing
+
+    try:
+        workspace = over_repo(session.open())
+        complete_ignore(Layout(workspace.root))
+        has_repo = not is_missing(workspace)
+    except MemcliError as error:  # the hooks are installed
+        session.output.note(error.message)
+        return
+    if not has_repo:
+        session.output.note(f"building space {workspace.space!r} from the history and the files in the background")
+        run_hook(session, "post-checkout", (), detached=False)
 
 
 class UninstallOptions(Options):
@@ -117,7 +133,7 @@ def retry(session: Session) -> int:
     """
     from memcli.wiring.hooks import retry as ingest_again
 
-    workspace = session.open()
+    workspace = over_repo(session.open())
     log = HookLog(Layout(workspace.root), workspace.space)
     count = len(log.skipped())
     done, lost = ingest_again(workspace, log)
@@ -136,7 +152,7 @@ def _log(session: Session) -> HookLog | None:
     """The hook log of the store, if there is one."""
 
     try:
-        workspace = session.open()
+        workspace = over_repo(session.open())
     except NotFoundError:
         return None
     return HookLog(Layout(workspace.root), workspace.space)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from memcli.app.ingest import Ingested, ingest, retire_missing
+from memcli.app.repo import over_repo, sync_behind
 from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
@@ -34,13 +35,17 @@ class IngestOptions(Options):
 def command(session: Session, options: IngestOptions) -> int:
     """Ingest files by section and definition, or commits by file.
 
+    The memories go to the space `repo`, which git ignores and which can be rebuilt, unless --space names another.
+
     Each memory is anchored to its lines, so that recall can tell when the file has changed. Ingesting a file again updates
-    its memories and deactivates those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
+    its memories and removes those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
     generated or huge files, are skipped and counted. Ingesting the same content again changes nothing.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
-    with to_ingest(session, dry_run=options.dry_run) as workspace:
+    propose = options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
+    with to_ingest(session, dry_run=options.dry_run) as opened:
+        workspace = opened if propose else over_repo(opened)  # what is accepted is told
         source = source_of(
             workspace,
             options.files or [],
@@ -49,9 +54,7 @@ def command(session: Session, options: IngestOptions) -> int:
             is_staged=options.staged,
             from_stdin=options.stdin0,
         )
-        code = ingest_source(
-            session, workspace, source, options.dry_run, options.propose or bool(os.environ.get("MEMCLI_PROPOSE"))
-        )
+        code = ingest_source(session, workspace, source, options.dry_run, propose)
     if code:
         return code
     return 0
@@ -105,6 +108,7 @@ def source_of(
 def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
     from memcli.ingest.files import FileSource
+    from memcli.wiring.sources import lost_commits
 
     bar = ProgressBar("ingesting", session.output.quiet)
     counted = source if bar.is_shown and isinstance(source, _Counted) else None
@@ -115,6 +119,8 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
         )  # the last one that was begun may have more to come
         if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
             done.retired += retire_missing(workspace, source.misses)
+        if not dry_run and not propose:
+            done.retired += sync_behind(workspace, lost_commits(workspace.root))
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))

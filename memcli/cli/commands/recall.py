@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option, under_option
@@ -97,6 +98,8 @@ def command(session: Session, options: RecallOptions) -> int:
     if edits is None and options.topics is None and (topic is not None or not options.kind):
         topic = _asked(topic, may_be_empty=bool(options.kind))
     workspace = session.open(backend=options.backend, rev=options.rev)
+    if options.rev is None and name != "json" and sys.stderr.isatty():
+        _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)
     spaces = workspace.store.spaces() if options.all_spaces else None
     with_global = not options.no_global
@@ -110,6 +113,23 @@ def command(session: Session, options: RecallOptions) -> int:
     bundle = next(iter(recall(workspace, asked, spaces=spaces, with_global=with_global, render=render)))
     session.output.write(render(bundle))
     return NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+
+
+def _note_missing(session: Session, workspace: Workspace) -> None:
+    """Says how to build the space for what is read from the repository, if this clone has none."""
+    from memcli.app.repo import over_repo
+    from memcli.store.layout import find_work_tree
+
+    over = over_repo(workspace)
+    if over.is_space_named or over.has_space(over.space):
+        return
+    from memcli.wiring.build import is_missing
+
+    if find_work_tree(os.path.dirname(workspace.root), os.path.expanduser("~")) and is_missing(over):
+        session.output.note(
+            f"files and commits are not searched: `memcli ingest --git HEAD && memcli ingest .` builds space {over.space!r}, "
+            "`memcli hook install` also keeps it up to date"
+        )
 
 
 def _query(session: Session, options: RecallOptions, now: str) -> Query:

@@ -167,10 +167,10 @@ def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
 
 
 def _embed(workspace: Workspace, name: str) -> None:
-    from memcli.app.space import embed_space
+    from memcli.app.space import embed_spaces
 
     try:
-        embed_space(workspace)
+        embed_spaces(workspace)
     except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
         raise StoreError(
             f"stored memory {name}, but could not compute its vectors: {error}", "the next recall tries again"

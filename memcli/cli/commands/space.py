@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, split_pairs
-from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
 from memcli.cli.verb import Group, Session, verb
 from memcli.errors import ProviderError, UsageError
+from memcli.store.layout import FOLDER
 
 command = Group("space", "Create, list, configure and delete spaces.")
 
@@ -104,7 +105,7 @@ def policy(session: Session, options: PolicyOptions) -> None:
     workspace = session.open()
     name = name or workspace.space
     before, after = set_policy(workspace, name, fields, whole=options.file is not None)
-    if after.is_private and not before.is_private:
+    if before.is_tracked and not after.is_tracked:
         session.output.note(f"if git tracks it already, run `git rm --cached .memory/spaces/{name}.json`")
     data = policy_to_json(after)
     session.output.answer(data, encode(data).decode())
@@ -125,6 +126,42 @@ def delete(session: Session, options: DeleteOptions) -> None:
     session.output.confirm({"space": options.name, "deleted": gone}, f"deleted space {options.name} ({gone} memories)")
 
 
+class SplitOptions(Options):
+    """What `memcli space split` takes."""
+
+    dry_run: bool = dry_run_option()
+
+
+@command.verb(SplitOptions)
+def split(session: Session, options: SplitOptions) -> None:
+    """Move what was read from files and commits from `main` to the space `repo`, which git ignores.
+
+    Older versions stored both in `main`. What somebody changed, pinned or linked stays there. `memcli restore` undoes it.
+
+    Example: memcli space split --dry-run
+    """
+    from memcli.app.split import plan
+    from memcli.app.split import split as split_spaces
+    from memcli.wiring.sources import lost_commits
+
+    workspace = session.open()
+    find_lost = lost_commits(workspace.root)
+    done = plan(workspace, find_lost) if options.dry_run else split_spaces(workspace, find_lost)
+    data = {
+        "moved": [memory.path for memory in done.moved],
+        "dropped": [memory.path for memory in done.dropped],
+        "kept": done.kept,
+        "run": done.run,
+        "dry_run": options.dry_run,
+    }
+    verb = "would move" if options.dry_run else "moved"
+    dropped = f", dropped {len(done.dropped)} that files and commits no longer have" if done.dropped else ""
+    kept = f"; {done.kept} that somebody changed, pinned or linked stay" if done.kept else ""
+    session.output.confirm(data, f"{verb} {len(done.moved)} memories from {workspace.main} to repo{dropped}{kept}")
+    if done.run:
+        session.output.note(f"commit {FOLDER} now; `memcli restore --run {done.run}` undoes it")
+
+
 index = Group("index", "Show or rebuild the cache. It can be deleted at any time.")
 
 
@@ -134,7 +171,8 @@ def rebuild(session: Session) -> None:
     from memcli.app.space import index_status
 
     workspace = session.open()
-    workspace.index.rebuild(workspace.space)
+    for name in workspace.asked_spaces:
+        workspace.index.rebuild(name)
     data = index_status(workspace)
     session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
 
@@ -148,11 +186,11 @@ def embed(session: Session) -> None:
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
-    from memcli.app.space import embed_space, index_status
+    from memcli.app.space import embed_spaces, index_status
 
     session.progress.has_lines = True
     workspace = session.open()
-    if not embed_space(workspace):
+    if not embed_spaces(workspace):
         raise ProviderError(
             "no embedder: no vectors were computed", "set MEMCLI_EMBEDDER=onnx to use the built-in model"
         )

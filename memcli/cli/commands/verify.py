@@ -31,14 +31,14 @@ class VerifyOptions(Options):
 
 @verb(VerifyOptions)
 def command(session: Session, options: VerifyOptions) -> int:
-    """Check the code that memories are anchored to, in all spaces or in --space.
+    """Check the code that memories are anchored to, in all spaces that git tracks or in --space.
 
     Lists anchors that moved, are stale (the code changed) or gone. Exits with 6 if the memory of a stale or gone anchor is a
     decision, constraint, negative or procedure.
 
     Example: memcli verify --changed origin/main
     """
-    from memcli.app.verify import open_code, verify
+    from memcli.app.verify import open_code, tracked_spaces, verify
     from memcli.app.verify import reanchor as accept
 
     workspace = session.open()
@@ -48,8 +48,9 @@ def command(session: Session, options: VerifyOptions) -> int:
     def is_named(file: str) -> bool:
         return not places or any(_is_in(file, place) for place in places)
 
-    spaces = [session.options["space"]] if session.options["space"] else workspace.store.spaces()
-    findings = verify(workspace, code, [space for space in spaces if space], is_named, options.changed)
+    named = session.options["space"]
+    spaces = [named] if named else tracked_spaces(workspace)
+    findings = verify(workspace, code, spaces, is_named, options.changed)
     for place, path in zip(places, options.paths or (), strict=True):
         is_known = os.path.lexists(path) or any(_is_in(finding.file, place) for finding in findings)
         if not is_known and options.changed is None:  # else it may be anchored to, and not have changed

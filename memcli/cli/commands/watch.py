@@ -10,6 +10,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from memcli.app.ingest import Ingested
+from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
@@ -73,8 +74,9 @@ class WatchOptions(Options):
 def command(session: Session, options: WatchOptions) -> None:
     """Ingest files and commits as they change, until Ctrl-C.
 
-    The first run records the work tree as a baseline; later runs first ingest what changed in between. Files matched by
-    .gitignore, and .memory itself, are ignored. The index is kept up to date.
+    The memories go to the space `repo` unless --space names another. In a new clone, `repo` is first built from the history
+    and all files; otherwise the first run records the work tree as a baseline. Later runs first ingest what changed in
+    between. Files matched by .gitignore, and .memory itself, are ignored. The index is kept up to date.
 
     Example: memcli watch docs --glob '*.md'
     """
@@ -98,14 +100,14 @@ def _watch(session: Session, options: WatchRequest) -> None:
     from memcli.record import replace
 
     with stoppable() as stop:
-        workspace = session.open(create=True)
+        workspace = over_repo(session.open(create=True))
         while _run(session, workspace, options, stop):
             session.output.note(f"the store was removed or replaced: waiting for {workspace.root}")
             while not os.path.isdir(workspace.root):
                 if stop.wait(1):
                     return
             options = replace(options, all_is_new=True)
-            workspace = session.open()
+            workspace = over_repo(session.open())
 
 
 def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:
@@ -123,7 +125,7 @@ def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Ev
 def _show_status(session: Session) -> None:
     from memcli.wiring.watch import watch_status
 
-    status = watch_status(session.open())
+    status = watch_status(over_repo(session.open()))
     lines = [f"running, process {status['pid']}, since {status['since']}" if status["running"] else "not running"]
     lines.append(f"{status['files']} files watched, into space {status['space']}")
     if status["last_commit"]:

@@ -1,0 +1,152 @@
+"""Purge: delete memories that the caller names. Their policy has no say in it: a leaked secret must go at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from memcli.app.edit import named
+from memcli.app.repo import COPIED
+from memcli.app.workspace import Workspace
+from memcli.codec.space import memory_digest
+from memcli.errors import NotFoundError
+from memcli.model.memory import Memory, telling_line
+from memcli.model.references import made_current, removal
+from memcli.model.removal import Run
+from memcli.model.space import Change, Touched, is_named
+from memcli.ports import Shelf
+from memcli.record import Record, replace
+from memcli.settings import REPO
+
+
+class Purged(Record):
+    """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
+    the texts, where they were to be erased."""
+
+    memories: tuple[Memory, ...]
+    current: tuple[Memory, ...] = ()
+    quotes: tuple[str, ...] = ()
+
+
+def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
+    """The memories that a purge of `refs` would delete. Raises NotFoundError."""
+    return [memory for _, memories in _located(workspace, refs, recursive) for memory in memories]
+
+
+def _located(workspace: Workspace, refs: Sequence[str], recursive: bool) -> list[tuple[str, list[Memory]]]:
+    """The memories that `refs` name, each in the first of the spaces to read that has it. Raises NotFoundError."""
+    shelves = [_read(workspace, name) for name in workspace.asked_spaces]
+    found: dict[str, dict[str, Memory]] = {}
+    for ref in refs:
+        *others, last = shelves
+        for shelf in others:
+            with suppress(NotFoundError):
+                memories = named(shelf, [ref], recursive)
+                break
+        else:
+            shelf, memories = last, named(last, [ref], recursive)
+        found.setdefault(shelf.header.name, {}).update((memory.id, memory) for memory in memories)
+    return [(space, list(memories.values())) for space, memories in found.items()]
+
+
+def _read(workspace: Workspace, space: str) -> Shelf:
+    from memcli.codec.space import encode_space
+    from memcli.codec.splice import SpliceShelf
+
+    snapshot = workspace.store.open(space)
+    try:
+        return SpliceShelf(encode_space(snapshot.load()), space)
+    finally:
+        snapshot.close()
+
+
+def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The memories in the trash that `refs` name, by id or path."""
+    return [memory for _, memories in _trashed(workspace, refs) for memory in memories]
+
+
+def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
+    erased: list[Memory] = []
+    for run, memories in _trashed(workspace, refs):
+        ids = {memory.id for memory in memories}
+        workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
+        workspace.trash.drop(run, ids)
+        touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
+        workspace.audit.record(workspace.space, "erase", touched)
+        _purge_derived(workspace, workspace.space, memories, is_erased=True)
+        erased += memories
+    return erased
+
+
+def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False) -> Purged:
+    """Deletes the memories that `refs` name, and every reference to them.
+
+    With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
+    grants no grace, no byte of the texts is left in the space, trash, caches and logs.
+    Raises NotFoundError; LockedError when a reader holds what is to be erased.
+    """
+    done = Purged(())
+    for space, memories in _located(workspace, refs, recursive):
+        one = _purge(workspace, space, memories, now)
+        done = Purged(
+            (*done.memories, *one.memories),
+            (*done.current, *one.current),
+            tuple(dict.fromkeys([*done.quotes, *one.quotes])),
+        )
+    return done
+
+
+def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bool) -> Purged:
+    is_erased = now or workspace.in_force(workspace.load_policy(space)).grace_days == 0
+    sources = _purge_derived(workspace, space, memories, is_erased)  # first: killed here, it can be done again
+    time = workspace.clock()
+    purged = Purged(())
+
+    def apply(shelf: Shelf) -> Change:
+        nonlocal purged
+        found = [m for memory in memories if (m := shelf.get(memory.id)) is not None]
+        objects = shelf.load().objects
+        change = removal(objects, {memory.id for memory in found}, time)
+        purged = Purged(tuple(found), tuple(made_current(objects, change)))
+        return replace(change, erase=now)
+
+    workspace.store.update(space, apply)
+    if is_erased:
+        with workspace.behind_the_write():
+            return replace(purged, quotes=(*workspace.find_quotes(purged.memories), *sources))
+    return purged
+
+
+def _purge_derived(workspace: Workspace, space: str, memories: Sequence[Memory], is_erased: bool) -> list[str]:
+    """Takes out of the derived space what says the same as one of `memories`, and of what is erased also what quotes it;
+    returns where that was read from."""
+    if space == REPO:
+        return list(dict.fromkeys(map(_source, memories)))
+    if not workspace.load_policy(REPO).is_derived:
+        return []
+    hashes = {digest for memory in memories for digest in (memory.hash, memory.metadata.get(COPIED)) if digest}
+    lines = [line for memory in memories if is_erased and (line := telling_line(memory.raw))]
+    sources: dict[str, None] = {}
+
+    def apply(shelf: Shelf) -> Change:
+        objects = shelf.load().objects
+        gone = [m for m in objects if m.hash in hashes or any(line in m.raw for line in lines)]
+        sources.update((_source(memory), None) for memory in gone)
+        return replace(removal(objects, {memory.id for memory in gone}, workspace.clock()), erase=is_erased)
+
+    workspace.store.update(REPO, apply)
+    return list(sources)
+
+
+def _source(memory: Memory) -> str:
+    commit = memory.provenance.get("commit") if memory.kind == "diff" else None
+    place = f"commit {str(commit)[:10]}" if commit else f"file {memory.metadata.get('source')}"
+    return f"{place}, which `memcli ingest` reads again"
+
+
+def _trashed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Run, list[Memory]]]:
+    """The runs that removed what `refs` name, by id or path, each with those memories."""
+    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
+    found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
+    return [(run, memories) for run, memories in found if memories]

@@ -1,0 +1,70 @@
+"""Builds the space for what is read from the repository where a clone has none: commits, newest first, then files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memcli.app.ingest import Ingested, ingest
+from memcli.app.workspace import Workspace
+from memcli.git.repository import Repository
+from memcli.model.shapes import OBSERVED
+from memcli.settings import REPO
+from memcli.store.build_state import Build, BuildState
+from memcli.store.layout import Layout
+
+STEP = 200
+"""How many commits are ingested before that is noted."""
+
+
+def is_missing(workspace: Workspace) -> bool:
+    """Whether the space is to be made here: what was told is there, and nothing that was read."""
+    if workspace.space != REPO or workspace.is_space_named or workspace.has_space(REPO):
+        return False
+    return workspace.has_space(workspace.main) and not holds_read(workspace)
+
+
+def holds_read(workspace: Workspace) -> bool:
+    """Whether `main` has memories that were read from files or commits, as older versions of memcli put them there."""
+    mark = f'"source": "{OBSERVED}"'.encode()
+    snapshot = workspace.store.open(workspace.main)
+    try:
+        return any(mark in data for data, _ in snapshot.records())
+    finally:
+        snapshot.close()
+
+
+def begin(workspace: Workspace, head: str) -> Build | None:
+    """The build of the space that is to begin now, or to go on; None where it is built."""
+    state = BuildState(Layout(workspace.root), workspace.space)
+    if is_missing(workspace):
+        build = Build(head)
+        state.save(build)
+        return build
+    return state.load() if workspace.has_space(workspace.space) else None
+
+
+def build_commits(
+    workspace: Workspace, repository: Repository, build: Build, is_stopped: Callable[[], bool] = lambda: False
+) -> Ingested:
+    """Ingests the commits that are still to come, newest first. Raises MemcliError."""
+    from memcli.ingest.commits import CommitSource
+
+    state = BuildState(Layout(workspace.root), workspace.space)
+    done = Ingested()
+    if not build.head or not repository.has_commit(build.head):
+        return done
+    total = repository.count(build.head)
+    while build.done < total and not is_stopped():
+        done.merge(ingest(workspace, CommitSource(repository.root, build.head, build.done, STEP)))
+        build = Build(build.head, min(total, build.done + STEP))
+        state.save(build)
+    return done
+
+
+def build_files(workspace: Workspace, root: str) -> Ingested:
+    """Ingests the files of the work tree, which ends the build. Raises MemcliError."""
+    from memcli.ingest.files import FileSource
+
+    done = ingest(workspace, FileSource([root], root))
+    BuildState(Layout(workspace.root), workspace.space).clear()
+    return done

@@ -1,0 +1,48 @@
+"""The policies of a store: a derived space has that of the space for what is told."""
+
+from __future__ import annotations
+
+from memcli.model.space import Change, Policy
+from memcli.policy.draft import Draft
+from memcli.policy.fields import in_force
+from memcli.ports import Shelf
+from memcli.record import replace
+from memcli.store.layout import Layout
+from memcli.store.snapshot import FileSnapshot
+from memcli.store.trust import FileTrust
+
+
+class Policies:
+    """The policies of the store at `layout`, whose derived spaces have that of `main`."""
+
+    def __init__(self, layout: Layout, main: str, trust: FileTrust) -> None:
+        self._layout = layout
+        self._main = main
+        self._trust = trust
+        self._known = "", Policy()
+
+    def in_force(self, policy: Policy) -> Policy:
+        """What of the policy of a space holds here. Raises CorruptError, StoreError."""
+        return in_force(self._whole(policy), self._trust.is_accepted)
+
+    def over(self, shelf: Shelf) -> Shelf:
+        """The shelf under the whole policy of its space."""
+        policy = shelf.header.policy
+        if not policy.is_derived:
+            return shelf
+        draft = Draft(shelf)
+        draft.take(Change(header=replace(shelf.header, policy=self._whole(policy))))
+        return draft
+
+    def _whole(self, policy: Policy) -> Policy:
+        return policy.derived_from(self._load_main()) if policy.is_derived else policy
+
+    def _load_main(self) -> Policy:
+        """The policy of `main`, read once for each version of the space."""
+        snapshot = FileSnapshot(self._main, self._layout.space(self._main))
+        try:
+            if snapshot.fingerprint != self._known[0]:
+                self._known = snapshot.fingerprint, snapshot.header().policy
+            return self._known[1]
+        finally:
+            snapshot.close()

@@ -1,0 +1,355 @@
+"""The space for what was told and the one for what was read: who writes and reads which, and what goes from one to the
+other."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memcli.model.space import Policy
+from memcli.record import as_dict
+from tests.cli.test_ingest import commit, git
+from tests.conftest import Run
+
+GUIDE = "# Guide\n\nRun the rollback script on the staging host after a bad deploy.\n"
+SECRET_TEXT = "The old gateway answers to blue-heron and must stay up."
+
+
+@pytest.fixture
+def repository(tmp_path: Path, run: Run) -> Path:
+    """A work tree with one file, of which one memory was told, and one read."""
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "guide.md").write_text(GUIDE)
+    assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
+    assert run("ingest", "guide.md").code == 0
+    return tmp_path
+
+
+def objects(folder: Path, space: str) -> dict[str, dict[str, Any]]:
+    """The stored memories of a space by path."""
+    file = folder / ".memory" / "spaces" / f"{space}.json"
+    return {o["path"]: o for o in json.loads(file.read_text())["objects"]} if file.exists() else {}
+
+
+def listed(run: Run, *options: str) -> dict[str, str]:
+    """The spaces of the listed memories by path."""
+    return {m["path"]: m.get("space", "main") for m in json.loads(run("list", "--json", *options).out)}
+
+
+def test_what_is_read_goes_to_repo_and_what_is_told_to_main(run: Run, repository: Path) -> None:
+    assert set(objects(repository, "main")) == {"db/choice"}
+    assert set(objects(repository, "repo")) == {"guide.md"}
+    file = json.loads((repository / ".memory" / "spaces" / "repo.json").read_text())
+    assert file["policy"] == {"visibility": "derived"}
+    assert "spaces/repo.json" in (repository / ".memory" / ".gitignore").read_text().splitlines()
+
+
+def test_a_named_space_takes_what_is_read(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (repository / "other.md").write_text("# Other\n\nAnother text, which is long enough to be kept.\n")
+    assert run("ingest", "other.md", "-s", "main").code == 0
+    assert set(objects(repository, "main")) == {"db/choice", "other.md"}
+    monkeypatch.setenv("MEMCLI_SPACE", "team")
+    assert run("ingest", "other.md").code == 0
+    assert set(objects(repository, "team")) == {"other.md"}
+
+
+def test_a_space_of_the_configuration_stands_for_main(run: Run, repository: Path) -> None:
+    (repository / ".memory" / "config.toml").write_text('space = "team"\n')
+    assert run("remember", "We use trunk-based development.", "--path", "git/flow").code == 0
+    assert set(objects(repository, "team")) == {"git/flow"}
+    assert set(listed(run)) == {"git/flow", "guide.md"}
+    (repository / ".memory" / "config.toml").write_text('space = "repo"\n')
+    assert "ignored" in run("list").err
+    assert set(listed(run)) == {"db/choice", "guide.md"}
+
+
+@pytest.mark.parametrize("space", ["main", "repo"])
+def test_readers_ask_both_or_the_named_one(run: Run, repository: Path, space: str) -> None:
+    path = {"main": "db/choice", "repo": "guide.md"}[space]
+    assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
+    assert list(listed(run, "-s", space)) == [path]
+    assert json.loads(run("stats", "--json").out)["spaces"] == {"main": 1, "repo": 1}
+    for verb in ("recall", "search"):
+        for question, of in (("PostgreSQL", "main"), ("rollback script", "repo")):
+            here = {"main": "db/choice", "repo": "guide.md"}[of]
+            assert here in run(verb, question, "--json").out
+            assert (here in run(verb, question, "--json", "-s", space).out) == (of == space)
+    assert json.loads(run("get", path, "--json").out)["metadata"]["space"] == space
+
+
+def test_an_entry_says_its_space(run: Run, repository: Path) -> None:
+    sections = json.loads(run("recall", "rollback script", "--json").out)["sections"]
+    assert {s["path"]: s.get("space") for s in sections}["guide.md"] == "repo"
+    found = json.loads(run("search", "rollback script", "--json").out)
+    assert {m["path"]: m.get("space") for m in found}["guide.md"] == "repo"
+
+
+def test_main_wins_where_both_have_a_path(run: Run, repository: Path) -> None:
+    assert run("remember", "Ask Ann before a rollback.", "--path", "guide.md").code == 0
+    assert json.loads(run("get", "guide.md", "--json").out)["raw"] == "Ask Ann before a rollback."
+    assert "rollback script" in json.loads(run("get", "guide.md", "--json", "-s", "repo").out)["raw"]
+    assert run("edit", "guide.md", "--text", "Ask Bob before a rollback.").code == 0
+    assert objects(repository, "main")["guide.md"]["raw"] == "Ask Bob before a rollback."
+    assert "Ask Ann" not in run("tree").out
+    assert "Ask Bob" in run("tree").out
+
+
+def test_guard_asks_both(run: Run, repository: Path) -> None:
+    (repository / "never.md").write_text("# Never\n\nNever call eval_untrusted on input.\n")
+    run("ingest", "never.md", "-s", "repo")
+    name = objects(repository, "repo")["never.md"]["id"]
+    run("edit", name, "--set", 'triggers=["eval_untrusted"]', "--set", "kind=negative")
+    git(repository, "add", "guide.md")
+    (repository / "x.py").write_text("eval_untrusted(1)\n")
+    git(repository, "add", "x.py")
+    assert "x.py:1" in run("guard").out
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        ("pin", "guide.md"),
+        ("tag", "guide.md", "--add", "ops"),
+        ("edit", "guide.md", "--text", "Roll back with the script, and tell Ann."),
+        ("forget", "guide.md"),
+        ("edit", "db/choice", "--set", 'links=[{"to": "guide.md", "relation": "relates_to"}]'),
+        ("remember", "The script needs the VPN.", "--path", "ops/vpn", "--link", "depends_on:guide.md"),
+        ("remember", "Roll back by hand.", "--supersedes", "guide.md"),
+    ],
+)
+def test_what_is_done_to_a_read_memory_is_done_to_a_copy(run: Run, repository: Path, act: tuple[str, ...]) -> None:
+    before = objects(repository, "repo")["guide.md"]
+    done = run(*act)
+    assert done.code == 0
+    assert "copied guide.md into space 'main'" in done.err
+    copy = next(o for o in objects(repository, "main").values() if o["metadata"].get("copied_hash"))
+    assert copy["metadata"]["copied_hash"] == before["metadata"]["hash"]
+    assert copy["metadata"]["space"] == "main"
+    assert objects(repository, "repo")["guide.md"]["superseded_by"] == copy["id"]
+    assert "repo" not in listed(run).values()  # shown once, or not at all
+    assert run("fsck").code == 0
+    links = {link["to"] for o in objects(repository, "main").values() for link in o.get("links", ())}
+    assert links <= {o["id"] for o in objects(repository, "main").values()}
+    (repository / ".memory" / "spaces" / "repo.json").unlink()  # a clone
+    assert run("fsck").code == 0
+    assert run("ingest", "guide.md").code == 0
+    assert "repo" not in listed(run).values()
+    # The source says something else: that is shown beside the copy.
+    (repository / "guide.md").write_text(GUIDE.replace("staging", "production"))
+    assert run("ingest", "guide.md").code == 0
+    assert "repo" in listed(run).values()
+
+
+def test_an_id_of_the_read_memory_leads_to_its_copy(run: Run, repository: Path) -> None:
+    name = objects(repository, "repo")["guide.md"]["id"]
+    run("pin", name)
+    done = run("tag", name, "--add", "ops")
+    assert (done.code, done.err) == (0, "")
+    assert [o["tags"] for o in objects(repository, "main").values() if o.get("pinned")] == [["guide", "ops"]]
+    assert len(objects(repository, "main")) == 2
+
+
+def test_a_copy_that_a_checkout_takes_away_gives_the_read_one_back(run: Run, repository: Path) -> None:
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "begin")
+    run("pin", "guide.md")
+    git(repository, "checkout", "-q", "--", ".memory/spaces/main.json")
+    run("ingest", "guide.md")
+    assert listed(run) == {"db/choice": "main", "guide.md": "repo"}
+
+
+def test_a_named_tracked_space_is_not_left(run: Run, repository: Path) -> None:
+    assert run("pin", "guide.md", "-s", "main").code == 3
+    assert run("pin", "guide.md", "-s", "repo").code == 0
+    assert objects(repository, "main")["guide.md"]["pinned"]
+    nowhere = run("pin", "nowhere")
+    assert nowhere.code == 3
+    assert "'main' and 'repo'" in nowhere.err
+    assert run("remember", "Told.", "-s", "repo").code == 5
+
+
+def test_what_its_file_no_longer_has_is_removed(run: Run, repository: Path) -> None:
+    parts = "".join(
+        f"## Part {n}\n\nThe text of part {n} is about topic {n}. {'It goes on. ' * 60}\n\n" for n in range(3)
+    )
+    (repository / "guide.md").write_text(f"# Guide\n\n{parts}")
+    run("ingest", "guide.md")
+    before = set(objects(repository, "repo"))
+    assert len(before) > 2
+    (repository / "guide.md").write_text("# Guide\n\nShort again, but still worth a memory.\n")
+    assert "retired" in run("ingest", "guide.md").out
+    assert len(objects(repository, "repo")) < len(before)
+    assert all(o.get("active", True) for o in objects(repository, "repo").values())
+    (repository / "guide.md").unlink()
+    assert run("ingest", "--stdin0", stdin="guide.md\0").code == 0
+    assert objects(repository, "repo") == {}
+    assert not (repository / ".memory" / "local" / "trash").exists()
+
+
+def test_the_policy_of_main_holds(run: Run, repository: Path) -> None:
+    pattern = {"patterns": [{"name": "host", "regex": "staging"}]}
+    run("space", "policy", "main", "--set", f"pii_redaction={json.dumps(pattern)}", "--set", "review=true")
+    assert "staging" not in run("get", "guide.md").out
+    (repository / "other.md").write_text("# Other\n\nThe staging host has four cores and runs the tests.\n")
+    done = run("ingest", "other.md")
+    assert "1 created" in done.out
+    assert "staging" not in (repository / ".memory" / "spaces" / "repo.json").read_text().partition("other.md")[2]
+    assert run("inbox", "--json").out.strip() == "[]"
+
+
+def test_the_policy_of_main_holds_for_what_is_read_first(run: Run, tmp_path: Path) -> None:
+    pattern = {"patterns": [{"name": "host", "regex": "staging"}]}
+    run("space", "create", "main")
+    run("space", "policy", "main", "--set", f"pii_redaction={json.dumps(pattern)}")
+    (tmp_path / "guide.md").write_text(GUIDE)
+    run("ingest", "guide.md")
+    assert "rollback" in (tmp_path / ".memory" / "spaces" / "repo.json").read_text()
+    assert "staging" not in (tmp_path / ".memory" / "spaces" / "repo.json").read_text()
+
+
+def test_the_whole_policy_of_a_derived_space() -> None:
+    main = Policy(grace_days=3, review=True, max_objects=7, visibility="private")
+    own = Policy(visibility="derived", max_objects=9)
+    assert as_dict(own.derived_from(main)) == as_dict(Policy(grace_days=3, max_objects=9, visibility="derived"))
+
+
+def test_what_is_erased_is_erased_in_the_derived_space_too(run: Run, repository: Path) -> None:
+    commit(repository, "gateway.md", f"# Gateway\n\n{SECRET_TEXT}\n", "Describe the gateway")
+    run("remember", SECRET_TEXT, "--path", "ops/gateway")
+    run("ingest", "gateway.md")
+    run("ingest", "--git", "HEAD^!")
+    run("recall", "gateway")
+    done = run("forget", "ops/gateway", "--purge", "--now", "--yes", "--json")
+    assert done.code == 0
+    left = [p for p in (repository / ".memory").rglob("*") if p.is_file() and b"blue-heron" in p.read_bytes()]
+    assert left == []
+    quotes = json.loads(done.out)["quoted_in"]
+    assert any("gateway.md" in quote for quote in quotes)
+    assert any("commit" in quote for quote in quotes)
+
+
+def test_a_purge_of_a_copy_takes_the_read_one_along(run: Run, repository: Path) -> None:
+    run("pin", "guide.md")
+    assert run("forget", "guide.md", "--purge", "--yes").code == 0
+    assert "guide.md" not in listed(run, "--all")
+    assert run("ingest", "guide.md").code == 0
+    assert run("forget", "guide.md", "--purge", "--yes").code == 0
+    assert objects(repository, "repo") == {}
+
+
+def test_readers_of_tracked_spaces_leave_it_out(run: Run, repository: Path) -> None:
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "begin")
+    (repository / "guide.md").write_text(GUIDE.replace("bad", "very bad"))
+    run("ingest", "guide.md")
+    assert run("diff", "--json").out.strip() == "[]"
+    assert json.loads(run("verify", "--json").out)["anchors"] == 0
+    assert json.loads(run("verify", "--json", "-s", "repo").out)["anchors"] == 1
+    assert [m["path"] for m in json.loads(run("list", "--json", "--rev", "HEAD").out)] == ["db/choice"]
+
+
+def old_store(run: Run, folder: Path) -> None:
+    """What an older version would have left: all in `main`."""
+    (folder / ".git" / "info" / "exclude").write_text(".memory\n")
+    commit(folder, "lib.py", "def retry():\n    return 3\n", "Retry three times")
+    run("ingest", "guide.md", "lib.py", "-s", "main")
+    run("ingest", "--git", "HEAD^!", "-s", "main")
+    (folder / ".memory" / "spaces" / "repo.json").unlink()
+
+
+def test_a_store_with_both_in_main_is_split(run: Run, repository: Path) -> None:
+    old_store(run, repository)
+    run("tag", "lib.py", "--add", "net")
+    run("remember", "Retries are capped.", "--path", "net/retries", "--link", "relates_to:lib.py")
+    before = (repository / ".memory" / "spaces" / "main.json").read_bytes()
+    assert "memcli space split" in run("doctor").out
+    planned = json.loads(run("space", "split", "--dry-run", "--json").out)
+    assert (repository / ".memory" / "spaces" / "main.json").read_bytes() == before
+    assert not (repository / ".memory" / "spaces" / "repo.json").exists()
+    done = json.loads(run("space", "split", "--json").out)
+    assert done["moved"] == planned["moved"]
+    assert set(objects(repository, "main")) == {"db/choice", "lib.py", "net/retries"}
+    assert set(objects(repository, "repo")) == set(done["moved"])
+    assert run("fsck").code == 0
+    assert "memcli space split" not in run("doctor").out
+    again = json.loads(run("space", "split", "--json").out)
+    assert (again["moved"], again["run"]) == ([], "")
+    shown = listed(run)
+    ids = {path: o["id"] for path, o in objects(repository, "repo").items()}
+    run("ingest", "guide.md")  # reads what is there already
+    run("ingest", "--git", "HEAD^!")
+    assert {path: o["id"] for path, o in objects(repository, "repo").items()} == ids
+    assert run("restore", "--run", done["run"]).code == 0
+    assert set(objects(repository, "main")) == {"db/choice", "lib.py", "net/retries", *done["moved"]}
+    assert listed(run).keys() == shown.keys()
+    assert set(listed(run).values()) == {"main"}
+
+
+def test_a_split_leaves_out_what_git_no_longer_has_and_keeps_what_was_forgotten(run: Run, repository: Path) -> None:
+    old_store(run, repository)
+    git(repository, "switch", "-q", "-c", "gone")
+    commit(repository, "lib.py", "def retry():\n    return 9\n", "Retry nine times")
+    run("ingest", "--git", "HEAD^!", "-s", "main")
+    lost = next(p for p, o in objects(repository, "main").items() if o["metadata"].get("subject") == "Retry nine times")
+    git(repository, "switch", "-q", "main")
+    git(repository, "branch", "-q", "-D", "gone")
+    run("forget", "guide.md", "-s", "main")
+    file = repository / ".memory" / "spaces" / "main.json"
+    tree = json.loads(file.read_text())
+    next(o for o in tree["objects"] if o["path"] == lost)["active"] = False  # as after a rebase
+    file.write_text(json.dumps(tree))
+    (repository / ".memory" / "audit" / "main.jsonl").unlink()  # somebody else did
+    done = json.loads(run("space", "split", "--json").out)
+    assert done["dropped"] == [lost]
+    assert set(objects(repository, "main")) == {"db/choice", "guide.md"}
+
+
+class Terminal:
+    """Standard error, which says that it is a terminal."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self.write = write
+
+    def isatty(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        pass
+
+
+def test_recall_says_on_a_terminal_how_to_build_the_space(
+    run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", Terminal(said.append))
+        run("recall", "PostgreSQL")
+        assert said == []
+        os.unlink(repository / ".memory" / "spaces" / "repo.json")
+        run("recall", "PostgreSQL", "--json")
+        run("recall", "PostgreSQL", "-q")
+        run("recall", "PostgreSQL", "-s", "main")
+        assert said == []
+        run("recall", "PostgreSQL")
+        assert len(said) == 1
+        assert "memcli ingest --git HEAD && memcli ingest ." in said[0]
+    assert run("recall", "PostgreSQL").err == ""
+
+
+def test_watch_builds_a_missing_space(run: Run, repository: Path) -> None:
+    commit(repository, "lib.py", "def retry():\n    return 3\n", "Retry three times")
+    os.unlink(repository / ".memory" / "spaces" / "repo.json")
+    assert run("watch", "--once").code == 0
+    kinds = {o["kind"] for o in objects(repository, "repo").values()}
+    assert "diff" in kinds
+    assert {"guide.md", "lib.py"} <= set(objects(repository, "repo"))
+    (repository / "guide.md").unlink()
+    assert run("watch", "--once").code == 0
+    assert "guide.md" not in objects(repository, "repo")
