@@ -520,12 +520,12 @@ def test_a_hook_that_would_miss_its_name_is_left_alone(place: Repo, capsys: pyte
     place.git("checkout", "-qb", "other")
 
 
-def test_a_store_that_git_sees_is_told_of(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["hook", "install"]) == 0
-    assert "hooks change tracked files" not in capsys.readouterr().err
-    place.write(".gitignore", "")
-    assert main(["hook", "install"]) == 0
-    assert "hooks change tracked files" in capsys.readouterr().err
+def test_the_gitignore_of_an_older_store_is_renewed(place: Repo) -> None:
+    ignore = place.root / ".memory" / ".gitignore"
+    whole = ignore.read_text()
+    ignore.write_text(whole.replace("spaces/repo.json\n", "") + "mine\n")
+    hook("install")
+    assert sorted(ignore.read_text().splitlines()) == sorted([*whole.splitlines(), "mine"])
 
 
 def test_a_commit_that_cannot_be_ingested_does_not_block_the_next(
