@@ -18,12 +18,12 @@ from typing import Any
 from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
-from memcli.model.recall import Query
+from memcli.model.recall import Nearness, Query
 from memcli.ports import Ranker, SpaceView
 from memcli.wiring.workspace import open_workspace
 
 _NOW = "2100-01-01T00:00:00Z"
-_MISSING: list[dict[int, float]] = []
+_MISSING: list[Nearness] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class KeptView:
     def __init__(self, view: SpaceView) -> None:
         self._view = view
         self._lexical: dict[tuple[tuple[str, ...], int], Any] = {}
-        self._dense: dict[str, dict[int, float]] = {}
+        self._dense: dict[str, Nearness] = {}
         self.has_meaning = True
 
     def __getattr__(self, name: str) -> Any:
@@ -83,7 +83,7 @@ class KeptView:
             self._lexical[key] = self._view.lexical(terms, limit)
         return self._lexical[key]
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
         del within
         if not self.has_meaning:
             return None
@@ -124,7 +124,12 @@ def recall(space: Space, limit: int, *options: str) -> list[list[str]]:
     )  # fmt: skip
     bundles = [json.loads(line) for line in out.splitlines()]
     assert len(bundles) == len(space.questions), "one bundle for each question"
-    return [[section["id"] for section in bundle["sections"]] for bundle in bundles]
+    return [[name for section in bundle["sections"] for name in _ids(section)] for bundle in bundles]
+
+
+def _ids(section: Mapping[str, Any]) -> list[str]:
+    """A memory, or all of a commit."""
+    return [section["id"], *(other["id"] for other in section.get("also", ()))]
 
 
 def _remember(root: str, space: Mapping[str, Any]) -> None:

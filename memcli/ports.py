@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memcli.model.changes import Commit
     from memcli.model.failure import Failure
     from memcli.model.memory import Json, Memory
-    from memcli.model.recall import Bundle, Entry, Group, Query, Ranking, Rows, TermStats
+    from memcli.model.recall import Bundle, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
     from memcli.model.removal import Run
     from memcli.model.space import Change, Policy, Receipt, Space, Touched
 
@@ -214,21 +214,20 @@ class SpaceView(Protocol):
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
-        """For each text the cosine of every row with it, by its best chunk.
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
+        """For each text how near it is to every passage that has a vector.
 
-        None when there is no embedder, it fails, too many vectors are still to be made, or it takes longer than
-        `within` seconds.
+        None when there is no embedder, it fails, or it takes longer than `within` seconds.
         """
 
     def embed(self) -> bool:
         """Makes all vectors that are missing, however long that takes; whether they are there now."""
 
-    def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
-        """The pieces of these rows, and of their context snapshots, with their cosine to `text`, nearest first.
+    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        """How often the terms stand in each passage of these rows, in order."""
 
-        Empty when there is no embedder.
-        """
+    def passage_length(self) -> float:
+        """How many terms a passage has in the mean, without its heading."""
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         """These groups (a session, a commit) with all their rows."""

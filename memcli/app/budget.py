@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from memcli.errors import UsageError
-from memcli.model.analysis import count_tokens
-from memcli.model.recall import BUDGET_TOO_SMALL, Bundle, Section
+from memcli.model.recall import BUDGET_TOO_SMALL, PASSAGES, Bundle, Section
+from memcli.model.tokens import count_tokens
 from memcli.policy.budget import Forms, Step, fill, forms
 from memcli.ports import Renderer
 from memcli.record import replace
@@ -65,11 +65,15 @@ def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bo
 
 def _forms(sections: Sequence[Section], measure: Measure, frame: int, is_raw: bool) -> Iterator[Forms]:
     for section in sections:
+        usual, fuller = (
+            [(level, measure((_at(section, level),)) - frame) for level in levels] for levels in forms(section, is_raw)
+        )
+        later = [one for one in (*usual, *fuller) if one[0] == PASSAGES]
         yield Forms(
-            *(
-                [(level, measure((_at(section, level),)) - frame) for level in levels]
-                for levels in forms(section, is_raw)
-            )
+            [one for one in usual if one not in later],
+            [one for one in fuller if one not in later],
+            later,
+            section.rank_of_fuller,
         )
 
 

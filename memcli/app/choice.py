@@ -8,7 +8,7 @@ from memcli.app.topic import Redact
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
-from memcli.policy.excerpt import best_sentence
+from memcli.policy.answer import MOST_MORE, answer_of
 from memcli.ports import CodeReader, Ranker, SpaceView, Trust
 from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
@@ -68,26 +68,27 @@ class Reader:
         while True:
             rest = [hit for hit in hits if id(hit) not in bad]
             chosen = pick(rest)
-            looked = self._read([*chosen, *in_order(rest)[:ahead]])
+            looked = self._read([*chosen, *in_order(rest)[:ahead]], _best_passages(chosen))
             worse = {name for name, section in looked.items() if section.untrusted}
             if not worse or query.include_untrusted:
                 return tuple(self._known[id(hit)] for hit in chosen), len(bad)
             bad |= worse
             ahead = 2 * max(ahead, limit)
 
-    def _read(self, hits: Sequence[Hit]) -> dict[int, Section]:
+    def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
         new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())
-        self._known.update((id(hit), section) for hit, section in zip(new, self._sections(new), strict=True))
+        self._known.update((id(hit), section) for hit, section in zip(new, self._sections(new, best), strict=True))
         return {id(hit): self._known[id(hit)] for hit in hits}
 
-    def _sections(self, hits: Sequence[Hit]) -> Iterator[Section]:
+    def _sections(self, hits: Sequence[Hit], best: Sequence[float]) -> Iterator[Section]:
         memories: dict[int, Memory] = {}
         for place in {id(self._home[id(hit)]): self._home[id(hit)].place for hit in hits}.values():
             own = [hit for hit in hits if self._home[id(hit)].place is place]
             read = place.show(place.view.fetch([hit.entry.row for hit in own]))
             memories.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
         for hit in hits:
-            yield _section(memories[id(hit)], hit, self._home[id(hit)])
+            home = self._home[id(hit)]
+            yield _section(memories[id(hit)], hit, home, _others(hit, home.place.view), best)
 
 
 def order(hits: Sequence[Hit], limit: int) -> list[Hit]:
@@ -105,13 +106,34 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def _section(memory: Memory, hit: Hit, found: Found) -> Section:
+def _best_passages(hits: Sequence[Hit]) -> list[float]:
+    """The score of the best passage of each hit that has any, best first."""
+    return sorted((hit.passages[0][1] for hit in hits if hit.passages), reverse=True)
+
+
+def _others(hit: Hit, view: SpaceView) -> tuple[tuple[str, str], ...]:
+    """The ids and paths of the other files that the commit of a hit changed, those that match first."""
+    if not hit.entry.commit:
+        return ()
+    rows = view.groups([hit.entry.group])[hit.entry.group].rows
+    others = view.entries([row for row in rows if row != hit.entry.row]).values()
+    place = {row: n for n, row in enumerate(hit.also)}
+    ranked = sorted(others, key=lambda entry: (place.get(entry.row, len(place)), entry.path, entry.id))
+    return tuple((entry.id, entry.path) for entry in ranked if entry.commit == hit.entry.commit)
+
+
+def _section(
+    memory: Memory, hit: Hit, found: Found, also: tuple[tuple[str, str], ...], best: Sequence[float]
+) -> Section:
     place = found.place
     reviewed = place.trust.is_reviewed(place.space, memory.id)
     finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
     # An acceptance counts where somebody here has accepted what it came with.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted = frozenset(terms(found.query.topic))
+    # More passages of a memory are worth showing where they answer better than the last memory that is shown.
+    more = [score for _, score in hit.passages[1 : 1 + MOST_MORE] if best and score > best[-1]]
+    answer = answer_of(memory, [n for n, _ in hit.passages], found.query.topic, len(more))
     return Section(
         memory,
         round(hit.score, 4),
@@ -120,7 +142,13 @@ def _section(memory: Memory, hit: Hit, found: Found) -> Section:
         untrusted=() if trusted or finding is None else finding.reasons,
         is_unreviewed=not reviewed,
         matched_by=found.matched_by.get(hit.entry.row, TEXT),
-        sentence=best_sentence(memory.raw, wanted) if found.query.budget is not None else "",
+        sentence=answer.sentence if found.query.budget is not None else "",
+        passage=answer.text,
+        fuller=answer.fuller,
+        rank_of_fuller=sum(score > more[-1] for score in best) if more else 0,
+        heading=answer.heading,
+        span=(answer.start, answer.end),
+        also=also,
         shows_content=memory.content is not None and _is_in_content(memory, wanted),
     )
 

@@ -19,6 +19,7 @@ from memcli.model.recall import (
     EMPTY_SPACE,
     NO_MATCH,
     Bundle,
+    Evidence,
     Hit,
     Query,
     Ranking,
@@ -65,7 +66,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
-    found = [_ask(asked(query, place.redact), place) for place in places]
+    found = _on_one_scale([_ask(asked(query, place.redact), place) for place in places])
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
@@ -81,10 +82,39 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
         pinned=len(pinned),
         size=size,
         degraded=any(f.ranking.is_degraded for f in found),
+        missing=sum(f.ranking.missing for f in found),
         evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},
         withheld_untrusted=withheld,
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
+    )
+
+
+def _on_one_scale(found: Sequence[Found]) -> list[Found]:
+    """What several spaces say, each as much as the evidence of the strongest allows: within a space scores are relative."""
+    strength = [_strength(f.ranking.evidence) for f in found]
+    most = max(strength, default=0.0)
+    return [
+        f
+        if own == most or not own
+        else replace(f, ranking=replace(f.ranking, hits=_scaled(f.ranking.hits, own / most)))
+        for f, own in zip(found, strength, strict=True)
+    ]
+
+
+def _strength(evidence: Evidence | None) -> float:
+    return max(0.0, evidence.words + (evidence.cosine or 0.0)) if evidence else 0.0
+
+
+def _scaled(hits: Sequence[Hit], factor: float) -> tuple[Hit, ...]:
+    return tuple(
+        replace(
+            hit,
+            score=hit.score * factor,
+            why={name: part * factor for name, part in hit.why.items()},
+            passages=tuple((n, score * factor) for n, score in hit.passages),
+        )
+        for hit in hits
     )
 
 

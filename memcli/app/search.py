@@ -11,6 +11,7 @@ from memcli.app.workspace import Workspace
 from memcli.clock import days_between
 from memcli.model.analysis import query_terms, terms
 from memcli.model.memory import Memory
+from memcli.model.passages import passages
 from memcli.model.pieces import split
 from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.excerpt import excerpt
@@ -78,7 +79,7 @@ def _search_in(
         best = sorted(scored, key=lambda s: s[2])
         best.sort(key=lambda s: s[:2], reverse=True)
         shown = [row for *_, row in best[:limit]]
-        near = view.passages(text, shown) if text.strip() else {}
+        near = _nearest(view, text, shown) if text.strip() else {}
         policy = view.policy
         detector = workspace.redactor.on_the_way_out(policy)
         is_told = space == workspace.space
@@ -123,6 +124,22 @@ def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) 
     return tuple(dict.fromkeys(text for text in cut if text))[:_MOST_SNIPPETS]
 
 
+def _nearest(view: SpaceView, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
+    """The passages of these rows with their cosines, nearest first; none where there are no vectors."""
+    found = view.dense([text])
+    if found is None:
+        return {}
+    near: dict[int, list[tuple[float, str]]] = {}
+    kept = view.passages(query_terms(text), rows)
+    for row, memory in zip(rows, view.fetch(rows), strict=True):
+        cut = passages(memory)
+        scored = [(found[0].of(row, n), cut[one.n].text) for n, one in enumerate(kept[row]) if one.n < len(cut)]
+        near[row] = sorted(
+            (one for one in scored if not math.isnan(one[0])), key=lambda one: (-round(one[0], 6), one[1])
+        )
+    return near
+
+
 def _without(piece: str, titles: Sequence[str]) -> str:
     return next((piece.removeprefix(title) for title in titles if piece.startswith(title)), piece)
 
@@ -130,7 +147,8 @@ def _without(piece: str, titles: Sequence[str]) -> str:
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:
     """The cosine of each row's best chunk, or the mean of it and the share of the question's words, where that is more."""
     stats = view.lexical(query_terms(text), max(1, view.size))
-    similar = dict((view.dense([text]) or [{}])[0])
+    found = view.dense([text])
+    similar = dict(found[0].best) if found else {}
     for row, counts in stats.counts.items():
         share = _share(counts, stats)
         similar[row] = max(similar[row], (similar[row] + share) / 2) if row in similar else share

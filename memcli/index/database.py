@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"7/{ANALYSIS_VERSION}"
+VERSION = f"8/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -45,19 +45,42 @@ CREATE TABLE memory (
     superseded_by TEXT NOT NULL,
     valid_from TEXT NOT NULL,
     valid_until TEXT NOT NULL,
-    triggers TEXT NOT NULL
+    triggers TEXT NOT NULL,
+    commit_hash TEXT NOT NULL,
+    tells INTEGER NOT NULL
 );
 CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_path ON memory (path);
 CREATE INDEX memory_kind ON memory (kind);
+CREATE INDEX memory_commit ON memory (commit_hash) WHERE commit_hash <> '';
 CREATE INDEX memory_group ON memory (grp);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_triggers ON memory (row) WHERE triggers <> '';
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
-CREATE TABLE chunk (row INTEGER NOT NULL, n INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (row, n)) WITHOUT ROWID;
+CREATE TABLE passage (
+    row INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    form TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    heading TEXT NOT NULL,
+    is_versioned INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (row, n)
+) WITHOUT ROWID;
 CREATE TABLE window (row INTEGER PRIMARY KEY, before INTEGER NOT NULL, grp TEXT NOT NULL, key BLOB NOT NULL);
 CREATE INDEX window_group ON window (grp);
 CREATE TABLE plan (model TEXT PRIMARY KEY, token TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE total (
+    one INTEGER PRIMARY KEY,
+    path INTEGER NOT NULL,
+    tags INTEGER NOT NULL,
+    summary INTEGER NOT NULL,
+    raw INTEGER NOT NULL,
+    content INTEGER NOT NULL,
+    passages INTEGER NOT NULL,
+    terms INTEGER NOT NULL
+);
 CREATE TABLE link (row INTEGER NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL, weight REAL NOT NULL);
 CREATE INDEX link_row ON link (row);
 CREATE TABLE anchor (row INTEGER NOT NULL, file TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL);

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.model.analysis import terms
-from memcli.model.memory import Json, Memory, json_texts
+from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
-from memcli.model.pieces import CHUNK_CHARACTERS, split
+from memcli.model.passages import MESSAGE, Passage, structured
 from memcli.model.shapes import OBSERVED
+from memcli.record import Record
 
 
 def columns(memory: Memory) -> dict[str, Any]:
@@ -36,31 +37,55 @@ def columns(memory: Memory) -> dict[str, Any]:
         "superseded_by": memory.superseded_by or "",
         "valid_from": memory.valid_from or "",
         "valid_until": memory.valid_until or "",
+        "commit_hash": commit_of(memory),
         "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
     }
 
 
-def field_texts(memory: Memory) -> tuple[str, ...]:
-    """The analysed terms of each of FIELDS, joined by spaces."""
-    summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
-    # A short text is its own summary: counting it again would only blur how long it is.
-    summary = "\n".join(s for s in summaries if s and s.strip() != memory.raw.strip())
-    texts = (memory.path, "\n".join(memory.tags), summary, memory.raw, _structured(memory))
-    return tuple(" ".join(terms(text)) for text in texts)
+def commit_of(memory: Memory) -> str:
+    """The commit that the memory is a part of; empty for one that is an entry by itself."""
+    return _text(memory.provenance.get("commit")) if memory.kind == "diff" else ""
 
 
-def chunk_texts(memory: Memory) -> list[str]:
-    """The texts whose vectors stand for the memory; every piece but the first with the heading before it."""
-    text = memory.raw or _structured(memory) or memory.summary_long or memory.path
-    first, *rest = split(text) or [memory.path]
-    title = memory.summary_micro if len(memory.summary_micro) < len(first) else memory.path
-    snapshots = [told for told in map(_context_text, memory.context) if told.strip()]
-    return [first, *(f"{title}\n{piece}" for piece in rest), *snapshots]
+class Parts(Record):
+    """What is kept of the text of a memory: the analysed terms of each of FIELDS, joined by spaces, and its passages by
+    number, with the terms of `raw` that each goes from and to."""
+
+    texts: tuple[str, ...]
+    passages: tuple[tuple[int, Passage, int, int], ...]
 
 
-def _structured(memory: Memory) -> str:
-    """The texts of what was stored as JSON: the content and the procedure."""
-    return "\n".join([*json_texts(memory.content), *json_texts(memory.procedure, keys=False)])
+def parts_of(memory: Memory, cut: Sequence[Passage], *, tells: bool = True) -> Parts:
+    """The parts of a memory. The message of a commit is kept with one of its files alone, the one that `tells` it: it
+    answers once, and a large commit does not make its words common."""
+    kept = [(n, one) for n, one in enumerate(cut) if tells or one.form != MESSAGE]
+    raw, spans = _raw_terms(memory.raw, cut, tells=tells)
+    if tells:
+        summaries = dict.fromkeys((memory.summary_micro, memory.summary_short, memory.summary_long))
+        # A short text is its own summary: counting it again would only blur how long it is.
+        summary = "\n".join(s for s in summaries if s and s.strip() != memory.raw.strip())
+    else:
+        symbols = memory.metadata.get("functions")
+        summary = "\n".join(map(str, symbols)) if isinstance(symbols, list | tuple) else ""
+    texts = (memory.path, "\n".join(memory.tags), summary, structured(memory))
+    path, tags, told, content = (" ".join(terms(text)) for text in texts)
+    return Parts((path, tags, told, " ".join(raw), content), tuple((n, one, *spans[n]) for n, one in kept))
+
+
+def _raw_terms(raw: str, cut: Sequence[Passage], *, tells: bool) -> tuple[list[str], list[tuple[int, int]]]:
+    """The terms of the raw text, passage by passage with what stands between them, so that each knows its own."""
+    found: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for passage in cut:
+        first = len(found)
+        if passage.end and (tells or passage.form != MESSAGE):
+            found += terms(raw[at : passage.start])
+            first = len(found)
+            found += terms(raw[passage.start : passage.end])
+        at = max(at, passage.end)
+        spans.append((first, len(found)))
+    return [*found, *terms(raw[at:])], spans
 
 
 def _triggers(memory: Memory) -> list[str]:
@@ -69,14 +94,13 @@ def _triggers(memory: Memory) -> list[str]:
     return [text for text in (*memory.triggers, own) if isinstance(text, str) and text]
 
 
-def _context_text(item: Json) -> str:
-    """The text of a context snapshot; a hand may have put anything into the file."""
-    return _text(item.get("text")) if isinstance(item, dict) else ""
+_WINDOW_CHARACTERS = 800
+"""About what a window of 256 word pieces holds."""
 
 
 def window_text(before: str, text: str) -> str:
     """What was said, behind the end of what was said before it, in one window of the embedder."""
-    return f"{before[-CHUNK_CHARACTERS // 2 :]}\n{text[: CHUNK_CHARACTERS // 2 * 3 // 2]}"
+    return f"{before[-_WINDOW_CHARACTERS // 2 :]}\n{text[: _WINDOW_CHARACTERS // 2 * 3 // 2]}"
 
 
 def links(memory: Memory) -> list[tuple[str, str, float]]:

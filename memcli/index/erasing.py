@@ -84,7 +84,7 @@ def _keys(connection: sqlite3.Connection, ids: Sequence[str]) -> set[bytes]:
         part = ids[start : start + _PER_STATEMENT]
         rows = f"SELECT row FROM memory WHERE id IN ({','.join('?' * len(part))})"
         groups = f"SELECT grp FROM memory WHERE grp <> '' AND row IN ({rows})"
-        keys.update(key for (key,) in connection.execute(f"SELECT key FROM chunk WHERE row IN ({rows})", part))
+        keys.update(key for (key,) in connection.execute(f"SELECT key FROM passage WHERE row IN ({rows})", part))
         keys.update(key for (key,) in connection.execute(f"SELECT key FROM window WHERE grp IN ({groups})", part))
     return keys
 

@@ -13,10 +13,11 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from memcli.errors import ProviderError
-from memcli.index.documents import chunk_texts, window_text
+from memcli.index.documents import window_text
 from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
+from memcli.model.passages import embedded_texts, passages
+from memcli.model.recall import Nearness
 from memcli.ports import Embedder, Progress, Snapshot
 
 WINDOW_SHARE = 0.5
@@ -24,9 +25,11 @@ WINDOW_SHARE = 0.5
 
 _T = TypeVar("_T")
 _EMBED_BATCH = 64
+_EMBED_SLICE = 1024
 _AT_ONCE = 512
-"""How many vectors a question waits for, about ten seconds: with more to be made it had better be answered by words."""
-_PIECES = "SELECT row, key FROM chunk ORDER BY row, n"
+"""How many vectors a question waits for, about ten seconds; with more to be made it is answered by those that are there."""
+_PIECES = "SELECT row, key FROM passage ORDER BY row, n"
+_WORTH = "SELECT key FROM passage JOIN memory USING (row) ORDER BY memory.kind = 'diff', memory.created_at DESC, memory.id, n"
 _WINDOWS = "SELECT row, key FROM window ORDER BY row"
 
 
@@ -53,8 +56,11 @@ class Meaning:
         with self._vectors.lock:
             self._safely(lambda: self._prepare(None))
 
-    def cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
-        """For each text the cosine of every row with it. Raises ProviderError, also when too many vectors are missing."""
+    def cosines(self, texts: Sequence[str]) -> list[Nearness]:
+        """How near each text is to every passage that has a vector; a few missing ones are made first.
+
+        Raises ProviderError.
+        """
         with self._vectors.lock:  # a search that missed its deadline may still be at work
             return self._safely(lambda: self._cosines(texts))
 
@@ -66,38 +72,39 @@ class Meaning:
             self._plan = None
             return work()
 
-    def passages(self, text: str, memory: Memory) -> list[tuple[float, str]]:
-        """The pieces of a memory that is embedded, with their cosines, nearest first."""
-        (question,) = self._questions([text])
-        pieces = list(dict.fromkeys(chunk_texts(memory)))
-        keys = [text_key(piece) for piece in pieces]
-        slots = self._vectors.slots(keys)
-        scores = self._vectors.cosines(question, [slots[key] for key in keys]).tolist()
-        return sorted(zip(scores, pieces, strict=True), key=lambda found: (-round(found[0], 6), found[1]))
-
-    def _cosines(self, texts: Sequence[str]) -> list[dict[int, float]]:
+    def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
         self._prepare(_AT_ONCE)
         return [self._nearness(question) for question in self._questions(texts)]
 
     def _prepare(self, most: int | None) -> None:
-        if self._plan is None:
-            self._plan = self._load_plan() or self._make_plan(most)
+        if self._plan is None or (most is None and self._missing()):
+            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most)
 
-    def _nearness(self, question: bytes) -> dict[int, float]:
+    def _missing(self) -> int:
+        """How many passages of the plan have no vector."""
+        assert self._plan is not None
+        return sum(slot < 0 for slot in self._plan[1])
+
+    def _nearness(self, question: bytes) -> Nearness:
         assert self._plan is not None
         import numpy
 
         rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan)
         if not len(rows):
-            return {}
+            return Nearness({}, {}, [])
+        cosines = self._vectors.cosines(question, slots)
         starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1))
-        best = numpy.maximum.reduceat(self._vectors.cosines(question, slots), starts)
+        best = numpy.fmax.reduceat(cosines, starts)
         own = rows[starts]
         if len(window_rows):
             at = numpy.searchsorted(own, window_rows)
             near = self._vectors.cosines(question, window_slots)
-            best[at] = (1 - WINDOW_SHARE) * best[at] + WINDOW_SHARE * near
-        return dict(zip(own.tolist(), best.tolist(), strict=True))
+            both = (1 - WINDOW_SHARE) * best[at] + WINDOW_SHARE * near
+            best[at] = numpy.where(numpy.isnan(both), best[at], both)
+        known = ~numpy.isnan(best)
+        nearest = dict(zip(own[known].tolist(), best[known].tolist(), strict=True))
+        first = dict(zip(own.tolist(), starts.tolist(), strict=True))
+        return Nearness(nearest, first, cosines.tolist(), int(numpy.count_nonzero(numpy.isnan(cosines))))
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
         known = {text: self._vectors.question(text) for text in texts}
@@ -109,36 +116,35 @@ class Meaning:
         return [known[text] or b"" for text in texts]
 
     def _load_plan(self) -> tuple[array[int], array[int], array[int], array[int]] | None:
+        """The plan that was kept, if it is of this state of the space and lacks nothing that is there now."""
         stored = self._db.execute("SELECT token, data FROM plan WHERE model = ?", (self._embedder.model,)).fetchone()
         if stored is None or stored[0] != self._token():
             return None
         numbers = array("q", stored[1])
-        pieces, windows = numbers[0], numbers[1]
-        ends = (2, 2 + pieces, 2 + 2 * pieces, 2 + 2 * pieces + windows, 2 + 2 * pieces + 2 * windows)
+        pieces, windows, count = numbers[:3]
+        ends = (3, 3 + pieces, 3 + 2 * pieces, 3 + 2 * pieces + windows, 3 + 2 * pieces + 2 * windows)
         parts = [numbers[start:end] for start, end in pairwise(ends)]
+        if any(slot < 0 for part in (parts[1], parts[3]) for slot in part) and count != self._vectors.count():
+            return None
         return parts[0], parts[1], parts[2], parts[3]
 
     def _make_plan(self, most: int | None) -> tuple[array[int], array[int], array[int], array[int]]:
-        """Where the vector of every piece is, those that were missing made first, `most` of them at most; kept for the
-        next process."""
+        """Where the vector of every passage is, -1 for none; kept for the next process. Those that are missing are made
+        first, unless they are more than `most`."""
         pieces = self._db.execute(_PIECES).fetchall()
         windows = self._db.execute(_WINDOWS).fetchall()
         keys = list(dict.fromkeys(key for _, key in (*pieces, *windows)))
         slots = self._vectors.slots(keys)
         missing = frozenset(keys) - slots.keys()
-        if missing:
-            if most is not None and len(missing) > most:
-                raise ProviderError(
-                    f"{len(missing):,} of {len(keys):,} vectors are missing (`memcli index embed` computes them)"
-                )
+        if missing and (most is None or len(missing) <= most):
             self._embed(missing)
             slots = self._vectors.slots(keys)
         plan = tuple(
             array("q", values)
             for found in (pieces, windows)
-            for values in ((row for row, _ in found), (slots[key] for _, key in found))
+            for values in ((row for row, _ in found), (slots.get(key, -1) for _, key in found))
         )
-        data = array("q", [len(pieces), len(windows)])
+        data = array("q", [len(pieces), len(windows), self._vectors.count()])
         for part in plan:
             data.extend(part)
         with suppress(sqlite3.Error):  # a cache that cannot be written is done without
@@ -153,21 +159,32 @@ class Meaning:
         return f"{fingerprint[0] if fingerprint else ''}/{self._vectors.token}"
 
     def _embed(self, missing: frozenset[bytes]) -> None:
-        texts = self._texts(missing)
-        # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
-        order = sorted(texts, key=lambda key: (-len(texts[key]), key))
-        for start in range(0, len(order), _EMBED_BATCH):
-            batch = order[start : start + _EMBED_BATCH]
-            values = self._embedder.embed([texts[key] for key in batch])
-            self._vectors.add(dict(zip(batch, values, strict=True)))
-            if self._progress:
-                self._progress(start + len(batch), len(order))
+        """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes."""
+        order = self._by_worth(missing)
+        done = 0
+        for start in range(0, len(order), _EMBED_SLICE):
+            texts = self._texts(frozenset(order[start : start + _EMBED_SLICE]))
+            # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
+            keys = sorted(texts, key=lambda key: (-len(texts[key]), key))
+            for n in range(0, len(keys), _EMBED_BATCH):
+                batch = keys[n : n + _EMBED_BATCH]
+                values = self._embedder.embed([texts[key] for key in batch])
+                self._vectors.add(dict(zip(batch, values, strict=True)))
+                done += len(batch)
+                if self._progress:
+                    self._progress(done, len(order))
+
+    def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
+        found = [key for (key,) in self._db.execute(_WORTH) if key in missing]
+        return list(dict.fromkeys([*found, *sorted(missing)]))
 
     def _texts(self, missing: frozenset[bytes]) -> dict[bytes, str]:
         texts: dict[bytes, str] = {}
-        rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM chunk") if key in missing})
+        rows = sorted({row for row, key in self._db.execute("SELECT row, key FROM passage") if key in missing})
         for memory in self._fetch(rows):
-            texts.update((key, text) for text in chunk_texts(memory) if (key := text_key(text)) in missing)
+            texts.update(
+                (key, text) for text in embedded_texts(memory, passages(memory)) if (key := text_key(text)) in missing
+            )
         pairs = [(b, r) for b, r, key in self._db.execute("SELECT before, row, key FROM window") if key in missing]
         wanted = sorted({row for pair in pairs for row in pair})
         by_row = dict(zip(wanted, self._fetch(wanted), strict=True))

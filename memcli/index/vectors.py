@@ -54,7 +54,7 @@ class VectorFile:
         self._places = _connect(places)
         if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
             self._places.execute(f"PRAGMA user_version = {self._record}")
-        if self._path and self._count() * self._record > _size(self._path):
+        if self._path and self.count() * self._record > _size(self._path):
             # The flat file was lost or cut: what the table says of it is worth nothing.
             self._places.execute("DELETE FROM vector")
             self._places.execute("DELETE FROM birth")
@@ -81,7 +81,7 @@ class VectorFile:
         try:
             known = self.slots(list(vectors))
             new = [(key, value) for key, value in vectors.items() if key not in known]
-            slot = self._count()
+            slot = self.count()
             self._write(slot, b"".join(_norm(value) + value for _, value in new))
             self._places.executemany(
                 "INSERT INTO vector VALUES (?, ?)", [(k, slot + n) for n, (k, _) in enumerate(new)]
@@ -102,7 +102,8 @@ class VectorFile:
         self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
     def cosines(self, question: bytes, slots: Any) -> Any:
-        """The cosine of `question` with the vector in each slot, in the order of `slots`: float64 [len(slots)].
+        """The cosine of `question` with the vector in each slot, NaN for slot -1, in the order of `slots`: float64
+        [len(slots)].
 
         Raises VectorsLostError when the file has none there.
         """
@@ -114,13 +115,17 @@ class VectorFile:
         asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
         square = float(asked @ asked)
         found = numpy.empty(len(places), numpy.float64)
+        if not len(records):
+            found.fill(numpy.nan)
+            return found
         for start in range(0, len(places), _ROWS_AT_ONCE):
-            part = records[places[start : start + _ROWS_AT_ONCE]]
+            part = records[places[start : start + _ROWS_AT_ONCE]]  # slot -1 is the last one, and made NaN below
             squares = numpy.ascontiguousarray(part[:, :_HEADER_BYTES]).view("<i8").ravel()
             # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
             dots = part[:, _HEADER_BYTES:].view(numpy.int8).astype(numpy.float32) @ asked
             norms = numpy.sqrt(squares.astype(numpy.float64) * square)
             found[start : start + _ROWS_AT_ONCE] = dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+        found[places < 0] = numpy.nan
         return found
 
     def go_on_in_memory(self) -> None:
@@ -145,7 +150,8 @@ class VectorFile:
             raise VectorsLostError
         return self._map
 
-    def _count(self) -> int:
+    def count(self) -> int:
+        """How many records the file has; it grows with each new vector."""
         row = self._places.execute("SELECT max(slot) FROM vector").fetchone()
         return 0 if row[0] is None else int(row[0]) + 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,7 +14,8 @@ from memcli.index.deadline import run_within
 from memcli.index.meaning import Meaning
 from memcli.index.vectors import VectorFile
 from memcli.model.memory import Memory
-from memcli.model.recall import FIELDS, Entry, Group, Query, Rows, TermStats
+from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
+from memcli.model.recall import FIELDS, Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 
@@ -22,7 +24,7 @@ COMMON_SHARE = 0.1
 
 _PER_STATEMENT = 500
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
-_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker"
+_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash"
 _HELD = """
 SELECT memory.row,
     iif(memory.valid_from <> '' OR memory.valid_until <> '' AND memory.superseded_by = '',
@@ -34,6 +36,10 @@ FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id
 """
 """From when and until when each memory held, and when it was forgotten. What was not known yet was not valid yet, unless
 its own times say so. Stores of earlier versions do not say until when a superseded memory held."""
+
+_BARE = (MESSAGE, CONTEXT)
+"""Forms of passages that stand for themselves, without what is around them."""
+_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
 
 Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
 
@@ -140,7 +146,7 @@ class IndexedSpace:
             lengths=lengths,
         )
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
         try:
             return self._dense(texts) if within is None else run_within(within, lambda: self._dense_apart(texts))
         except ProviderError as error:
@@ -157,11 +163,11 @@ class IndexedSpace:
             return False
         return meaning is not None
 
-    def _dense(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
+    def _dense(self, texts: Sequence[str]) -> list[Nearness] | None:
         meaning = self._meaning()
         return None if meaning is None else meaning.cosines(texts)
 
-    def _dense_apart(self, texts: Sequence[str]) -> list[dict[int, float]] | None:
+    def _dense_apart(self, texts: Sequence[str]) -> list[Nearness] | None:
         """As `_dense`, on a connection of its own: this may still go on when the view has long been closed."""
         semantic = self._semantic()
         db = self._reopen()
@@ -172,12 +178,30 @@ class IndexedSpace:
         finally:
             db.close()
 
-    def passages(self, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
-        if self.dense([text]) is None:
-            return {}
-        meaning = self._meaning()
-        assert meaning is not None
-        return {row: meaning.passages(text, memory) for row, memory in zip(rows, self.fetch(rows), strict=True)}
+    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        raw: dict[int, list[tuple[int, str]]] = {}
+        wanted = frozenset(terms)
+        content: dict[int, list[str]] = {}
+        for row, text, other in self._each("SELECT rowid, raw, content FROM term WHERE rowid", rows):
+            raw[row] = [(n, term) for n, term in enumerate(text.split()) if term in wanted]
+            content[row] = other.split()
+        found: dict[int, list[PassageTerms]] = {row: [] for row in rows}
+        for row, n, form, first, last, heading, is_versioned in self._each(_PASSAGES, rows):
+            above = heading.split()
+            if form == CONTENT and not first < last:
+                inside, size = [term for term in content[row] if term in wanted], len(content[row])
+            else:
+                places, size = raw[row], last - first
+                inside = [t for _, t in places[bisect_left(places, (first,)) : bisect_left(places, (last,))]]
+            counts = {t: (above.count(t), inside.count(t)) for t in {*inside, *wanted.intersection(above)}}
+            found[row].append(
+                PassageTerms(n, form, bool(above) or form in _BARE, bool(is_versioned), counts, len(above) + size)
+            )
+        return found
+
+    def passage_length(self) -> float:
+        found = self._db.execute("SELECT passages, terms FROM total").fetchone()
+        return found[1] / found[0] if found and found[0] else 0.0
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
@@ -189,7 +213,7 @@ class IndexedSpace:
         }
 
     def status(self) -> dict[str, int]:
-        chunks = [key for (key,) in self._db.execute("SELECT key FROM chunk UNION SELECT key FROM window")]
+        chunks = [key for (key,) in self._db.execute("SELECT key FROM passage UNION SELECT key FROM window")]
         semantic = self._semantic()
         known = len(semantic[1].slots(chunks)) if semantic else 0
         terms = int(self._one("SELECT count(*) FROM vocabulary"))
@@ -241,8 +265,8 @@ class IndexedSpace:
         return [row for (row,) in tied]
 
     def _averages(self) -> tuple[float, ...]:
-        totals = json.loads(self._one("SELECT value FROM meta WHERE key = 'totals'") or "[]") or [0] * len(FIELDS)
-        return tuple(total / max(1, self._size) for total in totals)
+        found = self._db.execute(f"SELECT {', '.join(FIELDS)} FROM total").fetchone() or [0] * len(FIELDS)
+        return tuple(total / max(1, self._size) for total in found)
 
     def _meaning(self) -> Meaning | None:
         """The vectors of the space, loaded when first asked for; None when there is no embedder."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import cut_tokens
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
+from memcli.model.tokens import cut_tokens
 from memcli.record import Record, field
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ BUDGET_TOO_SMALL = "budget_too_small"
 
 _TOKENS_OF_TOPIC = 8  # under a budget
 
-SENTENCE, PASSAGE, RAW = "sentence", "passage", "raw"
-LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, RAW)
+SENTENCE, PASSAGE, PASSAGES, RAW = "sentence", "passage", "passages", "raw"
+LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, PASSAGES, RAW)
 """How fully a memory may appear in a bundle, from the least on."""
 
 FIELDS = ("path", "tags", "summary", "raw", "content")
@@ -85,6 +86,8 @@ class Entry(Record):
     confidence: float
     group: str
     speaker: str
+    commit: str = ""
+    """The commit whose change this is a part of; all its parts are one entry of a bundle."""
 
 
 class Group(Record):
@@ -108,6 +111,33 @@ class Rows(Record):
         return self.size
 
 
+class PassageTerms(Record):
+    """How the terms of a query stand in one passage: how often each in its heading and in its text, and how many terms
+    the two have. `n` is its number in the memory, `form` one of those of `model/passages.py`."""
+
+    n: int
+    form: str
+    is_headed: bool
+    is_versioned: bool
+    counts: Mapping[str, tuple[int, int]]
+    length: int
+
+
+class Nearness(Record):
+    """How near a text is to what a space holds, as cosines: the best of each row that has a vector, and that of every
+    passage, NaN where it has none yet. Those of a row begin at `first[row]`."""
+
+    best: Mapping[int, float]
+    first: Mapping[int, int]
+    cosines: Sequence[float]
+    missing: int = 0
+    """How many passages have no vector yet."""
+
+    def of(self, row: int, place: int) -> float:
+        """The cosine of the passage of a row at `place` among those that are kept; NaN where it is not known."""
+        return self.cosines[self.first[row] + place] if row in self.first else math.nan
+
+
 class TermStats(Record):
     """How the terms of a query stand in a space.
 
@@ -123,11 +153,16 @@ class TermStats(Record):
 
 
 class Hit(Record):
-    """A row that answers, with its score and the parts that the score is the sum of."""
+    """A row that answers, with its score and the parts that the score is the sum of.
+
+    `passages` are its passages, by number and score, best first; `also` the rows of the same commit that match too.
+    """
 
     entry: Entry
     score: float
     why: Mapping[str, float] = field(default_factory=dict)
+    passages: tuple[tuple[int, float], ...] = ()
+    also: tuple[int, ...] = ()
 
 
 def in_order(hits: Iterable[Hit]) -> list[Hit]:
@@ -161,12 +196,16 @@ class Ranking(Record):
     hits: tuple[Hit, ...] = ()
     evidence: Evidence | None = None
     is_degraded: bool = False
+    missing: int = 0
+    """How many passages have no vector yet."""
 
 
 class Section(Record):
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
 
-    `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for;
+    `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for; `heading`
+    leads to the passage, which goes from the first to the second character of `span`. `fuller` has more passages of it, which come
+    before the section at the place `rank_of_fuller`. `also`: the ids and paths of the other files of its commit, those that match first.
     `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
@@ -184,6 +223,11 @@ class Section(Record):
     matched_by: str = TEXT
     sentence: str = ""
     passage: str = ""
+    fuller: str = ""
+    rank_of_fuller: int = 0
+    heading: str = ""
+    span: tuple[int, int] = (0, 0)
+    also: tuple[tuple[str, str], ...] = ()
     shows_content: bool = False
 
     @property
@@ -211,7 +255,7 @@ class Bundle(Record, kw_only=True):
 
     Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
     memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
-    ones. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
+    ones. `missing` passages have no vector yet, and were searched by words. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
     """
 
     space: str
@@ -223,6 +267,7 @@ class Bundle(Record, kw_only=True):
     pinned: int = 0
     size: int = 0
     degraded: bool = False
+    missing: int = 0
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
     withheld_untrusted: int = 0
     untrusted_pins: int = 0

@@ -24,7 +24,7 @@ def add_context(
     own = {row: sum(why.values()) for row, why in parts.items()}
     for name, group in groups.items():
         scores = [own.get(row, 0.0) for row in group.rows]
-        styles = [style_of(entries[row].kind) if row in entries else None for row in group.rows]
+        styles = [style_of(entries[row]) if row in entries else None for row in group.rows]
         smooth = [
             score + _beside(scores, n, style) for n, (score, style) in enumerate(zip(scores, styles, strict=True))
         ]
@@ -40,20 +40,29 @@ def add_context(
             for part in why:
                 why[part] /= total
             why["group"] = (style.group * best + style.group_words * answers.get(name, 0.0)) / total
-    _level(parts, entries, own)
 
 
-def _level(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], own: Mapping[int, float]) -> None:
-    """Scales each style so that its best score is what its best memory says by itself.
+def level(
+    parts: Mapping[int, dict[str, float]],
+    entries: Mapping[int, Entry],
+    own: Mapping[int, float],
+    best: Mapping[int, float],
+) -> None:
+    """Scales each style so that its first stands to that of the leading style as their best passages do.
 
-    Groups order the memories of one style; they do not lift them over another style that has no groups.
+    `own` is what each memory says by itself, `best` what its best passage does. Groups and whole texts order the
+    memories of one style; they do not lift them over another one. The leading style keeps what its best memory says.
     """
     by_style: dict[Style, list[int]] = {}
     for row in parts:
-        by_style.setdefault(style_of(entries[row].kind), []).append(row)
-    for rows in by_style.values():
+        by_style.setdefault(style_of(entries[row]), []).append(row)
+    peaks = {style: max(best.get(row, 0.0) for row in rows) for style, rows in by_style.items()}
+    leading = max(peaks, key=lambda style: (round(peaks[style], 6), style.rank))
+    top = max(own[row] for row in by_style[leading])
+    for style, rows in by_style.items():
         high = max(sum(parts[row].values()) for row in rows)
-        factor = max(own[row] for row in rows) / high if high > 0 else 1.0
+        share = peaks[style] / peaks[leading] if peaks[leading] > 0 else 1.0
+        factor = share * top / high if high > 0 else 1.0
         for row in rows:
             for part in parts[row]:
                 parts[row][part] *= factor

@@ -6,17 +6,19 @@ MiniLM) are stretched to 0..1 over the space and weighed; see `style.py`, `conte
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Hit, Query, Ranking, TermStats
+from memcli.model.recall import Entry, Evidence, Group, Hit, Nearness, PassageTerms, Query, Ranking, TermStats
 from memcli.ports import SpaceView
-from memcli.ranking.context import add_context
-from memcli.ranking.floor import coverage, has_stranger, judge
+from memcli.ranking.answers import Answers, answers
+from memcli.ranking.context import add_context, level
+from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.mentions import dates, speaker
-from memcli.ranking.style import style_of
+from memcli.ranking.style import CODE, Style, style_of
 from memcli.ranking.weights import check, ordered, preferences, recency
+from memcli.record import replace
 
 LEXICAL_CANDIDATES = 250
 DENSE_CANDIDATES = 200
@@ -50,55 +52,135 @@ class FusionRanker:
 
     def rank(self, query: Query, view: SpaceView) -> Ranking:
         check(query)
-        stats = view.lexical(query_terms(query.topic), LEXICAL_CANDIDATES)
-        whole, cosines = _meaning(query, stats, view)
+        asked = query_terms(query.topic)
+        stats = view.lexical(asked, LEXICAL_CANDIDATES)
+        near = _meaning(query, stats, view)
+        cosines = _mixed(near)
         visible = view.visible(query)
-        rows = sorted(row for row in {*stats.counts, *_nearest(cosines or {})} if row in visible)
-        is_degraded = cosines is None
+        rows = sorted(row for row in {*stats.counts, *_nearest(cosines)} if row in visible)
+        missing = near[0][1].missing if near else 0
+        state = Ranking(is_degraded=near is None or (missing > 0 and not cosines), missing=missing)
         if not rows:
-            return Ranking(is_degraded=is_degraded)
-        evidence = _evidence(query.topic, stats, whole, rows)
+            return state
+        cut = view.passages(asked, rows)
+        evidence = _evidence(query.topic, stats, near, rows, cut)
         if not evidence.is_enough:
-            return Ranking((), evidence, is_degraded)
+            return replace(state, evidence=evidence)
         entries = view.entries(rows)
-        leading = _leading_groups(_own(query, entries, stats, cosines), entries)
+        whole = _whole(query, entries, stats, cosines)
+        leading = _leading_groups(whole, entries)
         groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
-        near = (groups[name] for name in leading[:KIN_GROUPS])
-        kin = {row for group in near for row in group.rows if row in visible and row not in entries}
-        entries |= view.entries(sorted(kin))
-        parts = _own(query, entries, stats, cosines)
-        add_context(parts, entries, groups, stats)
+        kin_of = (groups[name] for name in leading[:KIN_GROUPS])
+        kin = sorted({row for group in kin_of for row in group.rows if row in visible and row not in entries})
+        if kin:
+            entries |= view.entries(kin)
+            cut |= view.passages(asked, kin)
+            whole = _whole(query, entries, stats, cosines)
+        found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
+        parts = _scored(whole, found, entries, groups, stats)
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
             why.update(_priors(entries[row], query, sum(why.values())))
-        return Ranking(_hits(parts, entries, query), evidence, is_degraded)
+        return replace(state, hits=_hits(parts, entries, found, query), evidence=evidence)
 
 
-def _hits(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], query: Query) -> tuple[Hit, ...]:
-    """The rows in order, without the tail that is far below the best."""
-    hits = [Hit(entries[row], sum(why.values()), {k: v for k, v in why.items() if v}) for row, why in parts.items()]
-    least = TAIL_SHARE * max(hit.score for hit in hits)
-    return ordered((hit for hit in hits if hit.score >= least), query)
+def _scored(
+    whole: Mapping[int, dict[str, float]],
+    found: Answers,
+    entries: Mapping[int, Entry],
+    groups: Mapping[str, Group],
+    stats: TermStats,
+) -> dict[int, dict[str, float]]:
+    """What speaks for each memory: a document says as much as its best passage, talk and changes as a whole and with what
+    surrounds them. Beside other text a change is worth its best passage too: the right commit is not yet an answer."""
+    styles = {row: style_of(entry) for row, entry in entries.items()}
+    is_mixed = CODE in styles.values() and len(set(styles.values())) > 1
+    by_passage = {row for row, style in styles.items() if style.by_passage or (is_mixed and style == CODE)}
+    best = {row: scored[0].score for row, scored in found.items() if scored}
+    parts = {
+        row: dict(found[row][0].why) if row in by_passage and found.get(row) else why for row, why in whole.items()
+    }
+    own = {row: sum(why.values()) for row, why in parts.items()}
+    add_context(
+        {row: why for row, why in parts.items() if not (is_mixed and styles[row] == CODE)}, entries, groups, stats
+    )
+    level(parts, entries, own, best)
+    return parts
 
 
-def _meaning(
-    query: Query, stats: TermStats, view: SpaceView
-) -> tuple[dict[int, float] | None, dict[int, float] | None]:
-    """The cosines with the whole topic, and those to rank by: mostly without the words that are common in the space."""
+def _hits(
+    parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], found: Answers, query: Query
+) -> tuple[Hit, ...]:
+    """The rows in order, a commit as one entry, without the tail that is far below the best of its style."""
+    hits = [
+        Hit(
+            entries[row],
+            sum(why.values()),
+            {k: v for k, v in why.items() if v},
+            tuple((one.n, one.score) for one in found.get(row, ())),
+        )
+        for row, why in parts.items()
+    ]
+    best: dict[Style, float] = {}
+    for hit in hits:
+        style = style_of(hit.entry)
+        best[style] = max(best.get(style, 0.0), hit.score)
+    kept = ordered((hit for hit in hits if hit.score >= TAIL_SHARE * best[style_of(hit.entry)]), query)
+    return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
+
+
+def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
+    """The hits with the files of one commit as one entry, at the place of the first of them.
+
+    It is the file with the passage that is best by itself, as `best` has it for each row; the others are named in `also`.
+    """
+    members: dict[str, list[Hit]] = {}
+    for hit in hits:
+        if hit.entry.commit:
+            members.setdefault(hit.entry.commit, []).append(hit)
+    entries = []
+    for hit in hits:
+        same = members.get(hit.entry.commit, [])
+        if not same:
+            entries.append(hit)
+        elif hit is same[0]:
+            chosen = max(same, key=lambda one: round(best.get(one.entry.row, 0.0), 6))
+            also = tuple(one.entry.row for one in same if one is not chosen)
+            entries.append(replace(chosen, score=hit.score, why=hit.why, also=also))
+    return tuple(entries)
+
+
+def _meaning(query: Query, stats: TermStats, view: SpaceView) -> list[tuple[float, Nearness]] | None:
+    """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
+    two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)
     texts = [query.topic] if distinctive == query.topic else [query.topic, distinctive]
     found = view.dense(texts, query.deadline)
     if found is None:
-        return None, None
-    whole, bare = found[0], found[-1]
-    return whole, {row: (1 - WHOLE_SHARE) * bare[row] + WHOLE_SHARE * whole[row] for row in whole}
+        return None
+    return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
 
 
-def _evidence(topic: str, stats: TermStats, whole: Mapping[int, float] | None, rows: Sequence[int]) -> Evidence:
+def _mixed(near: Sequence[tuple[float, Nearness]] | None) -> dict[int, float]:
+    """The cosine of each row that has a vector, by its best passage."""
+    if not near:
+        return {}
+    return {row: sum(share * found.best[row] for share, found in near) for row in near[0][1].best}
+
+
+def _evidence(
+    topic: str,
+    stats: TermStats,
+    near: Sequence[tuple[float, Nearness]] | None,
+    rows: Sequence[int],
+    cut: Mapping[int, Sequence[PassageTerms]],
+) -> Evidence:
+    cosine = None if not near else max(near[0][1].best.get(row, 0.0) for row in rows)
+    if near and any(one.is_headed for passages in cut.values() for one in passages):
+        return judge_passages(stats, cut, near[0][1], cosine or 0.0)
     covered = coverage(stats)
     words = max((covered.get(row, 0.0) for row in rows), default=0.0)
-    cosine = None if whole is None else max(whole.get(row, 0.0) for row in rows)
     return judge(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
 
 
@@ -120,29 +202,30 @@ def _nearest(cosines: Mapping[int, float]) -> list[int]:
     return [row for row, cosine in cosines.items() if round(cosine, 6) >= least]
 
 
-def _own(
-    query: Query, entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float] | None
+def _whole(
+    query: Query, entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float]
 ) -> dict[int, dict[str, float]]:
-    """What each memory says by itself, in words and in meaning; the two weights add up to 1."""
-    kinds = {row: entry.kind for row, entry in entries.items()}
-    words = bm25f(_among(stats, kinds), kinds)
+    """What each memory says as a whole, in words and in meaning; the two weights add up to 1."""
+    styles = {row: style_of(entry) for row, entry in entries.items()}
+    words = bm25f(_among(stats, styles), styles)
     high = max(words.values(), default=0.0) or 1.0
-    near = max((cosines or {}).values(), default=0.0)
-    far = min(0.0, min((cosines or {}).values(), default=0.0))
+    near = max(cosines.values(), default=0.0)
+    far = min(0.0, min(cosines.values(), default=0.0))
     parts = {}
     for row, entry in entries.items():
-        lexical = style_of(entry.kind).lexical if cosines else 1.0
+        # What has no vector yet counts by its words, on the same scale.
+        lexical = style_of(entry).lexical if row in cosines else 1.0
         parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
-        if cosines:
+        if row in cosines:
             parts[row]["meaning"] = (
-                query.weights.get("semantic", 1 - lexical) * (cosines.get(row, far) - far) / max(near - far, 1e-9)
+                query.weights.get("semantic", 1 - lexical) * (cosines[row] - far) / max(near - far, 1e-9)
             )
     return parts
 
 
-def _among(stats: TermStats, kinds: Mapping[int, str]) -> TermStats:
+def _among(stats: TermStats, rows: Collection[int]) -> TermStats:
     """The counts of these rows alone: what a filter hides must not set the scale."""
-    counts = {row: found for row, found in stats.counts.items() if row in kinds}
+    counts = {row: found for row, found in stats.counts.items() if row in rows}
     return TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
 
 

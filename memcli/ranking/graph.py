@@ -12,6 +12,7 @@ from memcli.ranking.floor import coverage
 from memcli.ranking.graph_walk import Graph, Path, cascade, graph_of
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.memo import Kept
+from memcli.ranking.style import style_of
 from memcli.ranking.weights import factors, ordered, preferences
 
 THRESHOLD = 0.4
@@ -48,7 +49,7 @@ class GraphRanker:
         visible = view.visible(query)
         stats = view.lexical(query_terms(query.topic), CANDIDATES)
         dense = view.dense([query.topic], query.deadline)
-        cosines = dense[0] if dense else {}
+        cosines = dense[0].best if dense else {}
         entries, graph = self._kept.get(view, visible, lambda: _build(view, visible))
         weights = factors(query, OWN_WEIGHTS)
         words = _words(stats, entries)
@@ -97,7 +98,7 @@ def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
     """How well each row answers in words: 1 for the best of those with all words of the topic."""
     counts = {row: found for row, found in stats.counts.items() if row in entries}
     seen = TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
-    scores = bm25f(seen, {row: entries[row].kind for row in counts})
+    scores = bm25f(seen, {row: style_of(entries[row]) for row in counts})
     shares = coverage(seen)
     best = max(scores, key=lambda row: scores[row], default=None)
     return {row: shares[best] * score / scores[best] for row, score in scores.items()} if best is not None else {}

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from memcli.model.recall import Group, TermStats
-from memcli.ranking.style import style_of
+from memcli.ranking.style import Style
 
 FIELD_WEIGHTS = (2.0, 2.0, 0.5, 1.0, 1.0)
 """What one occurrence in each of FIELDS counts: path, tags, summary, raw, content."""
@@ -19,12 +19,12 @@ GROUP_K1 = 1.5
 GROUP_B = 0.75
 
 
-def bm25f(stats: TermStats, kinds: Mapping[int, str]) -> dict[int, float]:
-    """The score of each row of `stats`; `kinds` gives the kind of each. Rows without any of the words are left out."""
+def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
+    """The score of each row of `stats`; `styles` gives the style of each. Rows without any of the words are left out."""
     weights = {term: idf(stats.size, n) for term, n in stats.frequencies.items() if n}
     scores: dict[int, float] = {}
     for row, counts in stats.counts.items():
-        style = style_of(kinds[row])
+        style = styles[row]
         norms = [
             weight / (1 - style.b + style.b * length / average) if average else 0.0
             for weight, length, average in zip(FIELD_WEIGHTS, stats.lengths[row], stats.averages, strict=True)
@@ -33,7 +33,7 @@ def bm25f(stats: TermStats, kinds: Mapping[int, str]) -> dict[int, float]:
         for term in stats.frequencies:
             if term in counts:
                 found = sum(n * norm for n, norm in zip(counts[term], norms, strict=True))
-                score += weights[term] * _saturated(found, style.k1)
+                score += weights[term] * saturated(found, style.k1)
         if counts:
             scores[row] = score
     return scores
@@ -55,7 +55,7 @@ def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float
     for name, total in totals.items():
         norm = 1 - GROUP_B + GROUP_B * groups[name].length / max(average, 1.0)
         scores[name] = sum(
-            idf(len(groups), frequencies[term]) * _saturated(total[term] / norm, GROUP_K1)
+            idf(len(groups), frequencies[term]) * saturated(total[term] / norm, GROUP_K1)
             for term in stats.frequencies
             if term in total
         )
@@ -67,5 +67,6 @@ def idf(size: int, frequency: int) -> float:
     return math.log(1 + (size - frequency + 0.5) / (frequency + 0.5))
 
 
-def _saturated(found: float, k1: float) -> float:
+def saturated(found: float, k1: float) -> float:
+    """How much `found` occurrences of a term count: more and more of them add less and less."""
     return found * (k1 + 1) / (found + k1)

@@ -13,6 +13,7 @@ from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
 from memcli.ports import SpaceView
 from memcli.ranking.lexical import bm25f, idf
 from memcli.ranking.memo import Kept
+from memcli.ranking.style import style_of
 from memcli.ranking.tree import Node, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
 from memcli.record import Record
@@ -58,7 +59,7 @@ class RaptorRanker:
             return Ranking(is_degraded=dense is None)
         entries, tree = self._trees.get(view, visible, lambda: _build(view, visible))
         weights = factors(query, OWN_WEIGHTS)
-        scores = _scores(stats, dense[0] if dense else {}, entries)
+        scores = _scores(stats, dense[0].best if dense else {}, entries)
         clusters = _handed_down(tree, stats, scores, weights)
         hits = []
         for row, entry in entries.items():
@@ -90,8 +91,8 @@ def _build(view: SpaceView, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
 
 def _scores(stats: TermStats, cosines: Mapping[int, float], entries: Mapping[int, Entry]) -> _Scores:
     counts = {row: found for row, found in stats.counts.items() if row in entries}
-    kinds = {row: entries[row].kind for row in counts}
-    words = bm25f(TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths), kinds)
+    styles = {row: style_of(entries[row]) for row in counts}
+    words = bm25f(TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths), styles)
     seen = {row: cosines[row] for row in entries if row in cosines}
     low, high = min(seen.values(), default=0.0), max(seen.values(), default=0.0)
     best = max(words.values(), default=0.0) or 1.0

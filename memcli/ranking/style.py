@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memcli.model.memory import TALK_KINDS
+from memcli.model.recall import Entry
 from memcli.record import Record
 
 
@@ -24,15 +25,20 @@ class Style(Record):
     neighbours: float
     group: float
     group_words: float
+    by_passage: bool = False
+    """Whether a memory says as much as its best passage, rather than as a whole."""
+    rank: int = 0
+    """Which style leads of two that answer equally well: the higher."""
 
 
-TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25)
-PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25)
+TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25, rank=1)
+PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25, by_passage=True, rank=2)
 CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.3, group_words=1.5)
 
 _BY_KIND: Mapping[str, Style] = {**dict.fromkeys(TALK_KINDS, TALK), "diff": CODE, "code": CODE, "config": CODE}
 
 
-def style_of(kind: str) -> Style:
-    """The style of text that memories of this kind hold."""
-    return _BY_KIND.get(kind, PROSE)
+def style_of(entry: Entry) -> Style:
+    """The style of the text of a memory. A log in which nobody speaks, a changelog, is prose."""
+    style = _BY_KIND.get(entry.kind, PROSE)
+    return PROSE if style == TALK and not (entry.group or entry.speaker) else style

@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import PASSAGE, RAW, SENTENCE, Bundle, Evidence, Section
+from memcli.model.recall import PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section
 from memcli.policy.budget import forms
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
@@ -41,6 +41,7 @@ def _notes(bundle: Bundle) -> dict[str, Json]:
     notes = {
         "reason": bundle.reason,
         "degraded": bundle.degraded,
+        "missing_vectors": bundle.missing,
         "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
     }
     return {name: value for name, value in notes.items() if value}
@@ -113,8 +114,16 @@ def _fields(section: Section) -> dict[str, Any]:
         text = getattr(memory, f"summary_{level}")
         if section.level is None or (section.level == level and text != memory.summary_micro):
             data[f"summary_{level}"] = text
-    if section.passage and section.level in (None, PASSAGE):
-        data["passage"] = {"text": section.passage}
+    if section.passage and section.level in (None, PASSAGE, PASSAGES):
+        start, end = section.span
+        data["passage"] = {
+            "text": section.fuller if section.level == PASSAGES else section.passage,
+            "heading": section.heading,
+            "start": start,
+            "end": end,
+        }
+    if section.also:
+        data["also"] = [{"id": name, "path": path} for name, path in section.also]
     if "metadata" in data:
         data |= _structured(section)
     return data

@@ -6,21 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json, Memory, json_texts
-from memcli.model.recall import LEVELS, PASSAGE, RAW, SENTENCE, Section
-from memcli.policy.budget import texts_of
+from memcli.model.recall import LEVELS, SENTENCE, Section
+from memcli.policy.budget import forms, texts_of
 
 _LONG = LEVELS.index("long")
 _STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))
 _GLIMPSE = 200
+_MOST_FILES = 5
 
 
 def section_text(section: Section, include_raw: bool = False) -> str:
     """The text of the memory at its level, or else the passage, or the full text if requested."""
-    level = section.level or (RAW if include_raw else PASSAGE)
-    text = texts_of(section).get(level) or _fullest(section, level)
-    if LEVELS.index(level) < _LONG:
+    level = section.level or forms(section, include_raw)[0][-1]
+    text = _with_heading(section, texts_of(section).get(level) or _fullest(section, level))
+    if section.level is not None and LEVELS.index(level) < _LONG:
         return text
     return "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+
+
+def _with_heading(section: Section, text: str) -> str:
+    """The text below the headings that lead to it, and of a commit with its other files."""
+    first = text.lstrip().partition("\n")[0].strip().strip("#").strip()
+    above = [title for title in section.heading.split(" > ") if title and title != first]
+    return "\n".join([*([f"{' > '.join(above)}:"] if above else []), text, *_also(section)])
+
+
+def _also(section: Section) -> Iterator[str]:
+    if section.also:
+        files = [path.removeprefix("code/").rpartition("/")[0] or path for _, path in section.also]
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        yield f"also changed: {', '.join(files[:_MOST_FILES])}{more}"
 
 
 def score_text(section: Section) -> str:

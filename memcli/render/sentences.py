@@ -32,8 +32,11 @@ def untrusted(bundle: Bundle) -> str:
 
 
 def degraded(bundle: Bundle) -> str:
-    """A notice that the search used words only; empty if it also used embeddings."""
-    return "Degraded: searched by words only." if bundle.degraded else ""
+    """A notice that the search used words only, or for some passages; empty if all of them have vectors."""
+    if bundle.degraded:
+        return "Degraded: searched by words only."
+    count = f"{bundle.missing:,} passage{'' if bundle.missing == 1 else 's'}"
+    return f"{count} searched by words only (`memcli index embed` computes the vectors)." if bundle.missing else ""
 
 
 def evidence(bundle: Bundle) -> str:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memcli.app.budget import fit
 from memcli.app.recall import recall
 from memcli.errors import UsageError
-from memcli.model.analysis import count_tokens
 from memcli.model.recall import BUDGET_TOO_SMALL, NO_MATCH, Bundle, Query, Section
+from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import RENDERERS
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -134,7 +134,7 @@ def test_the_best_comes_first_and_shortens_last(name: str) -> None:
 
 def test_the_best_is_there_as_its_one_sentence() -> None:
     render = RENDERERS["prompt"]()
-    fitted = fit(bundle([section(n) for n in range(5)]), render, 95)
+    fitted = fit(bundle([section(n) for n in range(5)]), render, 86)
     assert [s.level for s in fitted.sections] == ["sentence"]
     assert "   Sentence 0.\n" in render(fitted)
     assert "1 of 8 shown." in render(fitted)

@@ -307,15 +307,21 @@ def test_a_recall_does_not_wait_for_thousands_of_vectors(run: Run, monkeypatch: 
         patch.setattr("memcli.index.meaning._AT_ONCE", 2)
         by_words = run("recall", "okapi", "--json")
         assert json.loads(by_words.out)["degraded"]
+        assert json.loads(by_words.out)["missing_vectors"] == 3
         assert json.loads(by_words.out)["sections"][0]["path"] == "zoo/1"
-        told = "memcli: 3 of 3 vectors are missing (`memcli index embed` computes them); answering by words alone\n"
-        assert by_words.err == told
+        assert by_words.err == ""
         assert json.loads(run("index", "status", "--json").out)["vectors"] == 0
         assert run("index", "embed").out == "3 vectors of space main\n"
         by_both = run("recall", "okapi", "--json")
-        assert "degraded" not in json.loads(by_both.out)
-        assert by_both.err == ""
-        remember(run, "The gnu lives in the zoo.", "--path", "zoo/3")
+        assert not {"degraded", "missing_vectors"}.intersection(json.loads(by_both.out))
+        for n, animal in enumerate(("gnu", "kudu", "emu"), 3):
+            remember(run, f"The {animal} lives in the zoo.", "--path", f"zoo/{n}")
+        told = run("recall", "which zoo has an okapi?").out
+        assert "3 passages searched by words only (`memcli index embed` computes the vectors)." in told
+        by_some = json.loads(run("recall", "kudu", "--json").out)  # what has no vector is found by its words
+        assert (by_some["missing_vectors"], by_some["sections"][0]["path"]) == (3, "zoo/4")
+        assert "degraded" not in by_some
+    with monkeypatch.context():
         assert "degraded" not in json.loads(run("recall", "gnu", "--json").out)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
     assert (run("index", "embed").code, run("index", "embed").out) == (7, "")

@@ -308,7 +308,7 @@ _memcli memcli "$3" x
 def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
     assert bash("memcli ") == [*VERBS, *ALIASES]
     assert bash("memcli rec") == ["recall"]
-    assert bash("memcli space ") == ["create", "list", "show", "policy", "delete"]
+    assert bash("memcli space ") == ["create", "list", "show", "policy", "delete", "split"]
     assert bash("memcli recall --f") == ["--format", "--fail-empty", "--from-diff", "--freeze-clock"]
     assert bash("memcli space policy main --se") == ["--set"]
     assert bash("memcli recall --format ") == ["json", "md", "prompt", "table"]

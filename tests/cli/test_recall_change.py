@@ -77,7 +77,7 @@ def test_the_formats(project: Path, run: Run, form: str, update_golden: bool) ->
 
 @pytest.mark.parametrize("budget", [150, 200, 300, 400])
 def test_a_budget_holds(project: Path, run: Run, budget: int) -> None:
-    from memcli.model.analysis import count_tokens
+    from memcli.model.tokens import count_tokens
 
     told = run("recall", "--from-diff", "-", "--format", "prompt", "--budget", str(budget), stdin=DIFF).out
     assert count_tokens(told) <= budget

@@ -65,7 +65,9 @@ def test_one_changed_memory_costs_one(tmp_path: Path, monkeypatch: pytest.Monkey
     from memcli.index import cache
 
     original = cache._insert
-    monkeypatch.setattr(cache, "_insert", lambda *args: indexed.append(args[1].id) or original(*args))
+    monkeypatch.setattr(
+        cache, "_insert", lambda *args, **options: indexed.append(args[1].id) or original(*args, **options)
+    )
     fill(workspace, b="Changed.")
     answers(workspace)
     answers(workspace)

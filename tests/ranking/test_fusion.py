@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
-from memcli.model.recall import FIELDS, Entry, Group, Query, Ranking, Rows, TermStats
+from memcli.model.recall import FIELDS, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
 from memcli.ports import SpaceView
 from memcli.ranking.fusion import TAIL_SHARE, FusionRanker
 from tests.conftest import NOW, memory
@@ -44,8 +44,22 @@ class View:
         frequencies = {term: sum(term in words for words in found) for term in asked}
         return TermStats(len(found), averages, frequencies, {k: v for k, v in counts.items() if v}, lengths)
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[dict[int, float]] | None:
-        return None if self._cosines is None else [dict(enumerate(self._cosines)) for _ in texts]
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
+        if self._cosines is None:
+            return None
+        rows = {row: row for row in range(len(self._cosines))}
+        return [Nearness(dict(enumerate(self._cosines)), rows, self._cosines) for _ in texts]
+
+    def passages(self, asked: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        """Each memory is one passage."""
+        words = {row: Counter(terms(self._memories[row].raw)) for row in rows}
+        return {
+            row: [PassageTerms(0, "prose", False, False, {t: (0, n[t]) for t in asked if n[t]}, n.total())]
+            for row, n in words.items()
+        }
+
+    def passage_length(self) -> float:
+        return sum(len(terms(m.raw)) for m in self._memories) / len(self._memories)
 
     def groups(self, names: Sequence[str]) -> Mapping[str, Group]:
         rows = {name: tuple(n for n in range(len(self._memories)) if self._entry(n).group == name) for name in names}

@@ -40,7 +40,7 @@ def test_without_a_level_the_passage_or_the_abstract_is_told() -> None:
 
 def test_the_form_to_prefer() -> None:
     assert forms(section(sentence="s")) == (["sentence", "micro", "short", "long"], ["raw"])
-    assert forms(section(passage="p")) == (["micro", "short", "long", "passage"], ["raw"])
+    assert forms(section(passage="p")) == (["passage"], ["raw"])
     assert forms(section(raw="short")) == (["micro", "short", "long", "raw"], [])
     assert forms(section(), include_raw=True) == (["micro", "short", "long", "raw"], [])
     empty = section(raw="", summary_micro="", summary_short="", summary_long="")
