@@ -122,7 +122,7 @@ def _is_markup(passage: Passage) -> bool:
 def _of_text(raw: str) -> Iterator[Passage]:
     above: list[tuple[int, str]] = []
     open_: tuple[int, int, str] | None = None
-    last = 0
+    last = -1
 
     def passage(start: int, end: int, form: str) -> Passage:
         return Passage(raw[start:end].strip("\n").rstrip(), start, end, tuple(title for _, title in above), form)
@@ -147,7 +147,7 @@ def _of_text(raw: str) -> Iterator[Passage]:
             last = a
     if open_:
         yield passage(*open_)
-    elif above and raw.strip():  # nothing but headings
+    elif last < 0:  # nothing but headings
         yield from (Passage(raw[a:b].strip(), a, b, (), PROSE) for a, b in _pieces(raw, 0, len(raw)))
 
 
