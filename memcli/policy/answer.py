@@ -52,8 +52,8 @@ def answer_of(memory: Memory, best: Sequence[int], topic: str, more: int = 0) ->
         fuller = [cut[n] for n in sorted({*places, *others})]
     inside = [one for one in chosen if one.end]
     return Answer(
-        _joined(chosen),
-        _joined(fuller) if len(fuller) > len(chosen) else "",
+        _joined(memory.raw, chosen),
+        _joined(memory.raw, fuller) if len(fuller) > len(chosen) else "",
         _heading(memory, first),
         min((one.start for one in inside), default=0),
         max((one.end for one in inside), default=0),
@@ -89,12 +89,15 @@ def _of_commit(ranked: Sequence[Passage], cut: Sequence[Passage]) -> list[Passag
     return [*messages, *hunks[:1]]
 
 
-def _joined(chosen: Sequence[Passage]) -> str:
+def _joined(raw: str, chosen: Sequence[Passage]) -> str:
     """The passages in order, hunks below the file that they are of, others below a heading of their own."""
     parts = [_titled(chosen[0])] if chosen else []
     for before, one in pairwise(chosen):
-        if one.form != HUNK and one.start != before.end:
+        between = raw[before.end : one.start]
+        if one.form != HUNK and between.strip() and one.headings == before.headings:
             parts.append(_GAP)
+        elif one.form != HUNK and "\n\n" in raw[before.start + len(before.text) : one.start]:
+            parts.append("")
         if one.headings != before.headings and one.form != HUNK and one.headings:
             parts.append(f"{one.headings[-1]}:")
         parts.append(_titled(one))

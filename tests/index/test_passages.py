@@ -1,0 +1,105 @@
+"""What the index knows of passages: which there are, and how near they are."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from memcli.app.lookup import opened
+from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Memory
+from memcli.model.passages import MESSAGE
+from memcli.model.recall import Query
+from tests.conftest import NOW, memory, open_at, rewrite
+
+MESSAGE_TEXT = "Retry when a page times out\n\nThe zebra server drops one request of a hundred."
+
+
+def change(name: str, file: str, line: str, commit: str = "c1") -> Memory:
+    return memory(
+        name,
+        kind="diff",
+        raw=f"{MESSAGE_TEXT}\n\n{file}\n@@\n+{line}",
+        path=f"code/{file}/{commit}",
+        metadata={"group": commit, "source": file, "subject": "Retry when a page times out"},
+        provenance={"source": "observed", "commit": commit},
+    )
+
+
+FILES = [change("b", "net/b.py", "okapi()"), change("a", "net/a.py", "tapir()"), change("c", "net/c.py", "gnu()")]
+
+
+def put(workspace: Workspace, *memories: Memory) -> None:
+    rewrite(workspace.store, lambda space: space.put(memories, NOW))
+
+
+def tellers(workspace: Workspace) -> list[str]:
+    """The memories that keep a message."""
+    with opened(workspace) as (_, view):
+        entries = view.entries()
+        found = view.passages(["zebra"], sorted(entries))
+        return sorted(entries[row].id for row, kept in found.items() if any(one.form == MESSAGE for one in kept))
+
+
+def test_one_file_of_a_commit_keeps_the_message_whatever_comes_and_goes(workspace: Workspace) -> None:
+    put(workspace, FILES[0], FILES[2])
+    assert tellers(workspace) == ["mem_b"]
+    put(workspace, FILES[1])
+    assert tellers(workspace) == ["mem_a"]
+    rewrite(workspace.store, lambda space: space.drop(["mem_a"], NOW))
+    assert tellers(workspace) == ["mem_b"]
+    put(workspace, change("other", "net/o.py", "x()", "c2"))
+    assert tellers(workspace) == ["mem_b", "mem_other"]
+
+
+def test_the_message_is_common_by_one_whatever_the_size_of_a_commit(workspace: Workspace) -> None:
+    put(workspace, *FILES, memory("z", raw="Bread."))
+    with opened(workspace) as (_, view):
+        assert view.lexical(["zebra"], 10).frequencies == {"zebra": 1}
+
+
+def test_a_commit_is_one_entry_that_names_its_other_files(workspace: Workspace) -> None:
+    put(workspace, *FILES)
+    (section,) = next(iter(recall(workspace, [Query(topic="tapir in the zebra server", now=NOW)]))).sections
+    assert section.memory.id == "mem_a"
+    assert section.passage == f"{MESSAGE_TEXT}\nnet/a.py\n@@\n+tapir()"
+    assert {name for name, _ in section.also} == {"mem_b", "mem_c"}
+
+
+def test_changes_that_are_of_no_commit_are_entries_by_themselves(workspace: Workspace) -> None:
+    put(workspace, *(memory(n, kind="diff", raw=f"zebra.py\n@@\n+zebra({n})", metadata={"group": "g"}) for n in "ab"))
+    assert len(next(iter(recall(workspace, [Query(topic="zebra", now=NOW)]))).sections) == 2
+
+
+def test_terms_are_counted_in_the_passage_that_they_stand_in(workspace: Workspace) -> None:
+    text = "# Zebra\n\n" + "Stripes. " * 80 + "\n\n## Okapi\n\nzebra zebra tapir"
+    put(workspace, memory("a", raw=text))
+    with opened(workspace) as (_, view):
+        (row,) = view.entries()
+        found = view.passages(["zebra", "tapir"], [row])[row]
+        assert found[0].counts == {"zebra": (1, 0)}
+        assert found[-1].counts == {"zebra": (1, 2), "tapir": (0, 1)}
+        assert view.passage_length() > 0
+
+
+def test_a_passage_without_a_vector_has_no_cosine(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
+    embedding = open_at(Path(workspace.root).parent, MEMCLI_EMBEDDER="hashed")
+    put(embedding, memory("a", raw="The zebra lives in the zoo."))
+    with opened(embedding) as (_, view):
+        assert view.embed()
+    put(embedding, memory("b", raw="The okapi lives in the zoo."))
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 0)
+    with opened(embedding) as (_, view):
+        (near,) = view.dense(["a zebra"]) or []
+        rows = {entry.id: row for row, entry in view.entries().items()}
+        assert near.missing == 1
+        assert near.best.keys() == {rows["mem_a"]}
+        assert math.isnan(near.of(rows["mem_b"], 0))
+        assert near.of(rows["mem_a"], 0) > 0.3
+    with opened(embedding) as (_, view):
+        assert view.embed()
+        (near,) = view.dense(["a zebra"]) or []
+        assert near.missing == 0
