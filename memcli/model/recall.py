@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
@@ -111,7 +111,7 @@ class Rows(Record):
         return self.size
 
 
-class PassageTerms(Record):
+class PassageTerms(NamedTuple):
     """How the terms of a query stand in one passage: how often each in its heading and in its text, and how many terms
     the two have. `n` is its number in the memory, `form` one of those of `model/passages.py`."""
 

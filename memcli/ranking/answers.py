@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated
-from memcli.record import Record
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
 """What a passage of a form counts beside one of prose: at equal words a document answers, a hunk only shows."""
@@ -33,7 +33,7 @@ _RAW_FIELD, _CONTENT_FIELD = FIELDS.index("raw"), FIELDS.index("content")
 _NO_TERM = (0, 0)
 
 
-class Scored(Record):
+class Scored(NamedTuple):
     """A passage by its number, its score, 0..1, and the parts that the score is the sum of."""
 
     n: int

@@ -30,6 +30,9 @@ class Style(Record):
     rank: int = 0
     """Which style leads of two that answer equally well: the higher."""
 
+    __eq__ = object.__eq__  # there is one of each, and they are compared for every row
+    __hash__ = object.__hash__
+
 
 TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25, rank=1)
 PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25, by_passage=True, rank=2)
