@@ -102,6 +102,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     "Inspect": (
         {"diff": "show how memories changed since a commit", "blame": "show which commit changed each field"},
         {"guard": "check a change against memories", "verify": "check memories against the code"},
+        {"test": "test what recall answers"},
         {"audit": "show who changed what, and when", "scan": "scan for secrets"},
         {"fsck": "check the store for damage and repair it", "fmt": "format space files"},
         {"space": "create, list, configure and delete spaces"},

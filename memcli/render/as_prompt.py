@@ -55,7 +55,7 @@ def _items(bundle: Bundle) -> Iterator[str]:
         if heading != before:
             yield f"{heading}:"
         before = heading
-        yield _item(number, section, bundle)
+        yield entry(number, section, bundle)
 
 
 def _heading(section: Section, is_pin: bool, before: str) -> str:
@@ -66,7 +66,8 @@ def _heading(section: Section, is_pin: bool, before: str) -> str:
     return "Also relevant" if before else ""
 
 
-def _item(n: int, section: Section, bundle: Bundle) -> str:
+def entry(n: int, section: Section, bundle: Bundle) -> str:
+    """One memory of the bundle as it is printed, with its number."""
     memory = section.memory
     marks = [
         memory.created_at[:10],

@@ -22,7 +22,7 @@ _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63
 _OWN_FOLDERS = (
-    "spaces", "sessions", "exports", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
+    "spaces", "sessions", "exports", "tests", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
     "local/inbox/local",
 )  # fmt: skip
 

@@ -1,0 +1,152 @@
+"""Test recall: ask what a team expects an answer to, and compare the answers with those of a plain word search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from memcli.app.recall import recall
+from memcli.app.workspace import Workspace
+from memcli.errors import UsageError
+from memcli.model.expectations import Case
+from memcli.model.memory import Json
+from memcli.model.recall import BUDGET_TOO_SMALL, DEFAULT_LIMIT, Bundle, Query, Section
+from memcli.policy.expectations import Entry, Expectation, Measures, Verdict, Want, judge, measure, read_expectation
+from memcli.ports import Renderer
+from memcli.record import Record, replace
+from memcli.safety.injection.reasons import find_reasons
+
+WORDS = "basic"
+"""The backend that the answers are compared with."""
+DEEP = 100
+"""How far a search goes for where something stands that the answer lacks."""
+
+PrintEntry = Callable[[int, Section, Bundle], str]
+"""Prints one entry of a bundle, as `Renderer` does among the others."""
+
+
+class Outcome(Record):
+    """A verdict in words that may be printed: the topic, what is missing, with the place where a longer answer has it, and what
+    was found though unwanted, with its place. `reason`: why there are no entries. `is_degraded`: by words alone."""
+
+    verdict: Verdict
+    topic: str
+    missing: tuple[tuple[str, int | None], ...]
+    unwanted: tuple[tuple[str, int], ...]
+    reason: str
+    is_degraded: bool
+
+    @property
+    def case(self) -> Case:
+        """What was tested."""
+        return self.verdict.expectation.case
+
+    def to_json(self) -> dict[str, Json]:
+        first = [place for place in self.verdict.places if place is not None]
+        return {
+            "file": self.case.file,
+            "line": self.case.line,
+            "topic": self.topic,
+            "passed": self.verdict.has_passed,
+            "entries": self.verdict.size,
+            "found": len(first),
+            "expected": len(self.verdict.places),
+            "place": min(first, default=None),
+            "missing": [{"what": what, "place": place} for what, place in self.missing],
+            "unwanted": [{"what": what, "place": place} for what, place in self.unwanted],
+            **({"type": self.case.type} if self.case.type else {}),
+        }
+
+
+class Report(Record):
+    """What came of the cases, in their order, and the measures of recall and of a plain word search."""
+
+    outcomes: tuple[Outcome, ...]
+    recall: Measures
+    words: Measures
+
+
+class _Answer(Record):
+    verdict: Verdict
+    bundle: Bundle
+
+
+def run_cases(workspace: Workspace, cases: Iterable[Case], render: Renderer, print_entry: PrintEntry) -> Report:
+    """Asks each case's topic and judges what is printed. The user-wide store is not asked: it differs between machines.
+
+    Raises UsageError naming file and line for a case that cannot be asked, CorruptError, StoreError.
+    """
+    expectations = [read_expectation(case) for case in cases]
+    answers = _ask(workspace, expectations, render, print_entry)
+    words = _ask(replace(workspace, backend=WORDS), expectations, render, print_entry)
+    missed = [a.verdict.expectation for a in answers if a.verdict.missing]
+    deeper = [replace(e, case=replace(e.case, top=max(DEEP, _top(e.case)), budget=None)) for e in missed]
+    deep = iter(_ask(workspace, deeper, render, print_entry))
+    shown = _shown(workspace)
+    outcomes = [_outcome(a, next(deep).verdict if a.verdict.missing else a.verdict, shown) for a in answers]
+    return Report(tuple(outcomes), measure([a.verdict for a in answers]), measure([a.verdict for a in words]))
+
+
+def _ask(
+    workspace: Workspace, expectations: Sequence[Expectation], render: Renderer, print_entry: PrintEntry
+) -> list[_Answer]:
+    """The answers in the order of the expectations. Each space is loaded once."""
+    found: dict[int, _Answer] = {}
+    for space in dict.fromkeys(e.case.space for e in expectations):
+        asked = replace(workspace, space=space, is_space_named=True) if space else workspace
+        here = [(n, e) for n, e in enumerate(expectations) if e.case.space == space]
+        queries = [_query(e.case, workspace.clock()) for _, e in here]
+        bundles = recall(asked, queries, with_global=False, render=render)
+        for n, expectation in here:
+            bundle = _next(bundles, expectation.case)
+            entries = [_entry(number, one, bundle, print_entry) for number, one in enumerate(bundle.sections, 1)]
+            is_empty = not entries and bundle.reason != BUDGET_TOO_SMALL
+            found[n] = _Answer(judge(expectation, entries, is_empty), bundle)
+    return [found[n] for n in range(len(expectations))]
+
+
+def _next(bundles: Iterator[Bundle], case: Case) -> Bundle:
+    try:
+        return next(bundles)
+    except UsageError as error:
+        raise UsageError(f"{case.place}: {error.message}", error.hint) from None
+
+
+def _query(case: Case, now: str) -> Query:
+    return Query(
+        topic=case.topic, now=now, limit=_top(case), budget=case.budget, kinds=case.kind, under=case.under, at=case.at
+    )
+
+
+def _top(case: Case) -> int:
+    return DEFAULT_LIMIT if case.top is None else case.top
+
+
+def _entry(number: int, section: Section, bundle: Bundle, print_entry: PrintEntry) -> Entry:
+    """An entry of a commit stands for all memories of the commit."""
+    own = (section.memory.id, section.memory.path)
+    names = frozenset(name for pair in (own, *section.also) for name in pair)
+    return Entry(names, " ".join(print_entry(number, section, bundle).split()))
+
+
+def _outcome(answer: _Answer, deep: Verdict, shown: Callable[[Want], str]) -> Outcome:
+    verdict, bundle = answer.verdict, answer.bundle
+    places = zip(verdict.expectation.targets, verdict.places, deep.places, strict=True)
+    return Outcome(
+        verdict,
+        bundle.query.topic,
+        tuple((shown(want), ranked) for want, place, ranked in places if place is None),
+        tuple((shown(want), place) for want, place in verdict.unwanted),
+        bundle.reason or "",
+        bundle.degraded,
+    )
+
+
+def _shown(workspace: Workspace) -> Callable[[Want], str]:
+    """What may be printed of an expectation, which may have come with a clone: no secret, and no instructions."""
+    redact = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+
+    def show(want: Want) -> str:
+        text = redact(want.text)
+        return "(not shown: it contains instructions)" if find_reasons(text) else text
+
+    return show

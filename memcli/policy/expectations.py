@@ -1,0 +1,156 @@
+"""Judge an answer by what a team expects of it, and measure many: recall@k, MRR and the share that is answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from memcli.code.globs import glob_expression
+from memcli.errors import UsageError
+from memcli.model.expectations import Case
+from memcli.record import Record
+from memcli.safety.patterns import MAX_PATTERN, compile_pattern
+
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+class Entry(Record):
+    """One entry of an answer: the ids and paths that it stands for, and its printed text with white space collapsed."""
+
+    names: frozenset[str]
+    text: str
+
+
+class Want(Record):
+    """What an entry may satisfy: it has the name `text`, a path that matches `glob`, or a text that matches a pattern."""
+
+    text: str
+    glob: Any = None
+    patterns: tuple[Any, ...] = ()
+
+    def is_met(self, entry: Entry) -> bool:
+        """Whether the entry satisfies it."""
+        if self.patterns:
+            return any(pattern.search(entry.text) for pattern in self.patterns)
+        return self.text in entry.names or (
+            self.glob is not None and any(self.glob.fullmatch(name) for name in entry.names)
+        )
+
+
+class Expectation(Record):
+    """A case with its patterns compiled. `targets` must each be found, `unwanted` must not."""
+
+    case: Case
+    targets: tuple[Want, ...]
+    unwanted: tuple[Want, ...]
+
+
+class Verdict(Record):
+    """How an answer met a case: the place of the first entry for each target, None if there is none, and what was found
+    though unwanted. `size` is how many entries the answer has."""
+
+    expectation: Expectation
+    places: tuple[int | None, ...]
+    unwanted: tuple[tuple[Want, int], ...]
+    size: int
+    is_empty: bool
+
+    @property
+    def missing(self) -> list[Want]:
+        """The targets that were not found."""
+        return [want for want, place in zip(self.expectation.targets, self.places, strict=True) if place is None]
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the answer is as expected."""
+        return not (self.missing or self.unwanted) and (self.is_empty or not self.expectation.case.empty)
+
+
+class Measures(Record):
+    """What many verdicts amount to. `asked` cases have targets; recall and MRR are means over these, None without any."""
+
+    cases: int
+    passed: int
+    asked: int
+    answered: int
+    recall: float | None
+    mrr: float | None
+
+
+def read_expectation(case: Case) -> Expectation:
+    """The case with its patterns compiled. Raises UsageError naming file and line."""
+    targets = [_want(text, "must_include", case) for text in case.must_include]
+    if case.answers:
+        shown = " or ".join(f"/{pattern}/" for pattern in case.answers)
+        targets.append(Want(shown, patterns=tuple(_compiled(text, "answers", case) for text in case.answers)))
+    return Expectation(
+        case, tuple(targets), tuple(_want(text, "must_not_include", case) for text in case.must_not_include)
+    )
+
+
+def judge(expectation: Expectation, entries: Sequence[Entry], is_empty: bool) -> Verdict:
+    """Compares the entries of an answer, best first, with what is expected of it."""
+    unwanted = [(want, _place(want, entries)) for want in expectation.unwanted]
+    return Verdict(
+        expectation,
+        tuple(_place(want, entries) for want in expectation.targets),
+        tuple((want, place) for want, place in unwanted if place is not None),
+        len(entries),
+        is_empty,
+    )
+
+
+def measure(verdicts: Sequence[Verdict]) -> Measures:
+    """Adds up the verdicts."""
+    asked = [verdict for verdict in verdicts if verdict.places]
+    found = [[place for place in verdict.places if place is not None] for verdict in asked]
+    return Measures(
+        len(verdicts),
+        sum(verdict.has_passed for verdict in verdicts),
+        len(asked),
+        sum(not verdict.missing for verdict in asked),
+        _mean([len(places) / len(verdict.places) for places, verdict in zip(found, asked, strict=True)]),
+        _mean([1 / min(places) if places else 0.0 for places in found]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _place(want: Want, entries: Sequence[Entry]) -> int | None:
+    return next((place for place, entry in enumerate(entries, 1) if want.is_met(entry)), None)
+
+
+def _want(text: str, key: str, case: Case) -> Want:
+    if text.startswith("/"):
+        if len(text) < 3 or not text.endswith("/"):
+            raise UsageError(f"{case.place}: {key} {text[:80]!a} is not a /pattern/", "write a slash at both ends")
+        return Want(text, patterns=(_compiled(text[1:-1], key, case),))
+    if not _WILDCARD.search(text):
+        return Want(text)
+    try:
+        return Want(text, compile_pattern(glob_expression(text, key), key))
+    except UsageError:
+        raise UsageError(
+            f"{case.place}: {key} {text[:80]!a} is not a path glob", "close the brackets; {a,b} and ! are not supported"
+        ) from None
+
+
+def _compiled(text: str, key: str, case: Case) -> Any:
+    try:
+        return compile_pattern(f"(?i){text}", key)
+    except UsageError as error:
+        if case.allows_python_patterns and len(text) <= MAX_PATTERN and (pattern := _python_pattern(text)):
+            return pattern
+        raise UsageError(f"{case.place}: {error.message}", error.hint) from None
+
+
+@cache
+def _python_pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError):
+        return None
