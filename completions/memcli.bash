@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook import export diff blame guard verify audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -134,6 +134,10 @@ _memcli_table() {
   'verify')
     options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths...'
+    ;;
+  'test')
+    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files...'
     ;;
   'audit')
     options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -60,6 +60,7 @@ complete -c memcli -n '__memcli_at' -a diff -d 'Show how memories changed since 
 complete -c memcli -n '__memcli_at' -a blame -d 'Show which commit changed each field.'
 complete -c memcli -n '__memcli_at' -a guard -d 'Check a change against memories.'
 complete -c memcli -n '__memcli_at' -a verify -d 'Check memories against the code.'
+complete -c memcli -n '__memcli_at' -a test -d 'Test what recall answers.'
 complete -c memcli -n '__memcli_at' -a audit -d 'Show who changed what, and when.'
 complete -c memcli -n '__memcli_at' -a scan -d 'Scan for secrets.'
 complete -c memcli -n '__memcli_at' -a fsck -d 'Check the store for damage and repair it.'
@@ -438,6 +439,17 @@ complete -c memcli -n '__memcli_at verify' -l quiet -s q -d 'Print only results 
 complete -c memcli -n '__memcli_at verify' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at verify' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at verify' -f -a '(__memcli_values paths)'
+complete -c memcli -n '__memcli_at test' -l questions -r -F -d 'Ask a question set: one JSON object per line with q, type and answers. Repeatable.'
+complete -c memcli -n '__memcli_at test' -l top -s l -r -f -d 'Return at most N memories per topic [default: as the tests say, else 10].'
+complete -c memcli -n '__memcli_at test' -l budget -r -f -d 'Print at most this many tokens per topic [default: as the tests say, else no limit].'
+complete -c memcli -n '__memcli_at test' -l fail-under -r -f -d 'Exit with 6 only if a smaller share of the tests passes.'
+complete -c memcli -n '__memcli_at test' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at test' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at test' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at test' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at test' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at test' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at test' -F
 complete -c memcli -n '__memcli_at audit' -l limit -s l -r -f -d 'Show the last N entries; 0 shows all.'
 complete -c memcli -n '__memcli_at audit' -l since -r -f -d 'Only entries since TIME.'
 complete -c memcli -n '__memcli_at audit' -l id -r -f -a '(__memcli_values refs)' -d 'Only entries about this memory.'

@@ -68,9 +68,9 @@ class Layout(Record):
         return os.path.dirname(self.root)
 
     def documents(self) -> list[str]:
-        """The files that are kept, shared and handed on: spaces, sessions, exports; no links, sorted."""
+        """The files that are kept, shared and handed on: spaces, sessions, exports, tests; no links, sorted."""
         found = []
-        for name in ("spaces", "sessions", "exports"):
+        for name in ("spaces", "sessions", "exports", "tests"):
             for folder, _, files in os.walk(os.path.join(self.root, name)):
                 found += [
                     path

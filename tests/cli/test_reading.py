@@ -15,6 +15,7 @@ READS = [
     ["recall", "postgresql", "--rev", "HEAD"], ["search", "postgresql"], ["get", "db/choice"], ["list"], ["tree"],
     ["browse"], ["gc", "--dry-run"], ["restore", "--list"], ["inbox"], ["trust", "--status"], ["hook", "status"],
     ["export", "--out", "-"], ["diff"], ["diff", "HEAD~1"], ["blame", "db/choice"], ["guard"], ["verify"], ["audit"],
+    ["test", "../db.toml"],
     ["audit", "--verify"], ["scan"], ["fsck"], ["fmt", "--check"], ["space", "list"], ["space", "show", "main"],
     ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
     ["completions", "bash"],
@@ -42,6 +43,7 @@ def test_reading_changes_no_shared_file(team: Team, monkeypatch: pytest.MonkeyPa
     team.remember("db/port", "PostgreSQL listens on port 5432.")
     monkeypatch.chdir(team.root)
     monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")  # under which nothing would be counted
+    (team.root.parent / "db.toml").write_text('[[case]]\ntopic = "postgresql"\nmust_include = ["db/*"]\n')
     before = shared_files(team.root)
     assert "spaces/main.json" in before
     for arguments in READS:

@@ -37,7 +37,7 @@ class TestOptions(Options):
         many=True,
     )
     top: int | None = option(
-        "--top", "-l", metavar="K", help="Return at most K memories per topic [default: as the tests say, else 10].",
+        "--top", "-l", metavar="N", help="Return at most N memories per topic [default: as the tests say, else 10].",
         type=int, low=1, high=10_000,
     )  # fmt: skip
     budget: int | None = option(
@@ -65,7 +65,7 @@ def command(session: Session, options: TestOptions) -> int:
 
     Prints the failed tests, and the measures of recall beside those of a plain word search over the same memories
     (`recall --backend basic`: words of the topic in path, tags, summaries and text, and relevance; no model). recall@k is the
-    mean share of what must be included that is among the first k memories, MRR the mean of 1 / place of the first of it, and
+    mean share of what must be included that is among the first k memories (--top), MRR the mean of 1 / place of the first of it, and
     answered counts the tests that miss nothing. Pins that do not match a topic and the user-wide store are left out.
 
     Example: memcli test --fail-under 0.9

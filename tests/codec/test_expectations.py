@@ -1,0 +1,137 @@
+"""Files of recall tests: what they may say, and that an error names file and line, whatever is in the file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.codec.expectations import read_cases, read_questions
+from memcli.errors import UsageError
+from memcli.model.expectations import Case
+
+CASE = '[[case]]\ntopic = "a"\n'
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        read_cases(text, "db.toml")
+    assert "\n" not in caught.value.message
+    return f"{caught.value.message} ({caught.value.hint})"
+
+
+def test_a_case_has_its_line_its_own_options_and_those_of_the_file() -> None:
+    text = """
+[defaults]
+top = 3
+kind = "decision"
+
+[[case]]
+topic = "which database?"
+must_include = ["db/*", "/jsonb/"]
+must_not_include = "db/old"
+
+  [[ case ]]  # comment
+top = 5
+topic = "how do we deploy?"
+answers = ["make release", "gradle"]
+budget = 400
+under = "ops"
+space = "team"
+at = 2026-01-01
+"""
+    assert read_cases(text, "db.toml") == [
+        Case(
+            file="db.toml", line=6, topic="which database?", must_include=("db/*", "/jsonb/"),
+            must_not_include=("db/old",), top=3, kind=("decision",),
+        ),
+        Case(
+            file="db.toml", line=11, topic="how do we deploy?", answers=("make release", "gradle"), top=5, budget=400,
+            kind=("decision",), under="ops", space="team", at="2026-01-01T00:00:00Z",
+        ),
+    ]  # fmt: skip
+
+
+def test_a_header_in_a_string_or_comment_counts_as_no_case() -> None:
+    text = f'# [[case]]\n{CASE}empty = true\n[[case]]\ntopic = """\n[[case]]\n\\"""\n"""\nempty = true\n{CASE}empty = true\n'
+    assert [case.line for case in read_cases(text, "f")] == [2, 5, 11]
+    assert [case.line for case in read_cases('case = [{topic = "a", empty = true}]', "f")] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f'{CASE}must_inclued = ["x"]', "db.toml:3: unknown key 'must_inclued' (did you mean 'must_include'?)"),
+        (f"{CASE}empty = true\n{CASE}zzz = 1", "db.toml:6: unknown key 'zzz' (known: topic, must_include, "),
+        ("[[cases]]", "db.toml:1: unknown key 'cases' (did you mean 'case'?)"),
+        ("\n[defaults]\ntop = 3\nbudgt = 4", "db.toml:4: unknown key 'budgt' (did you mean 'budget'?)"),
+        ("[defaults]\nempty = true", "db.toml:2: unknown key 'empty'"),
+        ("\ndefaults = 3", "db.toml:1: defaults is not a table"),
+        ("\ncase = 3", "db.toml:2: case is not a list of tables"),
+        ("\n[[case]]\nempty = true", "db.toml:2: the case has no topic"),
+        (f"\n{CASE}", "db.toml:2: the case tests nothing"),
+        (f"{CASE}empty = false", "db.toml:1: the case tests nothing"),
+        (f'{CASE}empty = true\nanswers = ["a"]', "db.toml:1: an empty answer can contain nothing"),
+        (f"{CASE}\nempty = 1", "db.toml:4: empty must be true or false"),
+        (f"{CASE}must_include = []", "db.toml:3: must_include is empty"),
+        (f"{CASE}must_include = [3]", "db.toml:3: must_include must be text"),
+        (f'{CASE}answers = [" "]', "db.toml:3: answers is empty"),
+        (f"{CASE}top = 0", "db.toml:3: top must be a whole number between 1 and 10000"),
+        (f"{CASE}top = true", "db.toml:3: top must be a whole number"),
+        (f"{CASE}budget = 1.5", "db.toml:3: budget must be a whole number"),
+        (f'{CASE}space = "../../etc"', "db.toml:3: not a space name: '../../etc'"),
+        (f'{CASE}at = "yesterday"', "db.toml:3: not a time: 'yesterday'"),
+        (f"{CASE}at = 10:00:00", "db.toml:3: at must be text"),
+        ("a = 1\n[[case]\n", "db.toml:2: not TOML: "),
+        ("a = 1\nb", "db.toml:2: not TOML: "),
+        ("x = " + "[" * 200_000, "db.toml:1: nested too deeply"),
+        ("x = " + "9" * 10_000, "db.toml:1: not TOML: "),
+        (".".join(["a"] * 300_000) + " = 1", "db.toml:1: a key has too many parts"),
+        ('"a".' * 200 + "a = 1", "db.toml:1: a key has too many parts"),
+        ('x = """' + '\\"""' * 200_000, "db.toml:1: not TOML: "),
+        ('x = "' + '\\"' * 400_000, "db.toml:1: not TOML: "),
+    ],
+)  # fmt: skip
+def test_an_error_names_file_and_line(text: str, message: str) -> None:
+    assert refusal(text).startswith(message)
+
+
+@given(st.text(alphabet='[]case="\'\\\n#.{} topic', max_size=80))
+def test_any_text_gives_cases_or_an_error_with_a_line(text: str) -> None:
+    message = "f:"
+    try:
+        read_cases(text, "f")
+    except UsageError as error:
+        message = error.message
+    assert message.startswith("f:")
+
+
+def test_a_question_set() -> None:
+    lines = [
+        {"id": "1", "q": "how?", "type": "howto", "answers": ["a+"], "sources": [{"path": "x"}], "note": "n"},
+        {"q": "who?", "type": "none", "answers": [], "sources": []},
+    ]
+    first, second = read_questions("\n\n".join(map(json.dumps, lines)) + "\n", "q.jsonl")
+    assert (first.topic, first.answers, first.type, first.empty, first.line) == ("how?", ("a+",), "howto", False, 1)
+    assert (second.topic, second.answers, second.empty, second.place) == ("who?", (), True, "q.jsonl:3")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "q.jsonl:2: not JSON: "),
+        ("[]", "q.jsonl:2: not a JSON object"),
+        ("[" * 200_000, "q.jsonl:2: nested too deeply"),
+        ('{"q": 3, "answers": ["a"]}', "q.jsonl:2: topic must be text"),
+        ('{"q": "\\ud800", "answers": ["a"]}', "q.jsonl:2: topic is not valid Unicode"),
+        ('{"q": "a", "answers": []}', "q.jsonl:2: the case tests nothing"),
+        ('{"q": "a", "type": "none", "answers": ["a"]}', "q.jsonl:2: an empty answer can contain nothing"),
+        ('{"q": "a", "type": 3, "answers": ["a"]}', "q.jsonl:2: type must be text"),
+    ],
+)
+def test_an_error_in_a_question_names_its_line(line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_questions(f"\n{line}\n", "q.jsonl")
+    assert caught.value.message.startswith(message)
