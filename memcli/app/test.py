@@ -40,6 +40,11 @@ class Outcome(Record):
         """What was tested."""
         return self.verdict.expectation.case
 
+    @property
+    def depth(self) -> int:
+        """How many entries the longer answer may have."""
+        return _depth(self.case)
+
     def to_json(self) -> dict[str, Json]:
         first = [place for place in self.verdict.places if place is not None]
         return {
@@ -77,10 +82,11 @@ def run_cases(workspace: Workspace, cases: Iterable[Case], render: Renderer, pri
     """
     expectations = [read_expectation(case) for case in cases]
     answers = _ask(workspace, expectations, render, print_entry)
-    words = _ask(replace(workspace, backend=WORDS), expectations, render, print_entry)
+    quiet = replace(workspace, warn=lambda _: None)  # what there is to say has been said
+    words = _ask(replace(quiet, backend=WORDS), expectations, render, print_entry)
     missed = [a.verdict.expectation for a in answers if a.verdict.missing]
-    deeper = [replace(e, case=replace(e.case, top=max(DEEP, _top(e.case)), budget=None)) for e in missed]
-    deep = iter(_ask(workspace, deeper, render, print_entry))
+    deeper = [replace(e, case=replace(e.case, top=_depth(e.case), budget=None)) for e in missed]
+    deep = iter(_ask(quiet, deeper, render, print_entry))
     shown = _shown(workspace)
     outcomes = [_outcome(a, next(deep).verdict if a.verdict.missing else a.verdict, shown) for a in answers]
     return Report(tuple(outcomes), measure([a.verdict for a in answers]), measure([a.verdict for a in words]))
@@ -119,6 +125,10 @@ def _query(case: Case, now: str) -> Query:
 
 def _top(case: Case) -> int:
     return DEFAULT_LIMIT if case.top is None else case.top
+
+
+def _depth(case: Case) -> int:
+    return max(DEEP, _top(case))
 
 
 def _entry(number: int, section: Section, bundle: Bundle, print_entry: PrintEntry) -> Entry:

@@ -98,7 +98,7 @@ def test_an_error_names_file_and_line(text: str, message: str) -> None:
     assert refusal(text).startswith(message)
 
 
-@given(st.text(alphabet='[]case="\'\\\n#.{} topic', max_size=80))
+@given(st.text(alphabet="[]case=\"'\\\n#.{} topic", max_size=80))
 def test_any_text_gives_cases_or_an_error_with_a_line(text: str) -> None:
     message = "f:"
     try:

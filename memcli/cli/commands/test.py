@@ -65,8 +65,8 @@ def command(session: Session, options: TestOptions) -> int:
 
     Prints the failed tests, and the measures of recall beside those of a plain word search over the same memories
     (`recall --backend basic`: words of the topic in path, tags, summaries and text, and relevance; no model). recall@k is the
-    mean share of what must be included that is among the first k memories (--top), MRR the mean of 1 / place of the first of it, and
-    answered counts the tests that miss nothing. Pins that do not match a topic and the user-wide store are left out.
+    mean share of what must be included that is among the first k memories (--top), MRR the mean of 1 / place of the first of
+    it, and answered counts the tests that miss nothing. Pins that do not match a topic and the user-wide store are left out.
 
     Example: memcli test --fail-under 0.9
     """
@@ -86,7 +86,7 @@ def command(session: Session, options: TestOptions) -> int:
     session.output.answer(_data(report), "\n".join([*map(_line, failed), *_summary(report, _k(report))]))
     if degraded := sum(outcome.is_degraded for outcome in report.outcomes):
         session.output.note(f"{degraded} of {len(cases)} answered by words alone (run `memcli index embed`)")
-    is_failure = report.recall.passed < options.fail_under * report.recall.cases
+    is_failure = report.recall.passed / len(cases) < options.fail_under
     return CorruptError.exit_code if is_failure else 0
 
 
@@ -148,7 +148,7 @@ def _line(outcome: Outcome) -> str:
         problems.append("not empty: more matched than the budget holds")
     budget = " without the budget" if case.budget is not None else ""
     for want, place in outcome.missing:
-        ranked = "not in the first 100" if place is None else f"ranked {place}"
+        ranked = f"not in the first {outcome.depth}" if place is None else f"ranked {place}"
         problems.append(f"missing {cut(clean_line(want), _WANT_WIDTH)} ({ranked}{budget})")
     problems += [f"unwanted {cut(clean_line(want), _WANT_WIDTH)} (at {place})" for want, place in outcome.unwanted]
     if outcome.reason and not case.empty:
