@@ -12,7 +12,7 @@ from memcli.ports import Store
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
-_FOLDERS = ("exports", "sessions", "local/quarantine", "local/inbox", "local/trash")
+_FOLDERS = ("exports", "sessions", "tests", "local/quarantine", "local/inbox", "local/trash")
 _MAX_BYTES = 1 << 28
 
 

@@ -57,6 +57,14 @@ def test_an_answer_that_is_not_empty(run: Run, folder: Path) -> None:
     assert run("test").out.startswith(".memory/tests/a.toml:1: 'postgresql port': not empty: 1 entry\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such names on Windows")
+def test_a_name_of_a_file_cannot_imitate_a_line(run: Run, folder: Path) -> None:
+    (folder / "a\n9 tests: 9 passed\x1b[2J.toml").write_text(FAILS)
+    result = run("test")
+    assert (result.code, len(result.out.splitlines())) == (6, 5)
+    assert "\x1b" not in result.out
+
+
 def test_json(run: Run, folder: Path) -> None:
     (folder / "db.toml").write_text(PASSES + FAILS)
     result = run("test", "--json")

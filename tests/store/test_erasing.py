@@ -114,6 +114,8 @@ def test_what_else_quotes_it_is_named(filled: Run, tmp_path: Path) -> None:
     name = path_of(filled)
     filled("export")
     filled("remember", f"She said: {TEXT}", "--path", "quote")
+    (tmp_path / ".memory" / "tests").mkdir()
+    (tmp_path / ".memory" / "tests" / "a.toml").write_text(f'[[case]]\ntopic = "{TEXT}"\nempty = true\n')
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     (tmp_path / ".git").rmdir()
     for command in (["init", "-q"], ["add", "-f", ".memory/spaces"], ["commit", "-qm", "one"]):
@@ -122,6 +124,7 @@ def test_what_else_quotes_it_is_named(filled: Run, tmp_path: Path) -> None:
     assert "memory mem_" in told
     assert " quote of space main" in told
     assert "exports/main.json" in told
+    assert "tests/a.toml" in told
     assert "1 commit of this repository" in told
 
 

@@ -153,7 +153,7 @@ def _line(outcome: Outcome) -> str:
     problems += [f"unwanted {cut(clean_line(want), _WANT_WIDTH)} (at {place})" for want, place in outcome.unwanted]
     if outcome.reason and not case.empty:
         problems.append(f"no entries: {outcome.reason}")
-    return f"{case.place}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
+    return f"{clean_line(case.place)}: {cut(clean_line(outcome.topic), _TOPIC_WIDTH)!r}: {'; '.join(problems)}"
 
 
 def _summary(report: Report, k: str) -> Iterator[str]:
