@@ -14,6 +14,8 @@ A message says what was wrong and with what; the hint says what to do. Numbers a
 """
 
 import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _TOO_MANY_FILES = (errno.EMFILE, errno.ENFILE)
 
@@ -74,6 +76,24 @@ def error_of(code: str, message: str, hint: str) -> MemcliError:
     """The error that another process reported, by its `code`."""
     known = {kind.code: kind for kind in MemcliError.__subclasses__()}
     return known.get(code, MemcliError)(message, hint)
+
+
+@contextmanager
+def reporting_done(done: Callable[[], str]) -> Iterator[None]:
+    """Around a command of several writes: an error says what was `done` before it, unless that is empty."""
+    try:
+        yield
+    except (MemcliError, OSError) as error:
+        counts = done()
+        if not counts:
+            raise
+        kind = type(error) if isinstance(error, MemcliError) else StoreError
+        raise kind(f"stopped after {counts}: {reason(error)}", "run the command again to do the rest") from None
+
+
+def reason(error: MemcliError | OSError) -> str:
+    """What went wrong, without what to do about it."""
+    return error.message if isinstance(error, MemcliError) else error.strerror or str(error)
 
 
 def hint_of(error: OSError, otherwise: str) -> str:

@@ -112,8 +112,9 @@ class Store(Protocol):
 class Trash(Protocol):
     """What was removed from spaces, for as long as its grace lasts."""
 
-    def runs(self) -> list[Run]:
-        """Every run, newest first; what is damaged is told of and left out. Raises StoreError."""
+    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
+        """Every run, newest first. What is damaged or cannot be read is left out, and `skip` hears why; without it, the
+        user does. Raises StoreError."""
 
     def put(self, run: Run) -> None:
         """Puts another state of a run in its place. Raises StoreError."""

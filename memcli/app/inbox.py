@@ -12,7 +12,7 @@ from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_
 from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember
 from memcli.app.workspace import Workspace, load_space
-from memcli.errors import ConflictError, NotFoundError, UsageError
+from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
 from memcli.policy.retention import Place
@@ -128,8 +128,12 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     found = [candidate_of(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
-    done = [remember(workspace, plain, links=DROP)]
-    done += [remember(workspace, [candidate], old, links=DROP) for candidate, old in proposals if old is not None]
+    done: list[Stored] = []
+    with reporting_done(lambda: f"{n} accepted" if (n := sum(len(each.outcomes) for each in done)) else ""):
+        done.append(remember(workspace, plain, links=DROP))
+        for candidate, old in proposals:
+            if old is not None:
+                done.append(remember(workspace, [candidate], old, links=DROP))
     with workspace.behind_the_write():
         _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
     return Stored([outcome for each in done for outcome in each.outcomes], sum(each.compacted for each in done))

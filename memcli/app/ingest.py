@@ -49,6 +49,11 @@ class Ingested(Counts, frozen=False):
         self.paths += other.paths
         self.failed += other.failed
 
+    def stored(self) -> str:
+        """What was changed, in words; empty for nothing."""
+        names = ("created", "updated", "retired", "proposed")
+        return ", ".join(f"{n} {name}" for name in names if (n := getattr(self, name)))
+
     def add(self, outcome: Outcome) -> None:
         """Counts one memory."""
         self.count(outcome.status)
@@ -63,15 +68,16 @@ def ingest(
     dry_run: bool = False,
     propose: bool = False,
     progress: Callable[[], None] = lambda: None,
+    done: Ingested | None = None,
 ) -> Ingested:
     """Stores what `source` yields, or with `propose` puts it into the inbox; with `dry_run` only says what that would be.
 
-    A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
+    What becomes of it is counted in `done` write by write, so that it holds when a later write fails. A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
     deactivated. The same candidates again change nothing. One that cannot be stored, whatever in it is the reason, does
     not keep the others from it. `progress` is called for each.
     Raises what the source raises, LockedError, CorruptError, StoreError.
     """
-    done = Ingested()
+    done = Ingested() if done is None else done
     for batch in _batches(_prepared(workspace, source, done, progress)):
         candidates = [candidate for candidate, _ in batch if candidate is not None]
         if dry_run:
@@ -80,7 +86,7 @@ def ingest(
         for outcome in _stored(workspace, batch, propose, done.failed):
             done.add(outcome)
     done.skipped.update(source.skipped)
-    done.failed = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
+    done.failed[:] = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
 
 
@@ -158,11 +164,11 @@ def _known(place: Place, known: Callable[[str], str]) -> Place:
 
 def _stored(
     workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]
-) -> Sequence[Outcome]:
+) -> Iterator[Outcome]:
     """What became of the candidates of a batch; when something in one of them fails, each is stored by itself."""
     candidates = [candidate for candidate, _ in batch if candidate is not None]
     try:
-        return offer(workspace, candidates, propose_all=propose, places=_places(batch)).outcomes
+        outcomes = offer(workspace, candidates, propose_all=propose, places=_places(batch)).outcomes
     except _NOT_OF_AN_ITEM:
         raise
     except Exception as error:  # noqa: BLE001
@@ -173,9 +179,14 @@ def _stored(
                 Failure(reason_of(error), file=str(place.get("source") or place["under"])) for place in _places(batch)
             ]
         if len(candidates) <= 1:
-            return []
+            return
+    else:
+        yield from outcomes
+        return
     # Without places: what failed must not make what was there before look left out.
-    return [outcome for item, _ in batch if item for outcome in _stored(workspace, [(item, ())], propose, failed)]
+    for item, _ in batch:
+        if item:
+            yield from _stored(workspace, [(item, ())], propose, failed)
 
 
 def _failure(given: Mapping[str, Any], error: Exception) -> Failure:

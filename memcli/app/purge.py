@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from memcli.app.edit import named
 from memcli.app.repo import COPIED
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, StoreError, reporting_done
 from memcli.model.memory import Memory, telling_line
 from memcli.model.references import made_current, removal
 from memcli.model.removal import Run
@@ -61,21 +61,28 @@ def _read(workspace: Workspace, space: str) -> Shelf:
 
 
 def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
-    """The memories in the trash that `refs` name, by id or path."""
-    return [memory for _, memories in _trashed(workspace, refs) for memory in memories]
+    """The memories in the trash that `refs` name, by id or path. Raises StoreError where they may be in what cannot be
+    read."""
+    skipped: list[str] = []
+    found = [memory for _, memories in _trashed(workspace, refs, skipped.append) for memory in memories]
+    if skipped and not found:
+        what = f"cannot look for {', '.join(refs)} in the whole trash: {'; '.join(skipped)}"
+        raise StoreError(what, "`memcli fsck` lists what is damaged")
+    return found
 
 
 def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
     erased: list[Memory] = []
-    for run, memories in _trashed(workspace, refs):
-        ids = {memory.id for memory in memories}
-        workspace.erase_traces(workspace.space, ids)  # first, so that who is killed here can do it again
-        workspace.trash.drop(run, ids)
-        touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
-        workspace.audit.record(workspace.space, "erase", touched)
-        _purge_derived(workspace, workspace.space, memories, is_erased=True)
-        erased += memories
+    with reporting_done(lambda: f"{len(erased)} erased from the trash" if erased else ""):
+        for run, memories in _trashed(workspace, refs):
+            ids = {memory.id for memory in memories}
+            _purge_derived(workspace, workspace.space, memories, is_erased=True)
+            workspace.erase_traces(workspace.space, ids)  # before the trash: killed here, it can be done again
+            workspace.trash.drop(run, ids)
+            erased += memories
+            touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
+            workspace.audit.record(workspace.space, "erase", touched)
     return erased
 
 
@@ -87,13 +94,14 @@ def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *,
     Raises NotFoundError; LockedError when a reader holds what is to be erased.
     """
     done = Purged(())
-    for space, memories in _located(workspace, refs, recursive):
-        one = _purge(workspace, space, memories, now)
-        done = Purged(
-            (*done.memories, *one.memories),
-            (*done.current, *one.current),
-            tuple(dict.fromkeys([*done.quotes, *one.quotes])),
-        )
+    with reporting_done(lambda: f"{len(done.memories)} purged" if done.memories else ""):
+        for space, memories in _located(workspace, refs, recursive):
+            one = _purge(workspace, space, memories, now)
+            done = Purged(
+                (*done.memories, *one.memories),
+                (*done.current, *one.current),
+                tuple(dict.fromkeys([*done.quotes, *one.quotes])),
+            )
     return done
 
 
@@ -113,7 +121,7 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
 
     workspace.store.update(space, apply)
     if is_erased:
-        with workspace.behind_the_write():
+        with workspace.behind_the_write("the search for other copies of the text"):
             return replace(purged, quotes=(*workspace.find_quotes(purged.memories), *sources))
     return purged
 
@@ -145,8 +153,10 @@ def _source(memory: Memory) -> str:
     return f"{place}, which `memcli ingest` reads again"
 
 
-def _trashed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Run, list[Memory]]]:
+def _trashed(
+    workspace: Workspace, refs: Sequence[str], skip: Callable[[str], None] | None = None
+) -> list[tuple[Run, list[Memory]]]:
     """The runs that removed what `refs` name, by id or path, each with those memories."""
-    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
+    runs = (run for run in workspace.trash.runs(skip) if run.space.name == workspace.space)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
     return [(run, memories) for run, memories in found if memories]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace
-from memcli.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
 from memcli.model.removal import Run, rejoined, severed_between
@@ -34,8 +35,9 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
     a path is taken again, RefusedError when they are more than the space may hold. Another version of the same memory
     that is there goes to the trash.
     """
-    runs = [run for run in workspace.trash.runs() if run.space.name == workspace.space]
-    found = dict(_find(runs, ref, workspace.space) for ref in refs)
+    with _all_runs(workspace) as all_runs:
+        runs = [run for run in all_runs if run.space.name == workspace.space]
+        found = dict(_find(runs, ref, workspace.space) for ref in refs)
     return _bring_back(workspace, workspace.space, found)
 
 
@@ -44,13 +46,29 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
 
     `name` may be the beginning of the name of one run alone. Raises as `restore`.
     """
-    fitting = [run for run in workspace.trash.runs() if name and run.name.startswith(name)]
-    if len(fitting) != 1:
-        if fitting:
+    with _all_runs(workspace) as all_runs:
+        fitting = [run for run in all_runs if name and run.name.startswith(name)]
+        if len(fitting) > 1:
             raise UsageError(f"{name!r} matches {len(fitting)} runs", "use a longer prefix")
-        raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
+        if not fitting:
+            raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
     run = fitting[0]
     return _bring_back(workspace, run.space.name, {m.id: (m, run) for m in run.space.objects} or {"": (None, run)})
+
+
+@contextmanager
+def _all_runs(workspace: Workspace) -> Iterator[list[Run]]:
+    """The runs to look into. What is not found there may be in one that cannot be read: then the error says so."""
+    skipped: list[str] = []
+    runs = workspace.trash.runs(skipped.append)
+    try:
+        yield runs
+    except NotFoundError as error:
+        if not skipped:
+            raise
+        raise StoreError(f"{error.message}; {'; '.join(skipped)}", "`memcli fsck` lists what is damaged") from None
+    for problem in skipped:
+        workspace.warn(problem)
 
 
 def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory, Run]]:

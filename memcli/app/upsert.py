@@ -81,6 +81,7 @@ class Upserter:
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})
         until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
+        before = old
         old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
         if candidate.given["path"] == old.path:
             old = replace(old, path=self._free_path(marked(old.path, "superseded"), old.hash, old.id))
@@ -89,7 +90,9 @@ class Upserter:
         new = find(self.draft, str(outcome["id"]))
         link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
         self._keep(replace(new, links=_union(new.links, [link], _link_key)))
-        self._keep(replace(old, superseded_by=new.id))
+        old = replace(old, superseded_by=new.id)
+        is_repeated = replace(old, updated_at=before.updated_at, version=before.version) == before
+        self._keep(before if is_repeated else old)
         return outcome
 
     def resolve_links(self, drop: bool = False) -> None:

@@ -10,7 +10,7 @@ from memcli.app.relocate import Place, relocate
 from memcli.app.repo import sync
 from memcli.app.space import embed_spaces, index_status
 from memcli.app.workspace import Workspace
-from memcli.errors import MemcliError, NotFoundError, ProviderError
+from memcli.errors import MemcliError, NotFoundError, ProviderError, reporting_done
 from memcli.model.changes import Batch
 from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json
@@ -92,6 +92,7 @@ class Watch:
         self._workspace = workspace
         self._spare_time = _SpareTime(workspace, progress, embed)
         self._warned = ""
+        self._counts = Ingested()
         self.is_gone = False
 
     def run(self) -> Iterator[Ingested]:
@@ -99,20 +100,21 @@ class Watch:
 
         A batch is noted before it is stored and saved afterwards: whenever this ends, nothing is lost.
         """
-        for batch in self._tree.batches():
-            if self._is_lost():
-                return
-            if batch.is_idle:
-                self._patiently(self._spare_time.use)
-                continue
-            done = self._persist(batch)
-            if done is None:
-                return
-            self._spare_time.is_saved = False
-            self._log_batch(batch, done)
-            yield done
-        if not self._is_lost():
-            self._spare_time.end(once=self._once)
+        with reporting_done(self._counts.stored):
+            for batch in self._tree.batches():
+                if self._is_lost():
+                    return
+                if batch.is_idle:
+                    self._patiently(self._spare_time.use)
+                    continue
+                done = self._persist(batch)
+                if done is None:
+                    return
+                self._spare_time.is_saved = False
+                self._log_batch(batch, done)
+                yield done
+            if not self._is_lost():
+                self._spare_time.end(once=self._once)
 
     def _is_lost(self) -> bool:
         self.is_gone = self.is_gone or not self._progress.is_there()
@@ -159,25 +161,32 @@ class Watch:
         self._progress.doubt(batch)
         was_replaced = bool(batch.left) and self._spare_time.was_replaced()
         done = Ingested()
-        if batch.moved:
-            moves = [(self._tree.place(old), self._tree.place(new)) for old, new in batch.moved]
-            done.updated += relocate(self._workspace, moves)
-        self._store_files(batch, done)
-        if batch.commits:
-            done.merge(self._commits(batch.commits))
-        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
-            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
-        done.retired += sync(self._workspace, self._tree.unreachable)
+        try:
+            self._store_parts(batch, done)
+        finally:
+            self._counts.merge_counts(done)
+            self._counts.retired += done.retired
         if was_replaced:
             self._tree.recheck()
         self._spare_time.note_version()
         return done
 
+    def _store_parts(self, batch: Batch, done: Ingested) -> None:
+        if batch.moved:
+            moves = [(self._tree.place(old), self._tree.place(new)) for old, new in batch.moved]
+            done.updated += relocate(self._workspace, moves)
+        self._store_files(batch, done)
+        if batch.commits:
+            self._store_commits(batch.commits, done)
+        if batch.left:  # by an amend or a rebase, perhaps, which leave nothing of it
+            done.retired += retire_commits(self._workspace, self._tree.lost_commits(batch.left))
+        done.retired += sync(self._workspace, self._tree.unreachable)
+
     def _store_files(self, batch: Batch, done: Ingested) -> None:
         gone = {self._tree.place(file).name for file in batch.removed}
         if batch.files:
             source = _Noting(self._tree.files(batch.files))
-            done.merge(ingest(self._workspace, source))
+            ingest(self._workspace, source, done=done)
             # What gives no memory any more, because it was emptied or is no text now, had perhaps given one.
             unread = {failure.file for failure in done.failed}
             gone |= {self._tree.place(file).name for file in batch.files} - source.names - unread
@@ -186,14 +195,13 @@ class Watch:
             done.retired += retired
             done.paths += [f"{name} (gone)" for name in sorted(gone)] if retired else []
 
-    def _commits(self, revisions: str) -> Ingested:
+    def _store_commits(self, revisions: str, done: Ingested) -> None:
         try:
-            return ingest(self._workspace, self._tree.commits(revisions))
+            ingest(self._workspace, self._tree.commits(revisions), done=done)
         except (NotFoundError, ProviderError) as error:
             if self._once:
                 raise
             self._report(f"{error.message}; run `memcli ingest --git {revisions}` for these commits")
-            return Ingested()
 
     def _report(self, message: str) -> None:
         self._workspace.warn(message)

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
-from memcli.errors import LockedError, RefusedError, StoreError
+from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
@@ -22,7 +22,7 @@ class Workspace(Record, kw_only=True):
     asks `asked_spaces`. `govern` says what of a policy holds here.
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `erase_traces` takes memories of a space that are gone for good
-    out of indexes and logs; `find_quotes` names what else holds their texts. `warn` and `progress` speak to the user, never on standard output.
+    out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
     """
 
     store: Store
@@ -101,14 +101,12 @@ class Workspace(Record, kw_only=True):
             snapshot.close()
 
     @contextmanager
-    def behind_the_write(self) -> Iterator[None]:
-        """Around what tidies up behind a committed write: the act is done, so a failure here is told, not raised."""
+    def behind_the_write(self, what: str = "cleanup") -> Iterator[None]:
+        """Around `what` follows a committed write: the act is done, so a failure here is a warning, not an error."""
         try:
             yield
-        except (StoreError, LockedError) as error:
-            self.warn(f"saved, but cleanup failed: {error.message}")
-        except OSError as error:  # a file that cannot be read
-            self.warn(f"saved, but cleanup failed: {error.strerror or error}")
+        except (MemcliError, OSError) as error:
+            self.warn(f"saved, but {what} failed: {reason(error)}")
 
     def in_force(self, policy: Policy) -> Policy:
         """What of the policy holds here: of a store that nobody has accepted only what makes it tighter; in a derived

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from memcli.codec.space import (
@@ -97,14 +97,11 @@ class FileStore:
                 if held is not None and mail is not None and not mail.answered():
                     self._commit(space, held, lambda _: Change())  # who had taken the request has died
             assert mail is not None
-            return _read_answer(mail.answer())
+            return _answer_of(mail, space)
         except LockedError:
             if mail is None or mail.take_back():
                 raise
-            raise StoreError(
-                f"cannot tell whether space {space!r} has the change: the process that was writing it did not answer",
-                "check with `memcli recall`; storing the same text again is safe",
-            ) from None
+            raise _cannot_tell(space, "the process that was writing it did not answer") from None
         finally:
             if mail is not None:
                 mail.take_back()
@@ -240,7 +237,18 @@ def _digest(memory: Memory | None) -> str:
     return "" if memory is None else memory_digest(memory)
 
 
-def _read_answer(data: Mapping[str, Json]) -> tuple[Json, Receipt]:
+def _cannot_tell(space: str, why: str) -> StoreError:
+    return StoreError(
+        f"cannot tell whether space {space!r} has the change: {why}",
+        "check with `memcli recall`; storing the same text again is safe",
+    )
+
+
+def _answer_of(mail: Mail, space: str) -> tuple[Json, Receipt]:
+    try:
+        data = mail.answer()
+    except OSError as error:
+        raise _cannot_tell(space, f"cannot read the answer of the process that wrote it: {error.strerror}") from None
     if "error" in data:
         raise error_of(**data["error"])
     return data["answer"], Receipt(tuple(Touched(*one) for one in data["touched"]), data["header_changed"])

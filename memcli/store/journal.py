@@ -46,12 +46,14 @@ class Mail:
         self._length = length
 
     def answered(self) -> bool:
-        """Whether the answer is there, whole."""
-        size = os.fstat(self._fd).st_size
-        return size > self._length and read_at(self._fd, 1, size - 1) == b"\n"
+        """Whether the answer is there, whole; one that cannot be read is not."""
+        with suppress(OSError):
+            size = os.fstat(self._fd).st_size
+            return size > self._length and read_at(self._fd, 1, size - 1) == b"\n"
+        return False
 
     def answer(self) -> dict[str, Any]:
-        """The answer, once it is there."""
+        """The answer, once it is there. Raises OSError."""
         size = os.fstat(self._fd).st_size
         return decode_object(read_at(self._fd, size - self._length, self._length), "the answer")
 
@@ -61,7 +63,8 @@ class Mail:
 
     def close(self) -> None:
         """Lets go of the file."""
-        os.close(self._fd)
+        with suppress(OSError):
+            os.close(self._fd)
 
 
 class Journal:

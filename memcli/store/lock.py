@@ -48,9 +48,11 @@ class Held:
             return False
 
     def note(self) -> str:
-        """What the last holder left."""
-        os.lseek(self._fd, 0, os.SEEK_SET)
-        return os.read(self._fd, _NOTE_BYTES).decode("ascii", "replace")
+        """What the last holder left; empty when it cannot be read."""
+        with suppress(OSError):
+            os.lseek(self._fd, 0, os.SEEK_SET)
+            return os.read(self._fd, _NOTE_BYTES).decode("ascii", "replace")
+        return ""
 
     def leave(self, note: str) -> None:
         """Leaves a note in the place of the last one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from memcli.errors import StoreError
+from memcli.errors import LockedError, StoreError
 from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
@@ -58,12 +58,21 @@ class Guard:
             self._erasures.begin(before.name, erased)
         yield replace(going, kept=before, erased=erased, run=run)
         if is_tracked and not was_tracked and before.name not in BESIDE:
-            set_ignored(self._layout, before.name, ignored=False)
+            self._unignore(before.name)
         if erased:
             self._erase(before.name)
         if run:
             many = "1 memory is" if len(before.objects) == 1 else f"{len(before.objects)} memories are"
             self._warn(f"{many} in the trash for {grace:g} days: `memcli restore --run {run}`")
+
+    def _unignore(self, space: str) -> None:
+        try:
+            set_ignored(self._layout, space, ignored=False)
+        except (StoreError, LockedError) as error:
+            self._warn(
+                f"saved, but git still ignores space {space!r}: {error.message}; "
+                f"remove the line spaces/{space}.json from {self._layout.ignore}"
+            )
 
     def _erase(self, space: str) -> None:
         try:

@@ -7,6 +7,7 @@ import os
 import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
@@ -153,7 +154,7 @@ class FileSnapshot(ByteSnapshot):
             size = os.fstat(self._fd).st_size
             parts, offset = [], 0
             while offset < size:
-                part = read_at(self._fd, size - offset, offset)
+                part = self.part(offset, size - offset)
                 if not part:
                     break
                 parts.append(part)
@@ -163,11 +164,15 @@ class FileSnapshot(ByteSnapshot):
 
     def part(self, start: int, length: int) -> bytes:
         assert self._fd is not None
-        return read_at(self._fd, length, start)
+        try:
+            return read_at(self._fd, length, start)
+        except OSError as error:
+            raise _cannot_read(self._path, error) from None
 
     def close(self) -> None:
         if self._fd is not None:
-            os.close(self._fd)
+            with suppress(OSError):  # all that was asked for was read
+                os.close(self._fd)
             self._fd = None
 
 
@@ -181,10 +186,13 @@ def _open(path: str) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        hint = (
-            "space files may not be symbolic links" if os.path.islink(path) else hint_of(error, "check its permissions")
-        )
-        raise StoreError(f"cannot read {path}: {error.strerror}", hint) from None
+        raise _cannot_read(path, error) from None
+
+
+def _cannot_read(path: str, error: OSError) -> StoreError:
+    is_link = os.path.islink(path)
+    hint = "space files may not be symbolic links" if is_link else hint_of(error, "check its permissions")
+    return StoreError(f"cannot read {path}: {error.strerror}", hint)
 
 
 def fingerprint_of(status: os.stat_result) -> str:

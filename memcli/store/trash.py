@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
 from memcli.clock import Clock, normalize_time
 from memcli.codec.canonical import decode, encode
 from memcli.codec.space import decode_space, encode_space
-from memcli.errors import CorruptError, MemcliError, StoreError
+from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Json, Memory
 from memcli.model.removal import Run, Severed, is_run_name, run_name
 from memcli.model.shapes import MEMORY_FIELDS, TEXT, Shape, problem
@@ -85,8 +85,18 @@ class FileTrash:
         write_file(self._path(name), data, _MODE)
         return name
 
-    def runs(self) -> list[Run]:
-        """Every run, newest first; one that is damaged is told of and left out. Raises StoreError."""
+    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
+        """Every run, newest first. One that is damaged or cannot be read is left out, and `skip` hears why; without it,
+        the user does. Raises StoreError."""
+        found: list[Run] = []
+        for name in self._names():
+            try:
+                found += self._load(name)
+            except MemcliError as error:
+                (skip or self._warn)(f"{error.message} (skipped)")
+        return found
+
+    def _names(self) -> list[str]:
         self._check()
         try:
             names = os.listdir(self._folder)
@@ -95,8 +105,7 @@ class FileTrash:
         except OSError as error:
             raise StoreError(f"cannot read {self._folder}: {error.strerror}", "check its permissions") from None
         found = (name.removesuffix(".json") for name in names if name.endswith(".json"))
-        runs = (self._load(name) for name in sorted(filter(is_run_name, found), key=self._age, reverse=True))
-        return [run for run in runs if run is not None]
+        return sorted(filter(is_run_name, found), key=self._age, reverse=True)
 
     def holds(self, space: str, name: str) -> bool:
         """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
@@ -167,20 +176,27 @@ class FileTrash:
 
     def _find(self, space: str, hashes: Mapping[str, str]) -> list[tuple[Run, list[Memory]]]:
         texts = set(hashes.values()) - {""}
-        runs = (run for run in self.runs() if run.space.name == space)
+        runs = (run for run in self._readable_runs() if run.space.name == space)
         found = ((run, [m for m in run.space.objects if m.id in hashes or m.hash in texts]) for run in runs)
         return [(run, memories) for run, memories in found if memories]
 
-    def _load(self, name: str) -> Run | None:
+    def _readable_runs(self) -> Iterator[Run]:
+        """The runs that are not damaged. Raises StoreError for one that cannot be read: it may hold what is to go."""
+        for name in self._names():
+            try:
+                yield from self._load(name)
+            except CorruptError as error:
+                self._warn(f"{error.message} (skipped)")
+
+    def _load(self, name: str) -> list[Run]:
+        """The run of this name; none when it has gone. Raises CorruptError, StoreError."""
         where = os.path.join("local", "trash", f"{name}.json")
         try:
             data = read_regular(self._path(name), -1)
-            return None if data is None else decode_run(name, data, where)
         except OSError as error:
-            self._warn(f"skipped {where}: {error.strerror}")
-        except MemcliError as error:
-            self._warn(f"{error.message} (skipped)")
-        return None
+            hint = hint_of(error, "check its permissions")
+            raise StoreError(f"cannot read {where}: {error.strerror}", hint) from None
+        return [] if data is None else [decode_run(name, data, where)]
 
     def _free(self, name: str) -> str:
         """`name`, or with a number where the same was removed in the same second before."""

@@ -60,10 +60,10 @@ UNKNOWN = Stamp(-1, -1, "")
 
 
 class Local(Protocol):
-    """The files of one space's watch in `local/`, by name. Those that write raise StoreError."""
+    """The files of one space's watch in `local/`, by name. Those that read and write raise StoreError."""
 
     def read(self, name: str) -> bytes:
-        """The content; empty when there is none, or it cannot be read."""
+        """The content; empty when there is none."""
 
     def write(self, name: str, data: bytes) -> None:
         """Replaces the content, durably and all at once."""
@@ -86,7 +86,7 @@ class SavedState:
         self._local = local
 
     def load(self) -> WatchState | None:
-        """The state, in doubt of some files; None when there is none yet."""
+        """The state, in doubt of some files; None when there is none yet. Raises StoreError."""
         known = _from_json(self._local.read(_STATE))
         lines = self._local.read(_DOUBTS).splitlines()
         # The last line may be half of one, of a watch that was killed.

@@ -9,7 +9,7 @@ from memcli.app.ingest import Ingested, ingest, retire_commits
 from memcli.app.lookup import opened
 from memcli.app.repo import sync
 from memcli.app.workspace import Workspace
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, reporting_done
 from memcli.git.head import gone, lost
 from memcli.git.repository import Repository, find_repository
 from memcli.model.failure import reason_of
@@ -76,7 +76,8 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
     done = Ingested()
     for commit in commits:
         if commit not in lost:
-            done.merge(ingest(workspace, CommitSource(repository.root, f"{commit}^!")))
+            with reporting_done(done.stored):
+                ingest(workspace, CommitSource(repository.root, f"{commit}^!"), done=done)
     failed = {failure.commit for failure in done.failed}
     log.skip(done.failed, workspace.clock())
     log.forget_skipped([commit for commit in commits if commit not in failed])

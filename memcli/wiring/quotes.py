@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from memcli.app.workspace import load_space
 from memcli.codec.canonical import encode
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, NotFoundError, reason
 from memcli.model.memory import Memory, telling_line
 from memcli.ports import Store
 from memcli.store.layout import Layout
@@ -14,47 +15,59 @@ from memcli.store.reading import read_regular
 
 _FOLDERS = ("exports", "sessions", "tests", "local/quarantine", "local/inbox", "local/trash")
 _MAX_BYTES = 1 << 28
+_Skip = Callable[[str, MemcliError | OSError], None]
 
 
-def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
-    """Names of what holds the text of one of `memories`, or of its longest line, as a reader would look for it."""
+def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory], warn: Callable[[str], None]) -> list[str]:
+    """Names of what holds the text of one of `memories`, or of its longest line, as a reader would look for it.
+
+    `warn` hears of what cannot be searched. Raises StoreError.
+    """
     texts = sorted({line for memory in memories if (line := telling_line(memory.raw))})
     if not texts:
         return []
-    return [*_memories(store, texts), *_files(layout, texts), *_commits(layout, texts)]
+
+    def skip(what: str, error: MemcliError | OSError) -> None:
+        warn(f"cannot search {what} for other copies of the text: {reason(error)}")
+
+    return [*_memories(store, texts, skip), *_files(layout, texts, skip), *_commits(layout, texts, skip)]
 
 
-def _memories(store: Store, texts: Sequence[str]) -> Iterator[str]:
+def _memories(store: Store, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
     for name in store.spaces():
-        snapshot = store.open(name)
         try:
-            objects = snapshot.load().objects
-        except MemcliError:
+            objects = load_space(store, name).objects
+        except MemcliError as error:
+            skip(f"space {name!r}", error)
             continue
-        finally:
-            snapshot.close()
         for memory in objects:
             whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
             if any(text in whole for text in texts):
                 yield f"memory {memory.id} {memory.path} of space {name}"
 
 
-def _files(layout: Layout, texts: Sequence[str]) -> Iterator[str]:
+def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
     wanted = [form for text in texts for form in (text.encode(), encode(text)[1:-1])]
+
+    def skip_folder(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            skip(os.path.relpath(error.filename, layout.root), error)
+
     for folder in _FOLDERS:
-        for place, folders, files in os.walk(os.path.join(layout.root, folder)):
+        for place, folders, files in os.walk(os.path.join(layout.root, folder), onerror=skip_folder):
             folders.sort()
             for file in sorted(files):
                 path = os.path.join(place, file)
                 try:
                     data = read_regular(path, _MAX_BYTES) or b""
-                except OSError:
+                except OSError as error:
+                    skip(os.path.relpath(path, layout.root), error)
                     continue
                 if any(form in data for form in wanted):
                     yield os.path.relpath(path, layout.root)
 
 
-def _commits(layout: Layout, texts: Sequence[str]) -> Iterator[str]:
+def _commits(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
     """The commits of the repository in which a text came into a file of the store or left it."""
     from memcli.git.repository import find_repository
 
@@ -67,7 +80,10 @@ def _commits(layout: Layout, texts: Sequence[str]) -> Iterator[str]:
                 "log", "--all", "--format=%h", f"-S{form}", "--", os.path.relpath(layout.root, repository.root)
             )
             found.update(dict.fromkeys(told.split()))
-    except MemcliError:
+    except NotFoundError:
+        return
+    except MemcliError as error:
+        skip("the commits of this repository", error)
         return
     if found:
         many = "1 commit" if len(found) == 1 else f"{len(found)} commits"

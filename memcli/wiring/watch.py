@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
-from memcli.errors import StoreError
+from memcli.errors import StoreError, hint_of
 from memcli.model.changes import Batch
 from memcli.model.memory import Json
 from memcli.ports import Source
@@ -242,10 +242,11 @@ class _Local:
         self._layout = layout
 
     def read(self, name: str) -> bytes:
+        path = self._path(name)
         try:
-            return read_regular(self._path(name), _MAX_BYTES) or b""
-        except OSError:
-            return b""
+            return read_regular(path, _MAX_BYTES) or b""
+        except OSError as error:  # taken for a first watch, it would pass over all that changed since the last
+            raise StoreError(f"cannot read {path}: {error.strerror}", hint_of(error, "check its permissions")) from None
 
     def write(self, name: str, data: bytes) -> None:
         write_file(self._path(name), data, 0o600)

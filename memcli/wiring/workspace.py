@@ -88,7 +88,7 @@ def open_workspace(
         load_code=lambda: None if past else _code(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress)),
         erase_traces=records.erase_traces,
-        find_quotes=partial(_find_quotes, layout, store),
+        find_quotes=partial(_find_quotes, layout, store, warn),
         warn=warn,
         progress=progress,
     )
@@ -148,10 +148,10 @@ def _redactor(store: Store, layout: Layout, environ: Mapping[str, str], in_force
     return Redactor(store, signer(layout, environ), in_force, warn, has_shared_key=has_shared_key)
 
 
-def _find_quotes(layout: Layout, store: Store, memories: Sequence[Memory]) -> list[str]:
+def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:
     from memcli.wiring.quotes import find_quotes
 
-    return find_quotes(layout, store, memories)
+    return find_quotes(layout, store, memories, warn)
 
 
 def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | None:

@@ -10,14 +10,16 @@ import pytest
 
 from memcli.app import ingest as ingesting
 from memcli.app import upsert as desk
-from memcli.app.ingest import ingest
+from memcli.app.ingest import Ingested, ingest
 from memcli.app.relocate import Place
 from memcli.app.watch import Watch
 from memcli.app.workspace import Workspace
+from memcli.errors import LockedError, StoreError, reporting_done
 from memcli.ingest import commits, files
 from memcli.ingest.commits import CommitSource, StagedSource
 from memcli.ingest.files import FileSource
 from memcli.model.changes import Batch
+from memcli.record import replace
 from tests.app.sources import Given
 from tests.conftest import open_at
 from tests.ingest.conftest import Repo
@@ -82,7 +84,7 @@ def test_a_disk_that_fails_is_no_fault_of_an_item(workspace: Workspace, monkeypa
     more = Given([{"path": f"more/{n}", "raw": f"More {n}.", "metadata": {"source": f"{n}.md"}} for n in range(3)])
     with monkeypatch.context() as patch:
         patch.setattr("memcli.store.snapshot.read_at", fails)
-        with pytest.raises(OSError, match="Input/output"):
+        with pytest.raises(StoreError, match="Input/output"):
             ingest(workspace, more)
     assert texts(workspace) == before
 
@@ -158,3 +160,65 @@ def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) 
     assert len(list(watch.run())) == 3
     assert texts(workspace) == ["one", "three"]
     assert [e["message"].partition(":")[0] for e in told if e["event"] == "trouble"] == [f"skipped {POISON}"]
+
+
+class FailingAfter:
+    """A store whose writes fail after the first `count`."""
+
+    def __init__(self, store: Any, count: int) -> None:
+        self._store = store
+        self._count = count
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def submit(self, *arguments: Any) -> Any:
+        self._fail_when_due()
+        return self._store.submit(*arguments)
+
+    def update(self, *arguments: Any) -> Any:
+        self._fail_when_due()
+        return self._store.update(*arguments)
+
+    def _fail_when_due(self) -> None:
+        self._count -= 1
+        if self._count < 0:
+            raise LockedError("space 'main' is locked", "try again")
+
+
+def test_what_was_stored_before_a_write_failed_is_counted(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingesting, "_PER_WRITE", 1)
+    candidates = three(replaces=()).fields
+    source = Given([{**fields, "replaces": [{"under": str(fields["path"])}]} for fields in candidates])
+    done = Ingested()
+    with pytest.raises(LockedError):
+        ingest(replace(workspace, store=FailingAfter(workspace.store, 2)), source, done=done)
+    assert (done.stored(), texts(workspace)) == ("2 created", ["first", POISON])
+    assert ingest(workspace, source).stored() == "1 created"
+
+
+def test_an_item_stored_by_itself_is_counted_when_a_later_one_cannot_be(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
+    done = Ingested()
+    with pytest.raises(LockedError):  # the batch as a whole, the first, the poisoned one; then the third fails
+        ingest(replace(workspace, store=FailingAfter(workspace.store, 3)), three(), done=done)
+    assert (done.stored(), texts(workspace)) == ("1 created", ["first"])
+
+
+def test_an_error_between_two_writes_says_what_was_done() -> None:
+    done = Ingested(created=2, retired=1)
+    with pytest.raises(LockedError) as locked, reporting_done(done.stored):
+        raise LockedError("space 'main' is locked", "nothing was changed")
+    assert locked.value.message == "stopped after 2 created, 1 retired: space 'main' is locked"
+    assert locked.value.hint == "run the command again to do the rest"
+    with (
+        pytest.raises(StoreError, match="stopped after 2 created, 1 retired: Input/output error"),
+        reporting_done(done.stored),
+    ):
+        raise OSError(5, "Input/output error")
+    with pytest.raises(LockedError, match=r"^locked$"), reporting_done(Ingested().stored):
+        raise LockedError("locked", "")

@@ -271,3 +271,11 @@ def test_what_was_removed_to_make_room_is_of_the_write(workspace: Workspace) -> 
     govern(workspace, max_objects=2)
     stored = remember(workspace, [candidate("Gamma."), candidate("Delta.")])
     assert ([o.status for o in stored.outcomes], stored.compacted) == (["created", "created"], 2)
+
+
+def test_to_supersede_again_changes_nothing() -> None:
+    space, (old,) = told(Space("main"), candidate("Svn is used.", path="vcs/old"))
+    once, _ = told(space, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now=LATER)
+    again, _ = told(once, candidate("Git is used.", path="vcs/new"), supersedes=old["id"], now="2026-03-01T00:00:00Z")
+    assert once.find(old["id"]).superseded_by
+    assert again.find(old["id"]) == once.find(old["id"])

@@ -199,3 +199,23 @@ def test_a_space_that_came_with_another_commit_is_checked(desk: Upserter, worksp
 
     list(desk.watch(batches()).run())
     assert desk.told.count("recheck") == 1
+
+
+def test_an_error_says_what_was_stored_before(desk: Upserter) -> None:
+    store = Failing(desk.workspace.store, [])
+    desk.workspace = replace(desk.workspace, store=store)
+    running = desk.watch([Batch(("a.md",)), Batch(("b.md",))], once=True).run()
+    assert next(running).created == 1
+    store.errors.append(LockedError("locked", ""))
+    with pytest.raises(LockedError, match="stopped after 1 created: locked"):
+        next(running)
+
+
+def test_a_state_that_cannot_be_saved_denies_nothing(desk: Upserter, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise StoreError("cannot write main.watch.json", "nothing was changed")
+
+    monkeypatch.setattr(desk, "save", fail)
+    with pytest.raises(StoreError, match="stopped after 1 created: cannot write") as failed:
+        list(desk.watch([Batch(("a.md",))], once=True).run())
+    assert "nothing was changed" not in failed.value.hint

@@ -332,6 +332,22 @@ def test_a_private_space_stays_here(run: Run, tmp_path: Path) -> None:
     assert ignore.read_bytes() == before
 
 
+def test_a_gitignore_that_cannot_be_written_denies_no_write(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(run, "fact/a")
+    policy(run, "visibility=private")
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("cannot write .gitignore: Input/output error", "nothing was changed")
+
+    monkeypatch.setattr("memcli.store.removal_guard.set_ignored", fail)
+    done = run("space", "policy", "main", "--set", "visibility=project")
+    assert done.code == 0
+    assert "saved, but git still ignores space 'main': cannot write .gitignore" in done.err
+    assert json.loads(run("space", "policy", "main", "--json").out).get("visibility", "project") == "project"
+
+
 def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     fill(run, "log/a")
     run("pin", "log/a")

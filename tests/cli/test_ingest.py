@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.errors import StoreError
 from tests.conftest import ROOT, Run
 
 DATE = "2026-01-02T03:04:05Z"
@@ -328,3 +329,35 @@ def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run,
         shutil.rmtree(repository / ".memory")
         (repository / "m.py").write_text(texts[0])
         run("ingest", "m.py")
+
+
+def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# A\n\nThe first file.\n")
+    run("init")
+
+    def fail(*_: object) -> int:
+        raise StoreError("cannot open the lock of space 'main': Input/output error", "nothing was changed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.cli.commands.ingest.retire_missing", fail)
+        stopped = run("ingest", "docs")
+    assert stopped.code == 8
+    assert stopped.err == (
+        "memcli: stopped after 1 created: cannot open the lock of space 'main': Input/output error "
+        "(run the command again to do the rest)\n"
+    )
+    assert "0 created, 0 updated, 1 unchanged" in run("ingest", "docs").out
+
+
+def test_a_watch_that_cannot_read_what_it_saw_does_not_begin_anew(run: Run, repository: Path) -> None:
+    run("watch", "--once")
+    (repository / "a.md").write_text("# A\n\nThe first file.\n")
+    state = repository / ".memory" / "local" / "main.watch.json"
+    state.rename(repository / ".git" / "state.json")
+    state.symlink_to(repository / ".git" / "state.json")  # which memcli does not follow
+    stopped = run("watch", "--once")
+    assert (stopped.code, "cannot read" in stopped.err) == (8, True)
+    state.unlink()
+    (repository / ".git" / "state.json").rename(state)
+    assert "1 created" in run("watch", "--once").out

@@ -9,6 +9,7 @@ import builtins
 import errno
 import os
 import signal
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -105,6 +106,8 @@ class Watched:
         for value in args[:2] if name in ("replace", "rename", "link", "copy_file_range", "sendfile") else args[:1]:
             if isinstance(value, int):
                 path = self._open.get(value)
+                if path is not None and not _is_of_a_folder(value):
+                    path = None
             elif isinstance(value, (str, bytes, os.PathLike)):
                 full = os.path.abspath(os.fsdecode(value))
                 full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
@@ -153,6 +156,12 @@ def _may_change(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> bo
 def distinct(calls: list[Call]) -> list[int]:
     """The calls before which a kill leaves another state than before the call that precedes them."""
     return [at for at in range(len(calls)) if at == 0 or calls[at - 1].changes]
+
+
+def _is_of_a_folder(fd: int) -> bool:
+    """Whether it is a file or a folder; a pipe may have the number of a file that a Python object has closed."""
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def faults(calls: list[Call], kinds: tuple[str, ...]) -> list[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memcli.codec.canonical import decode
@@ -17,6 +17,8 @@ MAY_BE_THERE = re.compile(
     re.IGNORECASE,
 )
 """What a message says when the new state may be there although the command failed."""
+PARTLY = re.compile(r"memcli: stopped after \d+ \w")
+"""What it says when some writes of a command with several were done; the same command must then do the rest."""
 IS_THERE = re.compile(r"the command itself succeeded")
 """What it says when the command did all but tell."""
 
@@ -40,9 +42,14 @@ class Golden:
     template: Path
     states: tuple[States, ...]
     names: frozenset[str]
+    between: tuple[Files, Files] | None = None
 
     def may_be(self, *which: str) -> list[Files]:
         return [getattr(states, name) for states in self.states for name in which]
+
+    def between_writes(self, *, is_next: bool) -> list[Files]:
+        """The state between the writes of a command with two, without or with the next command."""
+        return [self.between[is_next]] if self.between else []
 
 
 def golden(scene: Scene, case: Case) -> Golden:
@@ -59,7 +66,11 @@ def golden(scene: Scene, case: Case) -> Golden:
         scene.kill_while_waiting(case.waiting)
         template = scene.keep("template")
         states.append(_states(scene, case, template, names))
-    return Golden(template, tuple(states), frozenset(names))
+    between = None
+    if case.between:
+        reached = _states(scene, replace(case, arguments=case.between), template, names)
+        between = (reached.after, reached.next_after)
+    return Golden(template, tuple(states), frozenset(names), between)
 
 
 def _states(scene: Scene, case: Case, template: Path, names: set[str]) -> States:
@@ -81,22 +92,24 @@ def judge(scene: Scene, case: Case, golden: Golden, ended: Ended) -> list[str]:
     """Every promise that was broken, as `kind: what`; then the next command has been run in the scene too."""
     now = scene.snapshot()
     before, after = golden.may_be("before"), golden.may_be("after")
-    problems = [f"torn: {name}" for name in _neither(now, [*before, *after])]
+    problems = [f"torn: {name}" for name in _neither(now, [*before, *after, *golden.between_writes(is_next=False)])]
     problems += [f"torn: {name} {why}" for name, why in _unreadable(now, before[0])]
-    told = ended.code == 0 or bool(IS_THERE.search(ended.err))
+    is_done = ended.code == 0 and not (case.stepwise and "saved, but" in ended.err)
+    told = is_done or bool(IS_THERE.search(ended.err))
     if told and now not in after:
         problems.append(f"false ack: {_differing(now, after)} not as it says: {ended.err.strip()!r}")
-    clean_failure = not told and ended.code > 0 and not case.stepwise and not MAY_BE_THERE.search(ended.err)
+    may_be_there = case.stepwise or PARTLY.search(ended.err) or MAY_BE_THERE.search(ended.err)
+    clean_failure = not told and ended.code > 0 and not may_be_there
     if clean_failure and now not in before:
         problems.append(f"false failure: {_differing(now, before)} changed, and it says {ended.err.strip()!r}")
     if not any(SECRET.encode() in data for state in after for data in state.values()):
         problems += [f"secret: in {name}" for name in _holding(scene, SECRET.encode())]
     problems += _wrong_message(ended)
-    problems += _next(scene, case, golden, told, clean_failure)
+    problems += _next(scene, case, golden, ended, told, clean_failure)
     return problems
 
 
-def _next(scene: Scene, case: Case, golden: Golden, told: bool, clean_failure: bool) -> list[str]:
+def _next(scene: Scene, case: Case, golden: Golden, struck: Ended, told: bool, clean_failure: bool) -> list[str]:
     problems = []
     ended = scene.run(NEXT)
     if ended.code:
@@ -109,24 +122,30 @@ def _next(scene: Scene, case: Case, golden: Golden, told: bool, clean_failure: b
         problems.append(f"false ack: {_differing(now, after)} after the next command")
     elif clean_failure and now not in before:
         problems.append(f"false failure: {_differing(now, before)} after the next command")
-    elif now not in [*before, *after]:
+    elif now not in [*before, *after, *golden.between_writes(is_next=True)]:
         problems.append(f"next: {_differing(now, after)} is neither old nor new after the next command")
-    for step in filter(is_known, (*((case.arguments,) if case.stepwise else ()), *AFTERWARDS)):
+    is_rerun = case.stepwise or PARTLY.search(struck.err)
+    for step in filter(is_known, (*((case.arguments,) if is_rerun else ()), *AFTERWARDS)):
         ended = scene.run(step)
         if ended.code or "Traceback" in ended.err:
             told_what = (ended.err or ended.out).strip()[-300:]
             problems.append(f"next: {' '.join(step)} exits with {ended.code}: {told_what}")
-    if _left(scene, golden) and is_known(REPAIR):
+    if PARTLY.search(struck.err) and scene.snapshot() not in after:
+        problems.append(f"next: {_differing(scene.snapshot(), after)} after the same command again")
+    if _left(scene, case, golden) and is_known(REPAIR):
         scene.run(REPAIR)
-    problems += [f"leftover: {name}" for name in sorted(_left(scene, golden)) if not case.stepwise or TEMP in name]
+    problems += [
+        f"leftover: {name}" for name in sorted(_left(scene, case, golden)) if not case.stepwise or TEMP in name
+    ]
     return problems
 
 
-def _left(scene: Scene, golden: Golden) -> set[str]:
+def _left(scene: Scene, case: Case, golden: Golden) -> set[str]:
     """Files of the store that no run without faults leaves. What the next write to the same file takes, may stay, and
     so may what a repair has put aside.
     """
     extra = {name for name in scene.listing() - golden.names if name.startswith(f"{STORE}/")}
+    extra = {name for name in extra if not case.may_leave or case.may_leave not in name}
     return {name for name in extra if not name.endswith(TEMP) and "/quarantine/" not in name}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import importlib
 import json
 import os
 import sqlite3
@@ -277,3 +279,67 @@ def test_a_damaged_index_leaves_no_pages_beside_it(filled: Run, tmp_path: Path) 
     side.write_text(TEXT)
     filled("recall", "another")
     assert not side.exists() or SECRET not in side.read_text(errors="replace")
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, target: str, part: str) -> None:
+    """Reads of files with `part` in their path fail."""
+    module, name = target.rsplit(".", 1)
+    real = getattr(importlib.import_module(module), name)
+
+    def read(path: str, *rest: int) -> object:
+        if part in path:
+            raise OSError(errno.EIO, "Input/output error")
+        return real(path, *rest)
+
+    monkeypatch.setattr(target, read)
+
+
+def test_what_cannot_be_searched_for_copies_is_named(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled("remember", "In another space.", "-s", "team")
+    (tmp_path / ".memory" / "spaces" / "team.json").write_text("{")
+    (tmp_path / ".memory" / "exports").mkdir()
+    (tmp_path / ".memory" / "exports" / "bundle.json").write_text(TEXT)
+    unreadable(monkeypatch, "memcli.wiring.quotes.read_regular", "bundle.json")
+    done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    assert (done.code, "purged" in done.out) == (0, True)
+    assert "cannot search space 'team' for other copies of the text: " in done.err
+    assert "cannot search exports/bundle.json for other copies of the text: Input/output error" in done.err
+
+
+def test_a_search_for_copies_that_fails_is_a_warning(filled: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> list[str]:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("memcli.wiring.quotes.find_quotes", fail)
+    done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
+    assert (done.code, "purged" in done.out) == (0, True)
+    assert "saved, but the search for other copies of the text failed: Input/output error" in done.err
+
+
+def test_a_trash_that_cannot_be_read_leaves_the_erasure_to_be_finished(
+    filled: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = path_of(filled)
+    filled("forget", name, "--purge", "--yes")
+    filled("remember", TEXT)
+    with monkeypatch.context() as patch:
+        unreadable(patch, "memcli.store.trash.read_regular", "trash/")
+        done = filled("forget", path_of(filled), "--purge", "--yes", "--now")
+        assert (done.code, done.err.count("\n")) == (8, 1)
+        assert "it was removed from space 'main', but traces of it are left: cannot read local/trash/" in done.err
+    assert filled("fsck", "--repair").code == 0
+    assert holding(tmp_path) == []
+
+
+@pytest.mark.parametrize("command", [("restore",), ("forget", "--purge", "--now", "--yes")])
+def test_what_may_be_in_an_unreadable_trash_is_not_called_unknown(
+    filled: Run, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    name = path_of(filled)
+    filled("forget", name, "--purge", "--yes")
+    unreadable(monkeypatch, "memcli.store.trash.read_regular", "trash/")
+    done = filled(*command, name)
+    assert (done.code, done.err.count("\n")) == (8, 1), done.err
+    assert "cannot read local/trash/" in done.err

@@ -19,7 +19,7 @@ from memcli.model.space import Change
 from memcli.ports import Shelf
 from memcli.store import file as file_module
 from memcli.store.file import FileStore
-from memcli.store.journal import Journal
+from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 from tests.conftest import NOW, memory, rewrite
@@ -149,6 +149,41 @@ def test_after_a_crash_before_the_write_it_is_done_by_the_next(
     rewrite(workspace.store, lambda space: space.put([memory("b", raw="Next.")], NOW))
     assert texts(workspace) == ["Next.", "Once."]
     assert mail.answered()
+
+
+def test_an_answer_that_cannot_be_read_is_no_clean_failure(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(workspace, [prepare(workspace, {"raw": "Known."})])
+    errors: list[str] = []
+
+    def fail(_: Mail) -> Json:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Mail, "answer", fail)
+
+    def work(n: int) -> None:
+        try:
+            remember(workspace, [prepare(workspace, {"raw": f"Writer {n} speaks."})])
+        except StoreError as error:
+            errors.append(error.message)
+
+    while_held(workspace, work, 3)
+    assert len(texts(workspace)) == 4
+    assert errors
+    assert all("cannot tell whether space 'main' has the change: cannot read the answer" in text for text in errors)
+
+
+def test_an_answer_that_cannot_be_looked_at_is_not_there(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    mail = journal_of(workspace).place(request(workspace, "Once."))
+    rewrite(workspace.store, lambda space: space)
+    assert mail.answered()
+
+    def fail(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("memcli.store.journal.read_at", fail)
+    assert not mail.answered()
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"now": "20', b"\x00\xff\n", b"[]\n"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,3 +114,28 @@ def test_collections_are_noted_by_space(open_trash: Open, tmp_path: Path) -> Non
     assert (trash.collected("main"), trash.collected("none")) == (NOW, "")
     (tmp_path / ".memory" / "local" / "gc.json").write_text("[1]")
     assert trash.collected("main") == ""
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("memcli.store.trash.read_regular", fail)
+
+
+def test_a_run_that_cannot_be_read_is_left_out(
+    open_trash: Open, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = open_trash().keep(Space("main", (memory("a"),)))
+    unreadable(monkeypatch)
+    skipped: list[str] = []
+    assert (open_trash().runs(skipped.append), told) == ([], [])
+    assert skipped == [f"cannot read local/trash/{name}.json: Input/output error (skipped)"]
+    assert (open_trash().runs(), told) == ([], skipped)
+
+
+def test_a_run_that_cannot_be_read_ends_an_erasure(open_trash: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_trash().keep(Space("main", (memory("a"),)))
+    unreadable(monkeypatch)
+    with pytest.raises(StoreError, match="cannot read local/trash/"):
+        open_trash().erase("main", {"mem_a": ""})

@@ -15,7 +15,7 @@ from memcli.app.workspace import Workspace
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.verb import Session, verb
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import MemcliError, UsageError, reporting_done
 from memcli.ports import Source
 
 
@@ -113,14 +113,19 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     bar = ProgressBar("ingesting", session.output.quiet)
     counted = source if bar.is_shown and isinstance(source, _Counted) else None
     total = counted.total() if counted else 0
+    done = Ingested()
+
+    def progress() -> None:
+        if counted:
+            bar(counted.done() - 1, total)  # the last one that was begun may have more to come
+
     try:
-        done = ingest(
-            workspace, source, dry_run, propose, lambda: bar(counted.done() - 1, total) if counted else None
-        )  # the last one that was begun may have more to come
-        if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
-            done.retired += retire_missing(workspace, source.misses)
-        if not dry_run and not propose:
-            done.retired += sync_behind(workspace, lost_commits(workspace.root))
+        with reporting_done(done.stored):
+            ingest(workspace, source, dry_run, propose, progress, done)
+            if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
+                done.retired += retire_missing(workspace, source.misses)
+            if not dry_run and not propose:
+                done.retired += sync_behind(workspace, lost_commits(workspace.root))
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))

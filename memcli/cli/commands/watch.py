@@ -142,14 +142,8 @@ def _show(session: Session, workspace: Workspace, done: Ingested) -> None:
     if session.output.json:
         session.output.lines([{"at": workspace.clock(), **done.to_json()}])
         return
-    if not any((done.created, done.updated, done.retired, done.proposed)):
+    results = done.stored()
+    if not results:
         return
-    counts = (
-        (done.created, "created"),
-        (done.updated, "updated"),
-        (done.retired, "retired"),
-        (done.proposed, "proposed"),
-    )
-    results = ", ".join(f"{n} {name}" for n, name in counts if n)
     shown = ", ".join(done.paths[:3]) + (f" and {len(done.paths) - 3} more" if len(done.paths) > 3 else "")
     session.output.confirm(None, f"{workspace.clock()}  {results}  {shown}".rstrip() + redacted_told(done.redactions))
