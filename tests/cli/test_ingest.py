@@ -353,7 +353,7 @@ def test_an_ingest_that_stops_says_what_it_stored(run: Run, tmp_path: Path, monk
 def test_a_watch_that_cannot_read_what_it_saw_does_not_begin_anew(run: Run, repository: Path) -> None:
     run("watch", "--once")
     (repository / "a.md").write_text("# A\n\nThe first file.\n")
-    state = repository / ".memory" / "local" / "main.watch.json"
+    (state,) = (repository / ".memory" / "local").glob("*.watch.json")
     state.rename(repository / ".git" / "state.json")
     state.symlink_to(repository / ".git" / "state.json")  # which memcli does not follow
     stopped = run("watch", "--once")
