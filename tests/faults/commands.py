@@ -140,7 +140,7 @@ CASES = (
         ("watch", "--once"),
         (*FIRST, ("watch", "--once")),
         files={"docs/setup.md": _MARKDOWN, "docs/b.md": "# B\n\nThe second.\n"},
-        may_leave=".watch.doubts",
+        may_leave="/local/repo.",
     ),
     Case("space create", ("space", "create", "team")),
     Case("space create --reset", ("space", "create", "main", "--reset"), (*FIRST, MAY_DELETE)),
