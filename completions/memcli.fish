@@ -146,7 +146,7 @@ complete -c memcli -n '__memcli_at recall' -l limit -s l -r -f -d 'Return at mos
 complete -c memcli -n '__memcli_at recall' -l raw-limit -r -f -d 'Include the full text of at most N memories.'
 complete -c memcli -n '__memcli_at recall' -l include-raw -d 'Include the full text of each memory.'
 complete -c memcli -n '__memcli_at recall' -l include-metadata -d 'Include the metadata of each memory.'
-complete -c memcli -n '__memcli_at recall' -l format -r -f -a 'json md prompt table' -d 'json, md, prompt [piped] or table [terminal].'
+complete -c memcli -n '__memcli_at recall' -l format -r -f -a 'json md prompt table text' -d 'json, md, prompt [piped], table or text [terminal].'
 complete -c memcli -n '__memcli_at recall' -l budget -r -f -d 'Print at most this many tokens, best memories first.'
 complete -c memcli -n '__memcli_at recall' -l kind -s k -r -f -a '(__memcli_values kinds)' -d 'Only memories of this kind; a,b matches either.'
 complete -c memcli -n '__memcli_at recall' -l tag -s t -r -f -a '(__memcli_values tags)' -d 'Only memories with this tag; a,b requires both.'

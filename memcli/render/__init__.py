@@ -31,6 +31,12 @@ def _table() -> Renderer:
     return render
 
 
+def _text() -> Renderer:
+    from memcli.render.as_text import render
+
+    return render
+
+
 RENDERERS: Mapping[str, Callable[[], Renderer]] = {
-    "json": _json, "md": _markdown, "prompt": _prompt, "table": _table,
+    "json": _json, "md": _markdown, "prompt": _prompt, "table": _table, "text": _text,
 }  # fmt: skip

@@ -311,7 +311,7 @@ def test_bash_completes_verbs_options_and_commands(bash: Ask) -> None:
     assert bash("memcli space ") == ["create", "list", "show", "policy", "delete", "split"]
     assert bash("memcli recall --f") == ["--format", "--fail-empty", "--from-diff", "--freeze-clock"]
     assert bash("memcli space policy main --se") == ["--set"]
-    assert bash("memcli recall --format ") == ["json", "md", "prompt", "table"]
+    assert bash("memcli recall --format ") == ["json", "md", "prompt", "table", "text"]
     assert bash("memcli import x --mode r") == ["replace"]
     assert bash("memcli completions ") == ["bash", "zsh", "fish"]
     assert set(KINDS) < set(bash("memcli list --kind "))
@@ -449,7 +449,7 @@ def test_fish_completes(fish: Ask) -> None:
     assert fish("memcli rec") == ["recall"]
     assert sorted(fish("memcli space ")) == ["create", "delete", "list", "policy", "show"]
     assert sorted(fish("memcli recall --f")) == ["--fail-empty", "--format", "--freeze-clock", "--from-diff"]
-    assert sorted(fish("memcli recall --format ")) == ["json", "md", "prompt", "table"]
+    assert sorted(fish("memcli recall --format ")) == ["json", "md", "prompt", "table", "text"]
     assert fish("memcli space show w") == ["work"]
     assert fish("memcli list --space=w") == ["--space=work"]
     assert fish("memcli get D1:1") == ["D1:10"]

@@ -66,7 +66,7 @@ def test_what_binds_comes_first_then_what_is_anchored_then_the_text(project: Pat
     assert matched(run("recall", "--from-diff", "-", "--json", "--kind", "decision", stdin=DIFF).out)[0][0] == "hour"
 
 
-@pytest.mark.parametrize("form", ["prompt", "md", "table"])
+@pytest.mark.parametrize("form", ["prompt", "md", "table", "text"])
 def test_the_formats(project: Path, run: Run, form: str, update_golden: bool) -> None:
     told = run("recall", "--from-diff", "-", "--format", form, stdin=DIFF).out
     golden = GOLDEN / f"recall_change.{form}"

@@ -286,7 +286,7 @@ def hand_written(run: Run, tmp_path: Path) -> Path:
     [
         *(
             ["recall", "deploy", "--include-raw", "--include-metadata", "--format", f]
-            for f in ("json", "md", "prompt", "table")
+            for f in ("json", "md", "prompt", "table", "text")
         ),
         ["recall", "deploy", "--budget", "400", "--json"],
         ["recall", "--kind", "fact"],

@@ -46,7 +46,7 @@ class RecallOptions(Options):
     )
     include_raw: bool = flag(help="Include the full text of each memory.")
     include_metadata: bool = flag(help="Include the metadata of each memory.")
-    format: str | None = option(metavar="FORMAT", help="json, md, prompt [piped] or table [terminal].")
+    format: str | None = option(metavar="FORMAT", help="json, md, prompt [piped], table or text [terminal].")
     budget: int | None = option(
         metavar="TOKENS", help="Print at most this many tokens, best memories first.", type=int, low=1, high=10**7
     )
@@ -83,7 +83,7 @@ class RecallOptions(Options):
 def command(session: Session, options: RecallOptions) -> int:
     """Print the memories that best answer a question, best first.
 
-    Piped, the output is a fenced list for a language model; on a terminal, a table. Without a topic, --kind lists the memories
+    Piped, the output is a fenced list for a language model; on a terminal, text to read. Without a topic, --kind lists the memories
     of that kind. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
     first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
     in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
@@ -195,7 +195,7 @@ def _weights(text: str | None) -> dict[str, float]:
 def _format(session: Session, name: str | None) -> str:
     if name is not None and name not in RENDERERS:
         raise UsageError(f"no format {name!r}", f"choose one of {', '.join(RENDERERS)}")
-    return "json" if session.output.json else name or ("table" if is_terminal() else "prompt")
+    return "json" if session.output.json else name or ("text" if is_terminal() else "prompt")
 
 
 def _lines(source: str) -> Iterator[str]:

@@ -46,7 +46,7 @@ class Command(Record):
 _BY_NAME: Mapping[str, Value] = {
     "--backend": Value(words=tuple(sorted(RANKERS))),
     "--field": Value(words=tuple(MEMORY_FIELDS)),
-    "--format": Value(words=("json", "md", "prompt", "table")),
+    "--format": Value(words=("json", "md", "prompt", "table", "text")),
     "--source": Value(words=SOURCES),
     "--space": Value("spaces"),
     "--supersedes": Value("refs"),
