@@ -38,7 +38,7 @@ def ingest(day: Day) -> object:
         world.is_reading = True
         world.end([m for m in world.main.objects.values() if is_read(m) and m["metadata"].get("source") in files])
 
-    done = day.act(["ingest", "docs"], change)
+    done = day.act(["ingest", "docs", "--space", "main"], change)
     if done.code == 0 and not day.report.problems:
         day.report.problems += _unread(day)
     return done
