@@ -1,4 +1,4 @@
-"""The features of `fusion`, each with a way to switch it off: a documented constant set to what it is without it."""
+"""The features of `fusion` and of what is printed, each with a way to switch it off: a documented constant set to what it is without it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from typing import Any
 
 from tasks import KeptView
 
+from memcli.app import choice
 from memcli.index import meaning
+from memcli.model.passages import HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS
-from memcli.ranking import floor, fusion, lexical, style
+from memcli.policy import answer
+from memcli.ranking import answers, floor, fusion, lexical, style
 from memcli.record import replace
 
 FLOORS = (
@@ -127,5 +130,31 @@ SWITCHES: Mapping[str, Switch] = {
     "tail cut": _constants(fusion, TAIL_SHARE=0.0),
     "floor": lambda _: scaled_floor(_NOTHING),
 }
+
+
+def _without_form(form: str) -> Callable[[], AbstractContextManager[None]]:
+    weights = {name: weight for name, weight in answers.FORM_WEIGHTS.items() if name != form}
+    return partial(patched, answers, FORM_WEIGHTS=weights)
+
+
+ANSWER_SWITCHES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
+    "forms of passages: all count as prose": partial(patched, answers, FORM_WEIGHTS={}),
+    "hunks count less": _without_form(HUNK),
+    "messages count less": _without_form(MESSAGE),
+    "markup counts less": _without_form(MARKUP),
+    "words in the score of a passage": partial(patched, answers, LEXICAL_SHARE=0.0, TOLD_LEXICAL_SHARE=0.0),
+    "meaning in the score of a passage": partial(patched, answers, LEXICAL_SHARE=1.0, TOLD_LEXICAL_SHARE=1.0),
+    "a share of the whole question": partial(patched, fusion, WHOLE_SHARE=0.0),
+    "common words dropped": partial(patched, fusion, COMMON_SHARE=1.0),
+    "the heading of a version, where the topic asks since when": partial(patched, answers, SINCE_WEIGHT=0.0),
+    "context: groups and neighbours": partial(patched, fusion, CONTEXT_CANDIDATES=0),
+    "one entry a commit": partial(patched, fusion, one_each=lambda hits, _: tuple(hits)),
+    "tail cut": partial(patched, fusion, TAIL_SHARE=0.0),
+    "floor of passages": partial(patched, floor, PASSAGE_FLOOR=-1.0),
+    "words that stand nowhere count against an answer": partial(patched, floor, UNKNOWN_WORD=0.0),
+    "what follows a passage under its heading": partial(patched, answer, SHOWN=0),
+    "more passages of a memory": partial(patched, choice, MOST_MORE=0),
+}
+"""What decides which passages are printed, each feature with a way to switch it off."""
 
 no_floor = partial(scaled_floor, _NOTHING)

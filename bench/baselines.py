@@ -17,45 +17,54 @@ B = 0.75
 
 Search = Callable[[str], list[str]]
 """A question to the ids of the documents that answer it, best first."""
+Scores = Callable[[str], list[float]]
+"""A question to the score of each text."""
 
 
 def bm25(corpus: Sequence[Mapping[str, Any]]) -> Search:
     """BM25 over the terms that memcli itself indexes."""
-    texts = [Counter(terms(document["text"])) for document in corpus]
-    lengths = [text.total() for text in texts]
+    scores = bm25_scores([document["text"] for document in corpus])
+    return lambda question: _best(corpus, scores(question))
+
+
+def bm25_scores(texts: Sequence[str]) -> Scores:
+    """How well each text matches in words."""
+    counts = [Counter(terms(text)) for text in texts]
+    lengths = [count.total() for count in counts]
     average = sum(lengths) / len(lengths)
-    frequencies = Counter(term for text in texts for term in text)
+    frequencies = Counter(term for count in counts for term in count)
 
     def weight(term: str) -> float:
         return math.log(1 + (len(texts) - frequencies[term] + 0.5) / (frequencies[term] + 0.5))
 
     def score(question: Sequence[str], n: int) -> float:
         norm = K1 * (1 - B + B * lengths[n] / average)
-        return sum(weight(t) * texts[n][t] * (K1 + 1) / (texts[n][t] + norm) for t in question if t in texts[n])
+        return sum(weight(t) * counts[n][t] * (K1 + 1) / (counts[n][t] + norm) for t in question if t in counts[n])
 
-    def search(question: str) -> list[str]:
+    def scores(question: str) -> list[float]:
         asked = query_terms(question)
-        return _best(corpus, [score(asked, n) for n in range(len(corpus))])
+        return [score(asked, n) for n in range(len(texts))]
 
-    return search
+    return scores
 
 
 def dense(corpus: Sequence[Mapping[str, Any]]) -> Search:
     """The cosine of whole texts, by the embedder that memcli uses."""
-    import numpy as np
-
     embedder = OnnxEmbedder()
-
-    def vectors(texts: Sequence[str]) -> Any:
-        rows = np.array([np.frombuffer(vector, np.int8) for vector in embedder.embed(texts)], np.float64)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
-
-    known = vectors([document["text"] for document in corpus])
+    known = unit_vectors(embedder, [document["text"] for document in corpus])
 
     def search(question: str) -> list[str]:
-        return _best(corpus, list((known @ vectors([question])[0]).tolist()), least=-1.0)
+        return _best(corpus, list((known @ unit_vectors(embedder, [question])[0]).tolist()), least=-1.0)
 
     return search
+
+
+def unit_vectors(embedder: OnnxEmbedder, texts: Sequence[str]) -> Any:
+    """The vectors of the texts as an array with a row for each, of length 1."""
+    import numpy as np
+
+    rows = np.array([np.frombuffer(vector, np.int8) for vector in embedder.embed(texts)], np.float64)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def word_search(corpus: Sequence[Mapping[str, Any]]) -> Search:
