@@ -7,16 +7,18 @@ import os
 import shutil
 import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
+from large import held, timed
 from markdown import section, table
 from objects import objects, questions
 from processes import PASS, Case, constant, memcli, run, seconds
+from rows import Row, elapsed, ms, over
 from stores import batch, parse_sizes, size_name, space_file, store, work_folder
 
 from memcli.record import replace
@@ -24,20 +26,11 @@ from memcli.record import replace
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _SMALL = 1000
 _MIDDLE = 10_000
+_LARGE = 100_000
 _WORDS_ONLY = {"MEMCLI_EMBEDDER": "off"}
 _RECALL_TARGETS = {1000: "8 × / 2 ×", 10_000: "9 × / 2.5 ×", 100_000: "13 × / 7 ×"}
 _TEXTS = 200
 _ROUNDS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the report: what was measured, the figure, the target, and what the figure comes from."""
-
-    name: str
-    figure: str
-    target: str = ""
-    detail: str = ""
 
 
 def main() -> None:
@@ -46,21 +39,30 @@ def main() -> None:
     parser.add_argument("--sizes", default="1k,10k,100k", type=parse_sizes, help="memories in a store [1k,10k,100k]")
     parser.add_argument("--runs", default=9, type=int, help="fresh processes for each median [9]")
     parser.add_argument("--work", metavar="DIR", help="keep the stores here, and use them again [a temporary folder]")
+    parser.add_argument(
+        "--large", nargs="?", type=parse_sizes, const=[_LARGE], metavar="SIZES",
+        help="instead of all that: what commands take in a large store, their memory too [100k]",
+    )  # fmt: skip
     options = parser.parse_args()
     with work_folder(options.work) as work:
-        parts = (
-            commands(work, options.sizes, options.runs),
-            embedding(work, options.sizes, options.runs),
-            writing(work, options.runs),
-            indexing(work, options.sizes),
-            bulk(work),
-            canonical(work, options.runs),
-            together(work),
-            vectors(),
-        )
-        rows = [row for part in parts for row in part]
+        rows = [row for part in _parts(work, options) for row in part]
     cells = [(row.name, row.figure, row.target, row.detail) for row in rows]
     section("Speed", table(("", "measured", "must / aim", "of"), cells))
+
+
+def _parts(work: str, options: argparse.Namespace) -> Iterable[Iterator[Row]]:
+    if options.large:
+        return chain.from_iterable((timed(work, size, options.runs), held(work, size)) for size in options.large)
+    return (
+        commands(work, options.sizes, options.runs),
+        embedding(work, options.sizes, options.runs),
+        writing(work, options.runs),
+        indexing(work, options.sizes),
+        bulk(work),
+        canonical(work, options.runs),
+        together(work),
+        vectors(),
+    )
 
 
 def commands(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
@@ -75,16 +77,16 @@ def commands(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
         *recalls.values(),
     ]
     took = seconds(cases, runs)
-    yield Row("`memcli --help` over `python -c pass`", *_over(took["help"], took["pass"]))
+    yield Row("`memcli --help` over `python -c pass`", *over(took["help"], took["pass"]))
     for size, case in recalls.items():
         name = f"`recall`, no embedding, {size_name(size)}, over `python -c pass`"
-        yield Row(name, *_over(took[case.name], took["pass"], _RECALL_TARGETS.get(size, "")))
+        yield Row(name, *over(took[case.name], took["pass"], _RECALL_TARGETS.get(size, "")))
     if {1000, 10_000, 100_000} <= recalls.keys():
         small, middle, large = (took[recalls[size].name] for size in (1000, 10_000, 100_000))
         yield Row(
             "growth of `recall` from 10k to 100k over that from 1k to 10k",
             f"{(large - middle) / max(middle - small, 1e-9):.1f} ×", "11 × / 11 ×",
-            f"{_ms(large - middle)} / {_ms(middle - small)}",
+            f"{ms(large - middle)} / {ms(middle - small)}",
         )  # fmt: skip
 
 
@@ -106,11 +108,11 @@ def embedding(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
     start = "(import onnxruntime + session + one run)"
     for size in sizes:
         name = f"`recall` cold with embedding, {size_name(size)}, over {start}"
-        yield Row(name, *_over(took[f"new {size}"], took["bare"], "1.4 × / 1.15 ×"))
-    yield Row(f"{start}, default options, over that with the options of memcli", *_over(took["defaults"], took["bare"]))
+        yield Row(name, *over(took[f"new {size}"], took["bare"], "1.4 × / 1.15 ×"))
+    yield Row(f"{start}, default options, over that with the options of memcli", *over(took["defaults"], took["bare"]))
     for size in sizes:
         name = f"`recall`, the same question again, {size_name(size)}, over `python -c pass`"
-        yield Row(name, *_over(took[f"known {size}"], took["pass"]))
+        yield Row(name, *over(took[f"known {size}"], took["pass"]))
 
 
 def writing(work: str, runs: int) -> Iterator[Row]:
@@ -132,15 +134,15 @@ def writing(work: str, runs: int) -> Iterator[Row]:
         Case("behind", _recall(middle, asked), _WORDS_ONLY, changed),
     ]
     took = seconds(cases, runs)
-    yield Row("`remember`, 1k, over `python -c pass`", *_over(took["small"], took["pass"], "9 × / 4 ×"))
-    yield Row("`remember`, 10k, over `python -c pass`", *_over(took["middle"], took["pass"]))
+    yield Row("`remember`, 1k, over `python -c pass`", *over(took["small"], took["pass"], "9 × / 4 ×"))
+    yield Row("`remember`, 10k, over `python -c pass`", *over(took["middle"], took["pass"]))
     yield Row(
         "`remember`, 10k: how many times faster than parse-sort-dump",
-        *_over(took["rewrite"], took["middle"], "2 × / 5 ×"),
+        *over(took["rewrite"], took["middle"], "2 × / 5 ×"),
     )
     yield Row(
         "index brought up to date after one changed memory, 10k: what it adds to `recall`",
-        _ms(took["behind"] - took["current"]), "", f"{_ms(took['behind'])} − {_ms(took['current'])}",
+        ms(took["behind"] - took["current"]), "", f"{ms(took['behind'])} − {ms(took['current'])}",
     )  # fmt: skip
 
 
@@ -149,7 +151,7 @@ def indexing(work: str, sizes: Sequence[int]) -> Iterator[Row]:
     for size in (size for size in sizes if size >= _MIDDLE):
         root = store(work, size)
         runs = _ROUNDS if size <= _MIDDLE else 1
-        took = statistics.median(_elapsed(lambda root=root: _rebuild(root)) for _ in range(runs))
+        took = statistics.median(elapsed(partial(_rebuild, root)) for _ in range(runs))
         target = "3,000 / s" if size == 100_000 else ""
         yield Row(f"index of words, {size_name(size)}", f"{size / took:,.0f} memories / s", target, f"{took:.1f} s")
 
@@ -164,7 +166,7 @@ def bulk(work: str) -> Iterator[Row]:
         os.makedirs(root)
         run([memcli(), "init", "--root", root])
         args = [memcli(), "remember", "--batch", lines, "--quiet", "--root", root]
-        times.append(_elapsed(lambda args=args: run(args, **_WORDS_ONLY)))
+        times.append(elapsed(partial(run, args, **_WORDS_ONLY)))
     shutil.rmtree(root)
     yield Row("`remember --batch` of 10k without vectors", f"{statistics.median(times):.1f} s", "10 s / 3 s")
 
@@ -198,9 +200,9 @@ def canonical(work: str, runs: int) -> Iterator[Row]:
 
     plain, whole = [], []
     for n in range(runs + 1):  # the first reads the whole file, which memcli had not written
-        plain.append(_elapsed(write_bytes))
-        whole.append(_elapsed(lambda n=n: change_one(n)))
-    figure = _over(statistics.median(whole[1:]), statistics.median(plain[1:]), "3 × / 1.5 ×")
+        plain.append(elapsed(write_bytes))
+        whole.append(elapsed(partial(change_one, n)))
+    figure = over(statistics.median(whole[1:]), statistics.median(plain[1:]), "3 × / 1.5 ×")
     yield Row("canonical write, 10k, over the same bytes with fsync and rename", *figure)
     shutil.rmtree(root)
     os.unlink(other)
@@ -247,9 +249,9 @@ def vectors() -> Iterator[Row]:
     plain = _onnxruntime().InferenceSession(str(FOLDER / MODEL), options, providers=["CPUExecutionProvider"])
     times: dict[str, list[float]] = {"memcli": [], "same": [], "plain": []}
     for _ in range(_ROUNDS + 1):
-        times["memcli"].append(_elapsed(lambda: embedder.embed(texts)))
-        times["same"].append(_elapsed(lambda: _alone(same, batches)))
-        times["plain"].append(_elapsed(lambda: _alone(plain, batches)))
+        times["memcli"].append(elapsed(lambda: embedder.embed(texts)))
+        times["same"].append(elapsed(lambda: _alone(same, batches)))
+        times["plain"].append(elapsed(lambda: _alone(plain, batches)))
     took = {name: statistics.median(found[1:]) for name, found in times.items()}
     rate = {name: f"{_TEXTS / value:.0f} / s" for name, value in took.items()}
     yield Row(
@@ -290,20 +292,6 @@ def _index(root: str) -> None:
 
 def _rebuild(root: str) -> None:
     run([memcli(), "index", "rebuild", "--quiet", "--root", root], **_WORDS_ONLY)
-
-
-def _elapsed(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def _over(took: float, base: float, target: str = "") -> tuple[str, str, str]:
-    return f"{took / base:.2f} ×", target, f"{_ms(took)} / {_ms(base)}"
-
-
-def _ms(value: float) -> str:
-    return f"{1000 * value:.0f} ms"
 
 
 if __name__ == "__main__":
