@@ -33,10 +33,11 @@ def untrusted(bundle: Bundle) -> str:
 
 def degraded(bundle: Bundle) -> str:
     """A notice that the search used words only, or for some passages; empty if all of them have vectors."""
-    if bundle.degraded:
-        return "Degraded: searched by words only."
+    degraded = "Degraded: " if bundle.degraded else ""
+    if not bundle.missing:
+        return f"{degraded}searched by words only." if degraded else ""
     count = f"{bundle.missing:,} passage{'' if bundle.missing == 1 else 's'}"
-    return f"{count} searched by words only (`memcli index embed` computes the vectors)." if bundle.missing else ""
+    return f"{degraded}{count} searched by words only (`memcli index embed` computes the vectors)."
 
 
 def evidence(bundle: Bundle) -> str:
