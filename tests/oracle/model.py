@@ -100,6 +100,7 @@ class Model:
             **given,
         }
         self.until.setdefault(old["id"], set()).add(now)
+        before = deepcopy(old)
         old |= {
             "valid_until": min(value(old, "valid_until") or now, now),
             "updated_at": now,
@@ -112,6 +113,10 @@ class Model:
         if link not in [{n: e[n] for n in link} for e in value(new, "links")]:
             new["links"] = [*value(new, "links"), link]
         old["superseded_by"] = new["id"]
+        changed = {name for name in old.keys() | before.keys() if value(old, name) != value(before, name)}
+        if changed <= {"updated_at", "version"}:  # superseded by the same memory before: nothing is new
+            old.clear()
+            old |= before
         return new
 
     def edit(self, ref: str, fields: Fields, now: str) -> None:
