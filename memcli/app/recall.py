@@ -66,7 +66,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
-    found = _on_one_scale([_ask(asked(query, place.redact), place) for place in places])
+    found = _on_one_scale([_ask(asked(query, place.redact), place) for place in places], query.min_score or 0.0)
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
@@ -90,23 +90,23 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     )
 
 
-def _on_one_scale(found: Sequence[Found]) -> list[Found]:
-    """What several spaces say, each as much as the evidence of the strongest allows: within a space scores are relative."""
-    strength = [_strength(f.ranking.evidence) for f in found]
+def _on_one_scale(found: Sequence[Found], least: float) -> list[Found]:
+    """What several spaces say, each as much as the evidence of the strongest that answers allows: within a space scores are
+    relative. What falls below the score `least` by that is left out."""
+    strength = [_strength(f.ranking.evidence) if f.ranking.hits else 0.0 for f in found]
     most = max(strength, default=0.0)
-    return [
-        f
-        if own == most or not own
-        else replace(f, ranking=replace(f.ranking, hits=_scaled(f.ranking.hits, own / most)))
-        for f, own in zip(found, strength, strict=True)
-    ]
+    scaled = []
+    for f, own in zip(found, strength, strict=True):
+        hits = f.ranking.hits if own in (0.0, most) else _scaled(f.ranking.hits, own / most, least)
+        scaled.append(replace(f, ranking=replace(f.ranking, hits=hits)))
+    return scaled
 
 
 def _strength(evidence: Evidence | None) -> float:
     return max(0.0, evidence.words + (evidence.cosine or 0.0)) if evidence else 0.0
 
 
-def _scaled(hits: Sequence[Hit], factor: float) -> tuple[Hit, ...]:
+def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
     return tuple(
         replace(
             hit,
@@ -115,6 +115,7 @@ def _scaled(hits: Sequence[Hit], factor: float) -> tuple[Hit, ...]:
             passages=tuple((n, score * factor) for n, score in hit.passages),
         )
         for hit in hits
+        if hit.score * factor >= least
     )
 
 

@@ -119,8 +119,7 @@ def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) 
         for n, ((cosine, piece), share) in enumerate(zip(pieces, shares, strict=True))
         if cosine >= _SNIPPET_COSINE or share >= _SNIPPET_SHARE
     ]
-    titles = (f"{memory.summary_micro}\n", f"{memory.path}\n")  # what a later piece is embedded with
-    cut = [excerpt(_without(piece, titles), wanted, _SNIPPET_CHARACTERS) for *_, piece in sorted(found)]
+    cut = [excerpt(piece, wanted, _SNIPPET_CHARACTERS) for *_, piece in sorted(found)]
     return tuple(dict.fromkeys(text for text in cut if text))[:_MOST_SNIPPETS]
 
 
@@ -138,10 +137,6 @@ def _nearest(view: SpaceView, text: str, rows: Sequence[int]) -> dict[int, list[
             (one for one in scored if not math.isnan(one[0])), key=lambda one: (-round(one[0], 6), one[1])
         )
     return near
-
-
-def _without(piece: str, titles: Sequence[str]) -> str:
-    return next((piece.removeprefix(title) for title in titles if piece.startswith(title)), piece)
 
 
 def _similarities(text: str, view: SpaceView) -> dict[int, float]:

@@ -10,36 +10,24 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from memcli.model.blocks import CODE, PROSE, blocks, lines_of
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.record import Record, replace
 
-PROSE, CODE, HUNK, MESSAGE, CONTENT, CONTEXT, MARKUP = (
-    "prose", "code", "hunk", "message", "content", "context", "markup",
-)  # fmt: skip
-"""What a passage is made of. MESSAGE is that of a commit; CONTENT what was stored as JSON; CONTEXT a snapshot; MARKUP
-what a document says to its tools alone."""
+HUNK, MESSAGE, CONTENT, CONTEXT, MARKUP = "hunk", "message", "content", "context", "markup"
+"""What a passage is made of, beside PROSE and CODE. MESSAGE is that of a commit; CONTENT what was stored as JSON; CONTEXT
+a snapshot; MARKUP what a document says to its tools alone."""
 
 LINE = 900
 """Characters of the longest passage, and of the longest line that is not cut."""
 PACKED = 450
 """Up to so many characters, neighbours under one heading are one passage; measured in bench/answers.py."""
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?\Z")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+|([~^\"'`#*+])\2{2,})[ \t]*\Z")
-_LEVELS = "=-~^\"'`#*+"
-"""The marks below a heading, the outermost first: Markdown has two of them, reStructuredText any."""
-_DIRECTIVE = re.compile(r"\.\. [\w:-]+::")
-_CODE_DIRECTIVE = re.compile(r"\.\. (?:code-block|code|sourcecode|doctest|testcode|prompt|highlight)::")
 _VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
 _TO_TOOLS = re.compile(r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS = 4
 _BREAKS = ("\n", ". ", "。", " ")
-
-_Line = tuple[int, int, str]
-_Block = tuple[int, int, str, int]
 
 
 class Passage(Record):
@@ -127,7 +115,7 @@ def _of_text(raw: str) -> Iterator[Passage]:
     def passage(start: int, end: int, form: str) -> Passage:
         return Passage(raw[start:end].strip("\n").rstrip(), start, end, tuple(title for _, title in above), form)
 
-    for start, end, form, level in _blocks(raw):
+    for start, end, form, level in blocks(raw):
         if level:
             if open_:
                 yield passage(*open_)
@@ -164,7 +152,7 @@ def _introduces(raw: str, start: int, end: int) -> bool:
 
 def _of_change(raw: str) -> Iterator[Passage]:
     """The message, then the hunks under the title of their file; short neighbours of one file are packed together."""
-    lines = list(_lines(raw))
+    lines = list(lines_of(raw))
     first = next((n for n, (_, _, line) in enumerate(lines) if line.startswith("@@")), None)
     if first is None:
         yield from (Passage(raw[a:b].strip(), a, b, (), MESSAGE) for a, b in _pieces(raw, 0, len(raw)))
@@ -208,106 +196,6 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         start = cut
     if text[start:end].strip():
         yield start, end
-
-
-def _lines(text: str) -> Iterator[_Line]:
-    start = 0
-    while start < len(text):
-        at = text.find("\n", start)
-        end = len(text) if at < 0 else at + 1
-        yield start, end, text[start:end].rstrip("\r\n")
-        start = end
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    """The blocks of Markdown: start, end, form, and the level of a heading, 0 for all else."""
-    lines = list(_lines(text))
-    at = 0
-    while at < len(lines):
-        start, _, line = lines[at]
-        if not line.strip():
-            at += 1
-            continue
-        end, form, level = _block(lines, at)
-        yield start, lines[end - 1][1], form, level
-        at = end
-
-
-def _block(lines: Sequence[_Line], at: int) -> tuple[int, str, int]:
-    """The line behind the block that begins at line `at`, its form, its level."""
-    line = lines[at][2]
-    if fence := _FENCE.match(line):
-        return _fenced(lines, at, fence[1]), CODE, 0
-    if heading := _HEADING.match(line):
-        return at + 1, PROSE, len(heading[1])
-    if item := _ITEM.match(line):
-        return _item(lines, at, len(item[1].expandtabs(4))), PROSE, 0
-    if line.startswith(("    ", "\t")):
-        return _indented(lines, at), CODE, 0
-    if _DIRECTIVE.match(line):
-        return max(at + 1, _indented(lines, at + 1)), CODE if _CODE_DIRECTIVE.match(line) else PROSE, 0
-    end = at + 1
-    while end < len(lines) and not _begins(lines[end][2]):
-        end += 1
-    if end < len(lines) and end == at + 1 and (level := _underlined(line, lines[end][2])):
-        return end + 1, PROSE, level
-    return end, PROSE, 0
-
-
-def _underlined(line: str, below: str) -> int:
-    """The level of the heading that a line with another one below it is; 0 for none."""
-    rule = below.strip()
-    is_heading = _UNDERLINE.match(below) and line[:1].strip() and (rule[0] in "=-" or len(rule) >= len(line.rstrip()))
-    return 1 + _LEVELS.index(rule[0]) if is_heading else 0
-
-
-def _begins(line: str) -> bool:
-    """Whether a line ends the paragraph before it."""
-    return not line.strip() or bool(_FENCE.match(line) or _HEADING.match(line) or _ITEM.match(line) or _is_rule(line))
-
-
-def _is_rule(line: str) -> bool:
-    return bool(_UNDERLINE.match(line))
-
-
-def _fenced(lines: Sequence[_Line], at: int, fence: str) -> int:
-    for end in range(at + 1, len(lines)):
-        mark = _FENCE.match(lines[end][2])
-        if mark and mark[1].startswith(fence) and not lines[end][2].strip(" \t`~"):
-            return end + 1
-    return len(lines)
-
-
-def _indented(lines: Sequence[_Line], at: int) -> int:
-    """Behind the lines from `at` on that are indented; `at` when there are none."""
-    end = behind = at
-    while end < len(lines) and (lines[end][2].startswith(("   ", "\t")) or not lines[end][2].strip()):
-        end += 1
-        behind = end if lines[end - 1][2].strip() else behind
-    return behind
-
-
-def _item(lines: Sequence[_Line], at: int, indent: int) -> int:
-    """Behind a list item with what is indented below it."""
-    end = at + 1
-    while end < len(lines):
-        line = lines[end][2]
-        inner = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-        if not line.strip():
-            following = lines[end + 1][2] if end + 1 < len(lines) else ""
-            if not following.startswith((" ", "\t")) or _width(following) <= indent or _ITEM.match(following):
-                break
-        elif inner <= indent and (_ITEM.match(line) or _HEADING.match(line) or _FENCE.match(line)):
-            break
-        elif _ITEM.match(line) and lines[end][1] - lines[at][0] > PACKED:
-            break  # a long list below the item
-        end += 1
-    return end
-
-
-def _width(line: str) -> int:
-    text = line.expandtabs(4)
-    return len(text) - len(text.lstrip())
 
 
 def _title(text: str) -> str:
