@@ -13,14 +13,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
 from memcli.model.recall import Nearness, Query
-from memcli.ports import Ranker, SpaceView
+from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 _NOW = "2100-01-01T00:00:00Z"
 _MISSING: list[Nearness] = []
@@ -63,7 +66,7 @@ class Task:
 class KeptView:
     """A view of a space that answers the same question twice without looking twice."""
 
-    def __init__(self, view: SpaceView) -> None:
+    def __init__(self, view: Rankable) -> None:
         self._view = view
         self._lexical: dict[tuple[tuple[str, ...], int], Any] = {}
         self._dense: dict[str, Nearness] = {}

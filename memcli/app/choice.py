@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.app.topic import Redact
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
 from memcli.policy.answer import MOST_MORE, answer_of
-from memcli.ports import CodeReader, Ranker, SpaceView, Trust
+from memcli.ports import CodeReader, Ranker, Trust
 from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Entries, SpaceView
 
 
 class Place(Record):
@@ -111,7 +115,7 @@ def _best_passages(hits: Sequence[Hit]) -> list[float]:
     return sorted((hit.passages[0][1] for hit in hits if hit.passages), reverse=True)
 
 
-def _others(hit: Hit, view: SpaceView) -> tuple[tuple[str, str], ...]:
+def _others(hit: Hit, view: Entries) -> tuple[tuple[str, str], ...]:
     """The ids and paths of the other files that the commit of a hit changed, those that match first."""
     if not hit.entry.commit:
         return ()

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import CorruptError, MemcliError, NotFoundError
 from memcli.model.memory import Memory
 from memcli.model.space import Space, is_named
-from memcli.ports import Snapshot, SpaceView
+from memcli.ports import Snapshot
 from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 
 def load(workspace: Workspace, space: str | None = None) -> Space:

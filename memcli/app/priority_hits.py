@@ -4,12 +4,15 @@ changes."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS
 from memcli.model.recall import ANCHOR, TRIGGER, Hit, Query, Rows
 from memcli.policy.triggers import TriggerSet, matches_topic
-from memcli.ports import SpaceView
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 _KINDS = ("constraint", "negative", "decision", "procedure")
 

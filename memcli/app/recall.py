@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memcli.app.budget import fit
 from memcli.app.choice import Found, Place, Reader, order
@@ -27,8 +28,11 @@ from memcli.model.recall import (
     Section,
     in_order,
 )
-from memcli.ports import Renderer, SpaceView
+from memcli.ports import Renderer
 from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Entries
 
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""
@@ -224,7 +228,7 @@ def _reason(size: int, found: Sequence[Found]) -> str:
     return BELOW_FLOOR if any(f.ranking.evidence for f in found) else NO_MATCH
 
 
-def _all(query: Query, view: SpaceView) -> Ranking:
+def _all(query: Query, view: Entries) -> Ranking:
     """Every memory that passes the filters, newest first: recall by kind, without a topic."""
     rows = view.visible(query)
     entries = view.entries(None if rows.only is None else sorted(rows.only)).values()

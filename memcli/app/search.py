@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.app.lookup import nothing_under, opened, placed
 from memcli.app.topic import one_line
@@ -15,9 +16,11 @@ from memcli.model.passages import passages
 from memcli.model.pieces import split
 from memcli.model.recall import Entry, Query, TermStats
 from memcli.policy.excerpt import excerpt
-from memcli.ports import SpaceView
 from memcli.record import Record
 from memcli.safety.secrets.detector import Detector
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 DEFAULT_BIAS = 0.3
 RECENCY_DAYS = 30.0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.app.anchors import Checker, LoadCode, anchors_of
 from memcli.model.anchors import Checked
 from memcli.model.recall import ANCHOR, Query, Rows, Section
-from memcli.ports import SpaceView
 from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 _MAX_FOLLOWED = 200
 """How many anchored memories are looked for elsewhere at most: those that were stored last."""

@@ -6,11 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from memcli.app.lookup import is_nonsense, opened
 from memcli.app.workspace import Workspace
-from memcli.ports import SpaceView
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
 
 MOST = 32
 """How many are open at a time: each takes a file of the space and one or two of its index."""

@@ -6,8 +6,9 @@ import errno
 import os
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
@@ -15,6 +16,7 @@ VERSION = f"8/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
+_PER_STATEMENT = 500
 _SIDE_FILES = ("-journal", "-wal", "-shm")
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -111,6 +113,13 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
         if path != IN_MEMORY:
             own(path)
         return _open(path)
+
+
+def each(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """What `statement`, which ends before `IN`, finds for any of the values, however many there are."""
+    for start in range(0, len(values), _PER_STATEMENT):
+        part = values[start : start + _PER_STATEMENT]
+        yield from connection.execute(f"{statement} IN ({','.join('?' * len(part))})", part)
 
 
 def remove(path: str) -> None:

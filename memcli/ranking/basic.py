@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Hit, Query, Ranking
-from memcli.ports import SpaceView
 from memcli.ranking.points import points
 from memcli.ranking.weights import ordered
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 
 class BasicRanker:
@@ -15,7 +19,7 @@ class BasicRanker:
     `--weights keyword=` multiplies the points of words, `importance=` those of relevance.
     """
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         stats = view.lexical(query_terms(query.topic), max(1, view.size))
         visible = view.visible(query)
         entries = view.entries([row for row in stats.counts if row in visible])

@@ -7,10 +7,10 @@ MiniLM) are stretched to 0..1 over the space and weighed; see `style.py`, `conte
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Group, Hit, Nearness, PassageTerms, Query, Ranking, TermStats
-from memcli.ports import SpaceView
 from memcli.ranking.answers import Answers, answers
 from memcli.ranking.context import add_context, level
 from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
@@ -19,6 +19,9 @@ from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import CODE, Style, style_of
 from memcli.ranking.weights import check, ordered, preferences, recency
 from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable, Vectors
 
 LEXICAL_CANDIDATES = 250
 DENSE_CANDIDATES = 200
@@ -50,7 +53,7 @@ _RELEVANCE: Mapping[str, float] = {"high": 1.0, "medium": 0.5, "low": 0.0}
 class FusionRanker:
     """Words and meaning, min-max weighted. Without an embedder, words alone."""
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         check(query)
         asked = query_terms(query.topic)
         stats = view.lexical(asked, LEXICAL_CANDIDATES)
@@ -151,7 +154,7 @@ def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
     return tuple(entries)
 
 
-def _meaning(query: Query, stats: TermStats, view: SpaceView) -> list[tuple[float, Nearness]] | None:
+def _meaning(query: Query, stats: TermStats, view: Vectors) -> list[tuple[float, Nearness]] | None:
     """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
     two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)

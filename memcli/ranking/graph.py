@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
-from memcli.ports import SpaceView
 from memcli.ranking.clusters import tight
 from memcli.ranking.floor import coverage
 from memcli.ranking.graph_walk import Graph, Path, cascade, graph_of
@@ -14,6 +14,9 @@ from memcli.ranking.lexical import bm25f
 from memcli.ranking.memo import Kept
 from memcli.ranking.style import style_of
 from memcli.ranking.weights import factors, ordered, preferences
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 THRESHOLD = 0.4
 """The cosine from which on a memory answers by meaning."""
@@ -45,7 +48,7 @@ class GraphRanker:
     def __init__(self) -> None:
         self._kept: Kept[tuple[Mapping[int, Entry], Graph]] = Kept()
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
         stats = view.lexical(query_terms(query.topic), CANDIDATES)
         dense = view.dense([query.topic], query.deadline)
@@ -66,7 +69,7 @@ class GraphRanker:
         return Ranking(ordered(hits, query), is_degraded=dense is None)
 
 
-def _build(view: SpaceView, visible: Rows) -> tuple[Mapping[int, Entry], Graph]:
+def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Graph]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     tags: dict[str, list[int]] = {}
     for row, entry in entries.items():
@@ -79,7 +82,7 @@ def _build(view: SpaceView, visible: Rows) -> tuple[Mapping[int, Entry], Graph]:
     )
 
 
-def _clusters(view: SpaceView, entries: Mapping[int, Entry]) -> list[Sequence[int]]:
+def _clusters(view: Rankable, entries: Mapping[int, Entry]) -> list[Sequence[int]]:
     if not entries:
         return []
     known = view.terms()

@@ -5,14 +5,17 @@ memories, and with the memories that answer best.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows
-from memcli.ports import SpaceView
 from memcli.ranking.entities import Entities, entities_of
 from memcli.ranking.memo import Kept
 from memcli.ranking.points import FIELD_POINTS, points
 from memcli.ranking.weights import ordered
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 ENTITY_POINTS = 1.0
 """For an entity of the topic that only one memory of very many names."""
@@ -35,7 +38,7 @@ class HybridRanker:
     def __init__(self) -> None:
         self._kept: Kept[tuple[Mapping[int, Entry], Entities]] = Kept()
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
         entries, graph = self._kept.get(view, visible, lambda: _build(view, visible))
         words = query_terms(query.topic)
@@ -55,7 +58,7 @@ class HybridRanker:
         return Ranking(ordered(hits, query))
 
 
-def _build(view: SpaceView, visible: Rows) -> tuple[Mapping[int, Entry], Entities]:
+def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Entities]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     known = view.terms()
     return entries, Entities({row: entities_of(entry, known[row]) for row, entry in entries.items()})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memcli.model.recall import Rows
-from memcli.ports import SpaceView
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 T = TypeVar("T")
 
@@ -16,9 +18,9 @@ class Kept(Generic[T]):
     """The last thing built: it serves while the view and the rows visible in it are the same."""
 
     def __init__(self) -> None:
-        self._last: tuple[weakref.ref[SpaceView], Rows, T] | None = None
+        self._last: tuple[weakref.ref[Rankable], Rows, T] | None = None
 
-    def get(self, view: SpaceView, visible: Rows, build: Callable[[], T]) -> T:
+    def get(self, view: Rankable, visible: Rows, build: Callable[[], T]) -> T:
         """What `build` gives for these rows of this view."""
         if self._last is not None:
             known, rows, built = self._last

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from memcli.model.analysis import terms
 from memcli.model.recall import Entry, Hit, Query, Ranking
-from memcli.ports import SpaceView
 from memcli.ranking.memo import Kept
 from memcli.ranking.points import points
 from memcli.ranking.trie import Trie
 from memcli.ranking.weights import ordered
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 PREFIX_POINTS = 3.0
 """For each segment that topic and path share from the first segment of the path on."""
@@ -40,7 +43,7 @@ class PatriciaRanker:
     def __init__(self) -> None:
         self._kept: Kept[tuple[Mapping[int, Entry], Paths]] = Kept()
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
 
         def build() -> tuple[Mapping[int, Entry], Paths]:

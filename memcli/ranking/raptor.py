@@ -7,16 +7,19 @@ nearest cluster most. Every component of a score goes from 0 to 1 before it is w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
-from memcli.ports import SpaceView
 from memcli.ranking.lexical import bm25f, idf
 from memcli.ranking.memo import Kept
 from memcli.ranking.style import style_of
 from memcli.ranking.tree import Node, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
 from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 CANDIDATES = 400
 OWN_WEIGHTS: Mapping[str, float] = {"keyword": 0.5, "semantic": 0.5, "recency": 0.05}
@@ -51,7 +54,7 @@ class RaptorRanker:
     def __init__(self) -> None:
         self._trees: Kept[tuple[Mapping[int, Entry], Node]] = Kept()
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         visible = view.visible(query)
         stats = view.lexical(query_terms(query.topic), CANDIDATES)
         dense = view.dense([query.topic], query.deadline)
@@ -79,7 +82,7 @@ class RaptorRanker:
         return Ranking(ordered(hits, query), is_degraded=dense is None)
 
 
-def _build(view: SpaceView, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
+def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
     entries = {row: entry for row, entry in view.entries().items() if row in visible}
     known = view.terms()
     texts = {}

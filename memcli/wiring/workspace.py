@@ -54,9 +54,7 @@ def open_workspace(
     With `create`, creates a store in a git work tree that has none. Raises NotFoundError if there is no store,
     StoreError, UsageError.
     """
-    layout = Layout(_root(options, environ, create, warn))
-    if aside := Place(layout).claim():
-        warn(describe(aside))
+    layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
     settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
@@ -108,6 +106,14 @@ def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create:
             "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
         )
     return found
+
+
+def _claimed(root: str, warn: Warn) -> Layout:
+    """The layout of the store at `root`, without what belongs to another place or machine."""
+    layout = Layout(root)
+    if aside := Place(layout).claim():
+        warn(describe(aside))
+    return layout
 
 
 class _Records:

@@ -62,11 +62,11 @@ def test_one_changed_memory_costs_one(tmp_path: Path, monkeypatch: pytest.Monkey
     fill(workspace)
     answers(workspace)
     indexed = []
-    from memcli.index import cache
+    from memcli.index import update
 
-    original = cache._insert
+    original = update._insert
     monkeypatch.setattr(
-        cache, "_insert", lambda *args, **options: indexed.append(args[1].id) or original(*args, **options)
+        update, "_insert", lambda *args, **options: indexed.append(args[1].id) or original(*args, **options)
     )
     fill(workspace, b="Changed.")
     answers(workspace)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
-from memcli.ports import SpaceView
 from memcli.ranking.fusion import TAIL_SHARE, FusionRanker
 from tests.conftest import NOW, memory
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Rankable
 
 TOPIC = "which database engine"
 
@@ -79,7 +81,7 @@ def _at(place: int, number: int) -> tuple[int, ...]:
 
 def ranked(memories: Sequence[Memory], cosines: Sequence[float] | None = None, **options: Any) -> Ranking:
     view = View(memories, cosines, options.pop("hidden", frozenset()))
-    return FusionRanker().rank(Query(topic=TOPIC, now=NOW, **options), cast("SpaceView", view))
+    return FusionRanker().rank(Query(topic=TOPIC, now=NOW, **options), cast("Rankable", view))
 
 
 def ids(ranking: Ranking) -> list[str]:

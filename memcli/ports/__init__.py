@@ -1,4 +1,4 @@
-"""Every seam of memcli on one page. Adapters live in the rooms of the same name; `wiring/` joins them."""
+"""The protocols between use cases and adapters; those of an indexed space are in `ports/views.py`. `wiring/` joins them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from memcli.model.changes import Commit
     from memcli.model.failure import Failure
     from memcli.model.memory import Json, Memory
-    from memcli.model.recall import Bundle, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
+    from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.removal import Run
-    from memcli.model.space import Change, Policy, Receipt, Space, Touched
+    from memcli.model.space import Change, Receipt, Space, Touched
+    from memcli.ports.views import Rankable, SpaceView
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -183,72 +184,6 @@ class Embedder(Protocol):
         """
 
 
-class SpaceView(Protocol):
-    """What rankers may ask of an indexed space. A row is a small integer that stands for a memory in one view."""
-
-    @property
-    def size(self) -> int:
-        """How many memories the space has."""
-
-    @property
-    def policy(self) -> Policy:
-        """The policy of the space."""
-
-    def visible(self, query: Query) -> Rows:
-        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
-
-    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
-        """What is known of these rows, or of all."""
-
-    def pinned(self) -> list[int]:
-        """The rows of the pinned memories."""
-
-    def triggers(self) -> Mapping[int, tuple[str, ...]]:
-        """The triggers of each row that has any."""
-
-    def anchors(self, files: Sequence[str]) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-        """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
-
-    def anchored_files(self) -> list[str]:
-        """The files that any row is anchored in, sorted."""
-
-    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
-        """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
-
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
-        """For each text how near it is to every passage that has a vector.
-
-        None when there is no embedder, it fails, or it takes longer than `within` seconds.
-        """
-
-    def embed(self) -> bool:
-        """Makes all vectors that are missing, however long that takes; whether they are there now."""
-
-    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        """How often the terms stand in each passage of these rows, in order."""
-
-    def passage_length(self) -> float:
-        """How many terms a passage has in the mean, without its heading."""
-
-    def groups(self, names: Sequence[str]) -> dict[str, Group]:
-        """These groups (a session, a commit) with all their rows."""
-
-    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        """What every row is about: the terms of its path, its tags, its source and its summary, as four tuples."""
-
-    def links(self) -> list[tuple[int, int, str, float]]:
-        """The links between rows, in no order: from, to, relation, weight (0..1)."""
-
-    def fetch(self, rows: Sequence[int]) -> list[Memory]:
-        """The memories themselves, read from the store. Raises CorruptError."""
-
-    def status(self) -> dict[str, int]:
-        """How many objects, terms and chunks the index knows, and how many of the chunks have vectors."""
-
-    def close(self) -> None:
-        """Lets go of the index."""
-
-
 class Index(Protocol):
     """Keeps what recall needs beside the store. Never trusted over it: every view is checked against the snapshot."""
 
@@ -262,7 +197,7 @@ class Index(Protocol):
 class Ranker(Protocol):
     """Orders the memories of a space by how well they answer a query."""
 
-    def rank(self, query: Query, view: SpaceView) -> Ranking:
+    def rank(self, query: Query, view: Rankable) -> Ranking:
         """The rows that match, best first: by score, then newest, then id; none when too little speaks for them."""
 
 

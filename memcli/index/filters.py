@@ -1,0 +1,75 @@
+"""Filters: which rows of an indexed space a query may see."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from memcli.model.recall import Query, Rows
+
+_HELD = """
+SELECT memory.row,
+    iif(memory.valid_from <> '' OR memory.valid_until <> '' AND memory.superseded_by = '',
+        memory.valid_from, memory.created_at),
+    iif(memory.valid_until <> '' OR memory.superseded_by = '', memory.valid_until,
+        coalesce(nullif(later.valid_from, ''), later.created_at, memory.updated_at)),
+    iif(memory.active, '', memory.updated_at)
+FROM memory LEFT JOIN memory AS later ON memory.superseded_by <> '' AND later.id = memory.superseded_by
+"""
+"""From when and until when each memory held, and when it was forgotten. What was not known yet was not valid yet, unless
+its own times say so. Stores of earlier versions do not say until when a superseded memory held."""
+
+
+def visible(connection: sqlite3.Connection, size: int, query: Query) -> Rows:
+    """The rows that pass the filters of the query, of the `size` rows that there are."""
+    hidden = _hidden(connection, query.now) if query.at is None else _not_held(connection, query.at)
+    where, values = _conditions(query)
+    if not where:
+        return Rows(size - len(hidden), None, hidden)
+    found = connection.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
+    only = frozenset(row for (row,) in found) - hidden
+    return Rows(len(only), only)
+
+
+def _hidden(connection: sqlite3.Connection, now: str) -> frozenset[int]:
+    """The rows that are forgotten, superseded or not valid now."""
+    limited = connection.execute(
+        "SELECT row, hidden, valid_from, valid_until FROM memory WHERE hidden OR valid_from <> '' OR valid_until <> ''"
+    )
+    return frozenset(row for row, gone, start, end in limited if gone or start > now or (end and end <= now))
+
+
+def _not_held(connection: sqlite3.Connection, moment: str) -> frozenset[int]:
+    """The rows that did not hold at an earlier or later moment, whatever became of them since."""
+    return frozenset(
+        row
+        for row, start, end, since in connection.execute(_HELD)
+        if start > moment or any(until and until <= moment for until in (end, since))
+    )
+
+
+def _conditions(query: Query) -> tuple[list[str], list[Any]]:
+    where: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, *given: Any) -> None:
+        where.append(condition)
+        values.extend(given)
+
+    if query.kinds:
+        add(f"kind IN ({','.join('?' * len(query.kinds))})", *query.kinds)
+    for tag in query.tags:
+        add("instr(tags, ?)", f" {tag} ")
+    if query.under:
+        prefix = query.under.strip("/")
+        # The slash and the character after it bound all that lies below the prefix.
+        add("(path = ? OR (path >= ? AND path < ?))", prefix, f"{prefix}/", f"{prefix}0")
+    if query.scope:
+        add("scope = ?", query.scope)
+    if query.since:
+        add("created_at >= ?", query.since)
+    if query.until:
+        add("created_at < ?", query.until)
+    if query.require_high_relevance:
+        add("relevance = 'high'")
+    return where, values

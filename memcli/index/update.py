@@ -1,0 +1,151 @@
+"""Brings an index up to date with a snapshot: what did not change is left as it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from memcli.codec.canonical import decode
+from memcli.codec.memory import memory_from_json
+from memcli.errors import CorruptError
+from memcli.index.documents import anchors, columns, commit_of, links, parts_of
+from memcli.index.vectors import text_key
+from memcli.index.windows import renew_windows
+from memcli.model.analysis import terms
+from memcli.model.memory import TALK_KINDS, Memory
+from memcli.model.passages import embedded_texts, heading, is_versioned, passages
+from memcli.ports import Snapshot
+
+_DIGEST_BYTES = 16
+_BY_ROW = ("passage", "link", "window", "anchor")
+
+
+def update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
+    """Makes the rows those of the memories in the snapshot. Raises CorruptError."""
+    known: dict[bytes, tuple[int, int]] = {
+        digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
+    }
+    moved: list[tuple[int, int]] = []
+    new: list[tuple[bytes, bytes, int]] = []
+    seen: set[bytes] = set()
+    for data, start in snapshot.records():
+        digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+        if digest in seen:
+            continue  # the same memory twice, word for word: `fsck` tells, recall need not
+        seen.add(digest)
+        if digest not in known:
+            new.append((digest, data, start))
+        elif known[digest][1] != start:
+            moved.append((start, known[digest][0]))
+    gone = [row for digest, (row, _) in known.items() if digest not in seen]
+    touched = _groups_of(connection, gone)
+    commits = _commits_of(connection, gone)
+    _delete(connection, gone)
+    connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
+    memories = [(_memory(data, snapshot), (digest, start, len(data))) for digest, data, start in new]
+    tellers: dict[str, str] = {}
+    for memory, _ in memories:
+        if commit := commit_of(memory):
+            tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
+    texts: dict[int, str] = {}
+    for memory, place in memories:
+        commit = commit_of(memory)
+        row = _insert(connection, memory, place, tells=not commit or tellers[commit] == memory.id)
+        if memory.kind in TALK_KINDS and memory.metadata.get("group"):
+            texts[row] = memory.raw
+    _tell_once(connection, snapshot, {*commits, *tellers})
+    renew_windows(connection, snapshot, [*touched, *_groups_of(connection, list(texts))], texts)
+
+
+def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:
+    """Adds a memory, whose digest, start and length in the file are `place`; returns its row."""
+    cut = passages(memory)
+    kept = parts_of(memory, cut, tells=tells)
+    lengths = [text.count(" ") + bool(text) for text in kept.texts]
+    digest, start, length = place
+    values: Mapping[str, Any] = {
+        **columns(memory), "digest": digest, "start": start, "length": length, "lengths": json.dumps(lengths),
+        "terms": sum(lengths), "tells": tells,
+    }  # fmt: skip
+    _count(connection, [*lengths, len(kept.passages), sum(last - first for *_, first, last in kept.passages)], 1)
+    row = connection.execute(
+        f"INSERT INTO memory ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())
+    ).lastrowid
+    connection.execute(
+        "INSERT INTO term (rowid, path, tags, summary, raw, content) VALUES (?, ?, ?, ?, ?, ?)",
+        (row, *kept.texts),
+    )
+    embedded = embedded_texts(memory, cut)
+    connection.executemany(
+        "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (row, n, one.form, first, last, " ".join(terms(heading(memory, one))), is_versioned(memory, one), text_key(embedded[n]))
+            for n, one, first, last in kept.passages
+        ],
+    )  # fmt: skip
+    connection.executemany("INSERT INTO link VALUES (?, ?, ?, ?)", [(row, *link) for link in links(memory)])
+    connection.executemany("INSERT INTO anchor VALUES (?, ?, ?, ?)", [(row, *place) for place in anchors(memory)])
+    return int(row or 0)
+
+
+def _delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+    dead = [(row,) for row in rows]
+    for (row,) in dead:
+        lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", (row,)).fetchone()[0]
+        cut = connection.execute("SELECT count(*), sum(last - first) FROM passage WHERE row = ?", (row,)).fetchone()
+        _count(connection, [*json.loads(lengths), cut[0], cut[1] or 0], -1)
+    for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
+        connection.executemany(f"DELETE FROM {table} = ?", dead)
+
+
+def _count(connection: sqlite3.Connection, numbers: Sequence[int], sign: int) -> None:
+    """Adds to, or takes from, how many terms all memories have in each of FIELDS, how many passages there are, and how
+    many terms those have."""
+    connection.execute("INSERT OR IGNORE INTO total VALUES (0, 0, 0, 0, 0, 0, 0, 0)")
+    connection.execute(
+        "UPDATE total SET path = path + ?, tags = tags + ?, summary = summary + ?, raw = raw + ?, content = content + ?,"
+        " passages = passages + ?, terms = terms + ?",
+        [sign * number for number in numbers],
+    )
+
+
+def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iterable[str]) -> None:
+    """Of each commit the file with the least id keeps the message, whatever came and went."""
+    for commit in sorted(set(commits) - {""}):
+        rows = connection.execute(
+            "SELECT row, tells, id, digest, start, length FROM memory WHERE commit_hash = ? ORDER BY id, row", (commit,)
+        ).fetchall()
+        for n, (row, tells, name, digest, start, length) in enumerate(rows):
+            if bool(tells) != (n == 0):
+                (memory,) = snapshot.fetch([(name, start, length)])
+                _delete(connection, [row])
+                _insert(connection, memory, (digest, start, length), tells=n == 0)
+
+
+def _groups_of(connection: sqlite3.Connection, rows: list[int]) -> set[str]:
+    """The groups of talk that these rows belong to."""
+    found = set()
+    for row in rows:
+        kind, group = connection.execute("SELECT kind, grp FROM memory WHERE row = ?", (row,)).fetchone()
+        if kind in TALK_KINDS and group:
+            found.add(group)
+    return found
+
+
+def _commits_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
+    select = "SELECT commit_hash FROM memory WHERE row = ?"
+    return {connection.execute(select, (row,)).fetchone()[0] for row in rows}
+
+
+def _memory(data: bytes, snapshot: Snapshot) -> Memory:
+    try:
+        tree = decode(data, snapshot.space)
+        if isinstance(tree, dict):
+            return memory_from_json(tree, snapshot.space)
+    except CorruptError:
+        pass
+    snapshot.load()  # says exactly where the file is damaged
+    raise CorruptError(f"space {snapshot.space!r} is damaged", "run `memcli fsck`")

@@ -1,0 +1,96 @@
+"""What an indexed space answers, by subject. A row is a small integer that stands for a memory in one view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from memcli.model.memory import Memory
+from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
+from memcli.model.space import Policy
+
+
+class Entries(Protocol):
+    """The memories of a space by what filters and order need of them."""
+
+    @property
+    def size(self) -> int:
+        """How many memories the space has."""
+
+    def visible(self, query: Query) -> Rows:
+        """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
+
+    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
+        """What is known of these rows, or of all."""
+
+    def pinned(self) -> list[int]:
+        """The rows of the pinned memories."""
+
+    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+        """These groups (a session, a commit) with all their rows."""
+
+    def links(self) -> list[tuple[int, int, str, float]]:
+        """The links between rows, in no order: from, to, relation, weight (0..1)."""
+
+
+class Words(Protocol):
+    """The terms of memories, and of their passages."""
+
+    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
+        """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
+
+    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
+        """How often the terms stand in each passage of these rows, in order."""
+
+    def passage_length(self) -> float:
+        """How many terms a passage has in the mean, without its heading."""
+
+    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        """What every row is about: the terms of its path, its tags, its source and its summary, as four tuples."""
+
+
+class Vectors(Protocol):
+    """The vectors of passages."""
+
+    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
+        """For each text how near it is to every passage that has a vector.
+
+        None when there is no embedder, it fails, or it takes longer than `within` seconds.
+        """
+
+    def embed(self) -> bool:
+        """Makes all vectors that are missing, however long that takes; whether they are there now."""
+
+
+class Surfacing(Protocol):
+    """What surfaces a memory other than its text: its triggers, and the code that it is anchored to."""
+
+    def triggers(self) -> Mapping[int, tuple[str, ...]]:
+        """The triggers of each row that has any."""
+
+    def anchors(self, files: Sequence[str]) -> Mapping[int, Sequence[tuple[str, int, int]]]:
+        """The rows anchored in one of these files: the file, the first and the last line, which are 0 for all of it."""
+
+    def anchored_files(self) -> list[str]:
+        """The files that any row is anchored in, sorted."""
+
+
+class Rankable(Entries, Words, Vectors, Protocol):
+    """What a ranker orders the memories of a space by."""
+
+
+class SpaceView(Rankable, Surfacing, Protocol):
+    """One version of a space, indexed."""
+
+    @property
+    def policy(self) -> Policy:
+        """The policy of the space."""
+
+    def fetch(self, rows: Sequence[int]) -> list[Memory]:
+        """The memories themselves, read from the store. Raises CorruptError."""
+
+    def status(self) -> dict[str, int]:
+        """How many objects, terms and chunks the index knows, and how many of the chunks have vectors."""
+
+    def close(self) -> None:
+        """Lets go of the index."""

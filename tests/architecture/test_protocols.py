@@ -1,0 +1,24 @@
+"""Protocols stay small: one that asks for much is one that few can implement."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from memcli import ports
+from memcli.ports import views
+
+MOST = 8
+
+
+def _protocols() -> list[type[Any]]:
+    found = [one for module in (ports, views) for one in vars(module).values()]
+    return [one for one in found if inspect.isclass(one) and getattr(one, "_is_protocol", False)]
+
+
+@pytest.mark.parametrize("protocol", _protocols())
+def test_a_protocol_declares_at_most_eight_members(protocol: type[Any]) -> None:
+    members = [name for name in vars(protocol) if not name.startswith("_")]
+    assert len(members) <= MOST, members
