@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from memcli.app.redact import SUMMARY
@@ -123,6 +122,8 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
         for ref in refs:
             other = _find_elsewhere(workspace, ref) if repr(ref) in error.message else None
             if other is not None and workspace.elsewhere is not None:
+                from shlex import quote
+
                 raise NotFoundError(
                     f"{ref!r} is not in space {workspace.space!r} but in space {other[0].name!r} of the user-wide store",
                     f"add --root {quote(workspace.elsewhere.root)} --space {other[0].name}",

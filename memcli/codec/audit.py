@@ -7,12 +7,12 @@ moved or removed; that the last lines are missing shows only to who has noted th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from memcli.codec.canonical import decode, encode_line
+from memcli.digests import sha256
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.record import Record
@@ -100,7 +100,7 @@ def entry_hash(body: Mapping[str, Json]) -> str:
     """
     changes = body.get("changes")
     bound = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
-    return hashlib.sha256(_DOMAIN + encode_line({**body, "changes": bound})).hexdigest()
+    return sha256(_DOMAIN + encode_line({**body, "changes": bound})).hexdigest()
 
 
 def without_paths(data: bytes, ids: Collection[str]) -> bytes:
@@ -135,13 +135,13 @@ def _without_path(change: Mapping[str, Json]) -> dict[str, Json]:
     bare = dict(change)
     path = bare.pop("path", None)
     if isinstance(path, str):
-        bare["path_hash"] = hashlib.sha256(_DOMAIN + path.encode("utf-8", "surrogatepass")).hexdigest()
+        bare["path_hash"] = sha256(_DOMAIN + path.encode("utf-8", "surrogatepass")).hexdigest()
     return bare
 
 
 def torn_hash(torn: bytes) -> str:
     """The digest of what a crash left of a line."""
-    return hashlib.sha256(_DOMAIN + torn).hexdigest()
+    return sha256(_DOMAIN + torn).hexdigest()
 
 
 class Verification(Record):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from memcli.codec.canonical import MEND, decode, encode
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory
 from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import POLICY_FIELDS, check_fields
@@ -40,7 +40,7 @@ def encode_memory(memory: Memory) -> bytes:
 
 def memory_digest(memory: Memory) -> str:
     """SHA-256 over the bytes of a memory as they are stored."""
-    return hashlib.sha256(encode_memory(memory)).hexdigest()
+    return sha256(encode_memory(memory)).hexdigest()
 
 
 def encode_space(space: Space) -> bytes:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
@@ -40,7 +40,7 @@ class CachedIndex:
         self._embedder: Embedder | None = None
         self._vectors: VectorFile | None = None
         self._embedder_loaded = False
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._warn = warn
         self._progress = progress
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Collection, Sequence
 from contextlib import closing
@@ -24,6 +23,8 @@ def erase(folder: str, space: str, ids: Collection[str], written_at: int) -> Non
     overwritten. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
     of an earlier version. Raises LockedError when a reader holds a file for too long, StoreError.
     """
+    import shutil
+
     if not os.path.isdir(folder):
         return
     path = os.path.join(folder, f"{space}.index")

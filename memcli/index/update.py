@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
+from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.documents import anchors, columns, commit_of, links, parts_of
 from memcli.index.vectors import text_key
@@ -32,7 +32,7 @@ def update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     new: list[tuple[bytes, bytes, int]] = []
     seen: set[bytes] = set()
     for data, start in snapshot.records():
-        digest = hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+        digest = blake2b(data, digest_size=_DIGEST_BYTES).digest()
         if digest in seen:
             continue  # the same memory twice, word for word: `fsck` tells, recall need not
         seen.add(digest)

@@ -6,14 +6,14 @@ found by the digest of the text that it was made of: a rename, a pull or a merge
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
+from _thread import allocate_lock
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
-from threading import Lock
 from typing import Any
 
+from memcli.digests import blake2b
 from memcli.index.database import IN_MEMORY, own, remove
 
 KEY_BYTES = 16
@@ -33,7 +33,7 @@ _ROWS_AT_ONCE = 8192  # bounds the memory of a scan
 
 def text_key(text: str) -> bytes:
     """The digest by which the vector of `text` is found."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 class VectorsLostError(Exception):
@@ -48,7 +48,7 @@ class VectorFile:
         self._record = _HEADER_BYTES + dimensions
         self._memory = bytearray()
         self._map: Any = None
-        self.lock = Lock()
+        self.lock = allocate_lock()
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import unicodedata
 from collections.abc import Container
 
+from memcli.digests import sha256
 from memcli.errors import UsageError
 
 
@@ -17,14 +16,16 @@ def memory_id(space: str, path: str, number: int = 1) -> str:
     From 2 on, `number` is part of the digest: it tells apart memories that were made at one path, of which the
     earlier ones have moved.
     """
+    import base64
+
     name = f"{space}\0{path}" if number == 1 else f"{space}\0{path}\0{number}"
-    digest = hashlib.sha256(name.encode()).digest()
+    digest = sha256(name.encode()).digest()
     return "mem_" + base64.b32encode(digest[:8]).decode("ascii").lower()[:12]
 
 
 def text_hash(raw: str, content: bytes = b"") -> str:
     """`sha256:<hex>` over a memory's text and, where it has one, the canonical bytes of its content."""
-    digest = hashlib.sha256(raw.strip().encode("utf-8", "surrogatepass"))
+    digest = sha256(raw.strip().encode("utf-8", "surrogatepass"))
     if content:
         digest.update(b"\0" + content)
     return f"sha256:{digest.hexdigest()}"
@@ -32,7 +33,7 @@ def text_hash(raw: str, content: bytes = b"") -> str:
 
 def short_digest(text: str, length: int = 6) -> str:
     """The first hex digits of SHA-256 over `text`, to tell two names apart."""
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
+    return sha256(text.encode()).hexdigest()[:length]
 
 
 MAX_PATH = 240

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
 from memcli.codec.canonical import encode_line
+from memcli.digests import sha256
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
 from memcli.render.clean import clean, clean_line, cut, inert
@@ -120,7 +120,7 @@ def _nonce(body: str) -> str:
     """
     seed = body.encode("utf-8", "replace")
     for n in range(256):
-        digest = hashlib.sha256(b"memcli/prompt\0%d\0" % n + seed).digest()
+        digest = sha256(b"memcli/prompt\0%d\0" % n + seed).digest()
         nonce = f"{int.from_bytes(digest[:8]) % 10**8:08}"
         if nonce not in body:
             return nonce

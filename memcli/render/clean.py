@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -125,6 +124,8 @@ def grid(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     cells = [[clean_line(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     if width is None and sys.stdout.isatty():
+        import shutil
+
         width = shutil.get_terminal_size((100, 24)).columns
     if width is not None:
         widths = [min(max(_MOST_OTHER, width // 3), w) for w in widths]

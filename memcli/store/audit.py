@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from memcli.clock import Clock
 from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
 from memcli.codec.audit import entries as read_entries
+from memcli.digests import sha256
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
@@ -140,7 +140,7 @@ def _told(touched: Sequence[Touched]) -> dict[str, Json]:
     new = [t for t in touched if not t.before]
     if len(new) <= _LISTED:
         return {"changes": [_change(t) for t in touched]}
-    digest = hashlib.sha256("".join(f"{t.id}\0{t.after}\n" for t in new).encode()).hexdigest()
+    digest = sha256("".join(f"{t.id}\0{t.after}\n" for t in new).encode()).hexdigest()
     return {
         "changes": [_change(t) for t in touched if t.before],
         "created": {"count": len(new), "hash": digest},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 from collections.abc import Callable, Mapping
 
@@ -28,6 +26,9 @@ def signer(layout: Layout, environ: Mapping[str, str]) -> Callable[[bytes], str]
     keys: list[bytes] = []
 
     def sign(secret: bytes) -> str:
+        import hashlib
+        import hmac
+
         if not keys:
             keys.append(_given(environ) or _stored(layout))
         return hmac.new(keys[0], _DOMAIN + secret, hashlib.sha256).hexdigest()[:8]

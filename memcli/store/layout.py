@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import suppress
 
 from memcli.errors import NotFoundError, StoreError
@@ -226,6 +225,8 @@ def remove_unused(root: str) -> bool:
 
     A space that another process writes meanwhile stays, or that process is told that it could not write.
     """
+    import shutil
+
     layout = Layout(root)
     with suppress(OSError):
         for folder in (layout.local("inbox/spaces"), layout.local("journal")):

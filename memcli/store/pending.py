@@ -10,7 +10,6 @@ without them, `local/<space>.erasing` names them, by ids and digests alone; it i
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import memory_digest, policy_to_json
+from memcli.digests import sha256
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Policy, Receipt, Touched
@@ -167,7 +167,7 @@ def _difference(before: Policy, after: Policy | None) -> Json:
 
 
 def _digest(policy: Json) -> str:
-    return hashlib.sha256(encode_line(policy)).hexdigest()
+    return sha256(encode_line(policy)).hexdigest()
 
 
 _ERASING = ".erasing"

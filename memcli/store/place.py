@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -117,6 +116,8 @@ class Place:
         return found
 
     def _put_aside_all(self) -> list[str]:
+        import shutil
+
         found = self._filled()
         quarantine = self._layout.local(_QUARANTINE)
         for name in found:

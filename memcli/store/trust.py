@@ -11,7 +11,6 @@ What is not told apart: an archive that holds the user's own `local/`, changed b
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from memcli.codec.canonical import encode, encode_line
+from memcli.digests import blake2b
 from memcli.errors import StoreError
 from memcli.git.index_file import sibling_trees
 from memcli.model.memory import Json
@@ -45,7 +45,7 @@ def is_sealed(facts: Mapping[str, Json], digest: object) -> bool:
 
 
 def _digest(key: bytes, facts: Mapping[str, Json]) -> str:
-    return hashlib.blake2b(encode_line(dict(facts)), digest_size=32, key=key, person=_PERSON).hexdigest()
+    return blake2b(encode_line(dict(facts)), digest_size=32, key=key, person=_PERSON).hexdigest()
 
 
 def _path() -> str:

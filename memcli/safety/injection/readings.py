@@ -260,10 +260,10 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _from_base64(piece: str) -> str:
-    import base64
-
     if piece.islower() or piece.isupper() or piece.isdigit():
         return ""
+    import base64
+
     bare = piece.replace("=", "").replace("-", "+").replace("_", "/")
     bare = bare[: len(bare) - (len(bare) % 4 == 1)]
     return _readable(base64.b64decode(bare + "=" * (-len(bare) % 4)))

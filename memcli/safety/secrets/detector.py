@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from functools import cache, lru_cache
 from typing import Any
 
@@ -58,7 +57,8 @@ class Detector:
 
     def narrowed(self, whole: str) -> Detector:
         """A detector that finds in the parts of `whole` what this one would, and tries only the rules that could."""
-        narrow = copy(self)
+        narrow = object.__new__(Detector)
+        narrow.__dict__.update(self.__dict__)
         narrow._wide = self
         narrow._index = self._index.narrowed("\n".join(_readings(whole, _DEPTH)))
         return narrow
