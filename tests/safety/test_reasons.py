@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.safety.injection.foreign_rules import LANGUAGES
+from memcli.safety.injection.readings import fold, without_accents
 from memcli.safety.injection.reasons import RULES, find_reasons
 from tests.conftest import ROOT
 from tests.growth import SHAPES, grows_too_fast
@@ -49,6 +50,11 @@ def test_a_megabyte_of_what_a_rule_looks_for_is_read_in_linear_time(rule: object
     needs: tuple[tuple[str, ...], ...] = rule.needs  # type: ignore[attr-defined]
     for words in (" ".join(group[0] for group in needs), needs[-1][-1], needs[0][0]):
         find_reasons(f"{words} " * (300_000 // len(words)))
+
+
+def test_words_of_other_languages_are_written_as_readings_have_them() -> None:
+    words = {word for near in LANGUAGES for group in near.groups for word in group}
+    assert {word for word in words if fold(without_accents(word)) + " " * word.endswith(" ") != word} == set()
 
 
 def test_other_languages_need_all_of_their_words() -> None:

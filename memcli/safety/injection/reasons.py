@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from memcli.model.characters import ESCAPE, SMUGGLED, is_plain
 from memcli.safety.injection.agent_rules import AGENT_RULES
 from memcli.safety.injection.family_rules import FAMILY_RULES
-from memcli.safety.injection.foreign_rules import is_foreign_order, rows
+from memcli.safety.injection.foreign_rules import LANGUAGES, is_foreign_order
 from memcli.safety.injection.markup_rules import MARKUP_RULES, SIGNAL_RULES
 from memcli.safety.injection.override_rules import ADDRESSED_RULES, EXFILTRATION_RULES, OVERRIDE_RULES
 from memcli.safety.injection.readings import Reading, readings
@@ -262,7 +262,7 @@ def _read(reading: Reading, found: set[str]) -> None:
 @cache
 def _suspects() -> Suspects:
     """The rules, and after them the rows of the other languages."""
-    return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in rows())])
+    return Suspects([*(rule.needs for rule in RULES), *(row.groups for row in LANGUAGES)])
 
 
 class _Texts:
