@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from memcli.model.analysis import STOP_WORDS
 from memcli.model.edits import FileEdit, Line
+from memcli.regex import regex
 
 _MAX_FILES = 6
 _MAX_SYMBOLS = 8
 _MAX_WORDS = 20
 _REACH = 100_000  # characters of changed lines that are looked at on each side
-_WORD = re.compile(r"[^\W\d]\w{2,39}")
-_MARK = re.compile(r"\[REDACTED:\w+\]")
-_SUFFIX = re.compile(r"\.\w{1,5}\Z")
+_WORD = regex(r"[^\W\d]\w{2,39}")
+_MARK = regex(r"\[REDACTED:\w+\]")
+_SUFFIX = regex(r"\.\w{1,5}\Z")
 _KEYWORDS = frozenset(
     """
     async await bool break case catch char class const continue def default del elif else enum except export extends

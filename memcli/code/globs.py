@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from memcli.errors import UsageError
 from memcli.record import Record
+from memcli.regex import regex
 
 # The characters of git's named classes, without the slash, which no class matches.
 _CLASSES: Mapping[str, str] = {
@@ -21,10 +22,10 @@ _CLASSES: Mapping[str, str] = {
     "graph": "!-.0-~", "lower": "a-z", "print": " -.0-~", "punct": "!-.:-@\\[-`{-~", "space": "\\t-\\r ",
     "upper": "A-Z", "xdigit": "0-9A-Fa-f",
 }  # fmt: skip
-_TOKEN = re.compile(r"(?P<stars>\*+)|\[(?P<not>[!^]?)(?P<set>\]?(?:\\.|\[:\w+:\]|[^]\\])*)\]|\\(?P<as_is>.)|(?P<one>[^\\[])",
+_TOKEN = regex(r"(?P<stars>\*+)|\[(?P<not>[!^]?)(?P<set>\]?(?:\\.|\[:\w+:\]|[^]\\])*)\]|\\(?P<as_is>.)|(?P<one>[^\\[])",
                     re.DOTALL)  # fmt: skip
-_PREFIX = re.compile(r"([^*?\[\\]*[^*?\[\\/])(\*\*+(?:/.*)?)", re.DOTALL)
-_MEMBER = re.compile(r"\[:(\w+):\]|(\\?.)(?:-(?!\Z)(\\?.))?", re.DOTALL)
+_PREFIX = regex(r"([^*?\[\\]*[^*?\[\\/])(\*\*+(?:/.*)?)", re.DOTALL)
+_MEMBER = regex(r"\[:(\w+):\]|(\\?.)(?:-(?!\Z)(\\?.))?", re.DOTALL)
 
 _ATOMIC = "(?>"
 
@@ -155,7 +156,7 @@ def _code(char: str) -> str:
 
 _MAX_LINE = 4096
 _MAX_GLOBS = 5_000
-_SPECIAL = re.compile(r"[*?\[\\]")
+_SPECIAL = regex(r"[*?\[\\]")
 
 
 class _Rule(Record):

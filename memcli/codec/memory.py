@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +12,12 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import is_id, show
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 from memcli.record import defaults
+from memcli.regex import regex
 
 MAX_DEPTH = 60
 """How deep a field may be nested, in objects and lists."""
 LIST_FIELDS = ("tags", "links", "triggers", "chunks", "context", "anchors")
-_NORMAL_TIME = re.compile(
-    r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z"
-)  # what needs no look
+_NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # what needs no look
 _TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
 _TYPES: Mapping[str, tuple[type, ...]] = {
     name: {

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+
+from memcli.regex import regex
 
 PROSE, CODE = "prose", "code"
 LONG_ITEM = 450
 """From so many characters on, a list below a list item is blocks of its own."""
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?\Z")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+|([~^\"'`#*+])\2{2,})[ \t]*\Z")
+_HEADING = regex(r" {0,3}(#{1,6})(?:[ \t]+(.*))?\Z")
+_FENCE = regex(r"[ \t]*(`{3,}|~{3,})")
+_ITEM = regex(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]")
+_UNDERLINE = regex(r" {0,3}(=+|-+|([~^\"'`#*+])\2{2,})[ \t]*\Z")
 _LEVELS = "=-~^\"'`#*+"
 """The marks below a heading, the outermost first: Markdown has two of them, reStructuredText any."""
-_DIRECTIVE = re.compile(r"\.\. [\w:-]+::")
-_CODE_DIRECTIVE = re.compile(r"\.\. (?:code-block|code|sourcecode|doctest|testcode|prompt|highlight)::")
+_DIRECTIVE = regex(r"\.\. [\w:-]+::")
+_CODE_DIRECTIVE = regex(r"\.\. (?:code-block|code|sourcecode|doctest|testcode|prompt|highlight)::")
 
 Line = tuple[int, int, str]
 Block = tuple[int, int, str, int]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Container
 
 from memcli.digests import sha256
 from memcli.errors import UsageError
+from memcli.regex import regex
 
 
 def memory_id(space: str, path: str, number: int = 1) -> str:
@@ -41,13 +41,13 @@ MAX_ID = 128
 MAX_TAG = 64
 
 _BEFORE_MARK = 200  # leaves room for the longest mark
-_SPACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
+_SPACE = regex(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
-_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
-_NOT_SLUG = re.compile(r"[^\w]+|_+")
-_DIGITS = re.compile(r"\d+")
+_ID = regex(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
+_NOT_SLUG = regex(r"[^\w]+|_+")
+_DIGITS = regex(r"\d+")
 
 
 def check_space(name: str) -> str:

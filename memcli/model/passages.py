@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from memcli.model.blocks import CODE, PROSE, blocks, lines_of
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.record import Record, replace
+from memcli.regex import regex
 
 HUNK, MESSAGE, CONTENT, CONTEXT, MARKUP = "hunk", "message", "content", "context", "markup"
 """What a passage is made of, beside PROSE and CODE. MESSAGE is that of a commit; CONTENT what was stored as JSON; CONTEXT
@@ -23,9 +24,9 @@ LINE = 900
 PACKED = 450
 """Up to so many characters, neighbours under one heading are one passage; measured in bench/answers.py."""
 
-_VERSION = re.compile(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
-_TO_TOOLS = re.compile(r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*", re.MULTILINE)
-_WORD = re.compile(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
+_VERSION = regex(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
+_TO_TOOLS = regex(r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*", re.MULTILINE)
+_WORD = regex(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS = 4
 _BREAKS = ("\n", ". ", "。", " ")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memcli.regex import regex
+
 CHUNK_CHARACTERS = 800
 """About what a window of 256 word pieces holds: a little more in prose, a little less in code."""
 
-_BREAKS = (re.compile(r"\n\s*\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?])\s"), re.compile(r"\s"))
+_BREAKS = (regex(r"\n\s*\n"), regex(r"\n"), regex(r"(?<=[.!?])\s"), regex(r"\s"))
 
 
 def split(text: str, size: int = CHUNK_CHARACTERS) -> list[str]:
@@ -33,8 +35,8 @@ def _cut(text: str, start: int, size: int) -> int:
     return start + size
 
 
-_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’)\]*_`]*\s+|[。！？｡]+[」』”）]*\s*")
-_LAST_WORD = re.compile(r"[\w.]*\Z")
+_END = regex(r"(?<![.!?…])[.!?…]+[\"'”’)\]*_`]*\s+|[。！？｡]+[」』”）]*\s*")
+_LAST_WORD = regex(r"[\w.]*\Z")
 _NEVER_LAST = frozenset([
     "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "dr", "mr", "mrs", "ms", "prof", "st", "resp", "incl", "excl", "esp",
     "aka", "approx", "ca",

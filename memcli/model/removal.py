@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest
 from memcli.model.space import Space
 from memcli.record import Record, replace
+from memcli.regex import regex
 
-_NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
+_NAME = regex(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
 
 
 class Severed(Record):

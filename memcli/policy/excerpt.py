@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from memcli.model.analysis import terms
 from memcli.model.pieces import cut
+from memcli.regex import regex
 
 _LONGEST = 900
 """A longer sentence or line is cut."""
-_OWN_LINE = re.compile(r"\s{4,}|\t|\s*(?:[-*+>|#@]|\d+[.)]\s|```|~~~)")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
+_OWN_LINE = regex(r"\s{4,}|\t|\s*(?:[-*+>|#@]|\d+[.)]\s|```|~~~)")
+_FENCE = regex(r"\s*(?:```|~~~)")
 
 
 class _Unit(NamedTuple):

@@ -15,12 +15,13 @@ from memcli.code.globs import glob_expression
 from memcli.errors import UsageError
 from memcli.model.edits import FileEdit
 from memcli.record import Record
+from memcli.regex import regex
 from memcli.safety.patterns import MAX_PATTERN, PatternSet, compile_pattern
 
-_GLOB = re.compile(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
+_GLOB = regex(r"(?=\*|.*/)(?=.*[*?\[])(?!.*(?:[\\()|^$+{:]|\.\*|\s))")
 _BEFORE, _AFTER = r"(?:^|[^\w$])", r"(?:[^\w$]|$)"
-_PLAIN = re.compile(r"[\w ,;:<>=!@#%&'\"~/-]*\Z")
-_PLACE = re.compile(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")
+_PLAIN = regex(r"[\w ,;:<>=!@#%&'\"~/-]*\Z")
+_PLACE = regex(r"[^\s\"'`(),;<>]*[/.][^\s\"'`(),;<>]*")
 
 
 class Trigger(Record):

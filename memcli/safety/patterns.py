@@ -113,6 +113,15 @@ class _Meter:
 _METER = _Meter()
 
 
+def _beginnings(words: str) -> set[str]:
+    """All strings of at most `_PART` characters in `words`."""
+    found = longer = {words[at : at + _PART] for at in range(len(words))}
+    for size in reversed(range(_PART)):
+        longer = {part[:size] for part in longer}
+        found = found | longer
+    return found
+
+
 class Literals:
     """Short strings that are looked for all at once."""
 
@@ -127,11 +136,16 @@ class Literals:
     def _one_by_one(self, text: str) -> frozenset[str]:
         if len(text) < _LONG:
             return frozenset([literal for literal in self._literals if literal in text])
-        # A long text is gone over once for all literals; few of them have a beginning that occurs in it.
-        parts = {text[at : at + _PART] for at in range(len(text) - _PART + 1)}
-        return frozenset(
-            [word for word in self._literals if (word[:_PART] in parts or len(word) < _PART) and word in text]
-        )
+        # A long text is gone over once for all literals, and few of them have a beginning that occurs in it. The same
+        # words come again and again.
+        words = "\n".join(dict.fromkeys(text.split()))
+        parts = _beginnings(words)
+        return frozenset([word for word, head in self._heads if head in parts and word in text])
+
+    @cached_property
+    def _heads(self) -> list[tuple[str, str]]:
+        """The literals, each with the beginning of its first word."""
+        return [(word, (word.split() or [""])[0][:_PART]) for word in self._literals]
 
     def at_once(self, text: str) -> frozenset[str] | None:
         """Those that occur in `text`, found by RE2; None where it is not worth it, or cannot."""

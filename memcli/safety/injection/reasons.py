@@ -159,7 +159,6 @@ class Suspects:
 
     def __init__(self, rules: Sequence[Groups]) -> None:
         self._rules = rules
-        self._literals = Literals(word for groups in rules for group in groups for word in group)
 
     def within(self, low: str) -> list[int]:
         """Those that may find something in `low`, a text in lower case, in order."""
@@ -171,12 +170,16 @@ class Suspects:
             bits |= self._bits[word]
         return [number for number, wanted in enumerate(self._wanted) if bits & wanted == wanted]
 
+    @cached_property
+    def _literals(self) -> Literals:
+        return Literals(word for groups in self._rules for group in groups for word in group)
+
     def _one_by_one(self, low: str) -> list[int]:
         by_head, by_sign = self._index
         heads = {word[:_HEAD] for word in _words(low)}
         numbers = {number for head in heads & by_head.keys() for number in by_head[head]}
         numbers.update(number for number, signs in by_sign if any(sign in low for sign in signs))
-        return [n for n in sorted(numbers) if all(any(w in low for w in group) for group in self._shortest_first[n])]
+        return [n for n in sorted(numbers) if all(_has_one(low, group) for group in sorted(self._rules[n], key=len))]
 
     @cached_property
     def _bits(self) -> dict[str, int]:
@@ -200,22 +203,28 @@ class Suspects:
         return wanted
 
     @cached_property
-    def _shortest_first(self) -> list[list[Sequence[str]]]:
-        """The groups of each rule, the shortest first: it is the quickest to be missing."""
-        return [sorted(groups, key=len) for groups in self._rules]
-
-    @cached_property
     def _index(self) -> tuple[dict[str, list[int]], list[tuple[int, list[str]]]]:
         """The rules by what the words of their first group begin with, and those where one begins with a sign."""
         by_head: dict[str, list[int]] = {}
         by_sign = []
         for number, groups in enumerate(self._rules):
-            stems = {_words(word)[0][:_HEAD] for word in groups[0] if _is_latin(word)}
-            for head in stems | {f"{stem}s" for stem in stems if len(stem) < _HEAD}:
+            heads, signs = set(), []
+            for word in groups[0]:
+                if not _is_latin(word):
+                    signs.append(word)
+                    continue
+                head = word[:_HEAD]
+                head = head if head.isalnum() else _words(word)[0][:_HEAD]
+                heads |= {head, f"{head}s"} if len(head) < _HEAD else {head}
+            for head in heads:
                 by_head.setdefault(head, []).append(number)
-            if signs := [word for word in groups[0] if not _is_latin(word)]:
+            if signs:
                 by_sign.append((number, signs))
         return by_head, by_sign
+
+
+def _has_one(low: str, group: Sequence[str]) -> bool:
+    return any(word in low for word in group)
 
 
 def _is_latin(word: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import Enum
+
+from memcli.regex import regex
 
 
 class Label(Enum):
@@ -51,7 +52,7 @@ _OWNERS = frozenset(
 _PASSES = frozenset(
     "first second third last next one two single multi render shadow opt shader by can could must did tests all".split()
 )
-_JOINED_ENDS = re.compile(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
+_JOINED_ENDS = regex(rf"(?:{'|'.join(sorted(_OWNERS))})(?:pass|pwd|pw|psk)\Z")
 _KEY_QUALIFIERS = frozenset(
     "api access private auth encryption encrypt signing sign master account storage service session client app application consumer shared "
     "subscription license admin deploy webhook hmac aes jwt crypto cipher server root write secret bot integration ingest publishing".split()
@@ -68,7 +69,7 @@ _NOT_TOKENS = frozenset(
     "next page pagination continuation start starting cursor stop eos bos pad unk mask sep cls special cancellation cancel correlation position design "
     "change lock creation request update upload invocation parser syntax lexer sync resume marker idempotency contract erc20 last first current_page public reserved operator keyword".split()
 )  # fmt: skip
-_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?(?:[a-z]|[^\x00-\x7f])+|[A-Z]+|\d+")
+_CAMEL = regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?(?:[a-z]|[^\x00-\x7f])+|[A-Z]+|\d+")
 KEY = rf"(?:(?:{'|'.join(sorted(_KEY_QUALIFIERS))})[_. -]?key|(?-i:[A-Z0-9]_KEY))"
 """What `key` must stand with to be a secret, for RE2 in any case."""
 TAIL = rf"(?:[_.-]?(?:{'|'.join(sorted(_MODIFIERS, key=lambda w: (-len(w), w)))}|\d{{1,4}})){{0,2}}"

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.record import defaults, replace
+from memcli.regex import regex
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.rule import Hit
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
-_NAMED = re.compile(r"links\[\d+\]\.to\Z|metadata\.(?:source|was)\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
+_NAMED = regex(r"links\[\d+\]\.to\Z|metadata\.(?:source|was)\Z|provenance\.files\[\d+\]\Z|anchors\[\d+\]\.file\Z")
 """Fields below the top level that hold names: ids and files."""
 _NO_TEXT = frozenset(["relevance", "scope", "created_at", "updated_at", "valid_from", "valid_until"])
 _MACHINE_MADE: Mapping[str, frozenset[str]] = {
@@ -25,9 +26,9 @@ _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "links": frozenset(["created_at"]),
 }
 _MAX_FILES = 100
-_DIGEST = re.compile(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
+_DIGEST = regex(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
-_FLAG = re.compile(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
+_FLAG = regex(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
 _FIELDS = tuple(defaults(Memory))
 

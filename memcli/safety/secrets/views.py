@@ -20,7 +20,7 @@ from memcli.safety.patterns import BytesPattern, BytesPatterns
 
 _NEAR = 200
 _FAR = 4096
-_SHORT = 10_000
+_SHORT = 40_000
 _LEAST_BLOB = 24
 _GAP = b"\n\x00\n"
 _FORMS = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9\u2070-\u2079"
