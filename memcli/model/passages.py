@@ -26,7 +26,8 @@ PACKED = 450
 
 _VERSION = regex(r"\bv?\d+\.\d+(?:\.\d+)*\b|\bunreleased\b", re.IGNORECASE)
 _TO_TOOLS = regex(r"^[ \t]*(?:\.\.|:[\w-]+:).*$|`[^`\n]*`|<[^<>\n]*>|\[!\[[^\n]*", re.MULTILINE)
-_WORD = regex(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
+_WORD = regex(r"[^\W\d_]{3,}")
+_WORD_OR_SIGN = regex(r"[^\W\d_]{3,}|[\u3040-\u9fff\uac00-\ud7af]")
 _LEAST_WORDS = 4
 _BREAKS = ("\n", ". ", "。", " ")
 
@@ -105,7 +106,11 @@ def context_text(item: Json) -> str:
 
 
 def _is_markup(passage: Passage) -> bool:
-    return passage.form == PROSE and len(_WORD.findall(_TO_TOOLS.sub("", passage.text))) < _LEAST_WORDS
+    if passage.form != PROSE:
+        return False
+    told = _TO_TOOLS.sub("", passage.text)
+    # To compile the ranges of the other pattern takes milliseconds.
+    return len(_WORD.findall(told)) < _LEAST_WORDS and len(_WORD_OR_SIGN.findall(told)) < _LEAST_WORDS
 
 
 def _of_text(raw: str) -> Iterator[Passage]:
