@@ -64,6 +64,10 @@ class Record(metaclass=_RecordType):
 
     def __init__(self, *args: Any, **given: Any) -> None:
         setters = self._setters
+        if len(args) == len(setters) and not given and not self._kw_only:  # as when rows are read by the hundred
+            for put, value in zip(setters.values(), args, strict=True):
+                put(self, value)
+            return
         if args:
             if self._kw_only or len(args) > len(setters):
                 raise TypeError(f"{type(self).__name__} takes its parts by name")

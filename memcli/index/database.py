@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"8/{ANALYSIS_VERSION}"
+VERSION = f"10/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -55,7 +55,7 @@ CREATE INDEX memory_id ON memory (id);
 CREATE INDEX memory_path ON memory (path);
 CREATE INDEX memory_kind ON memory (kind);
 CREATE INDEX memory_commit ON memory (commit_hash) WHERE commit_hash <> '';
-CREATE INDEX memory_group ON memory (grp);
+CREATE INDEX memory_group ON memory (grp, position, terms);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_triggers ON memory (row) WHERE triggers <> '';
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';

@@ -100,10 +100,8 @@ class IndexedSpace:
         return self._words.terms()
 
     def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
-        from memcli.index.deadline import run_within
-
         try:
-            return self._dense(texts) if within is None else run_within(within, lambda: self._dense_apart(texts))
+            return self._dense(texts) if within is None else self._dense_within(texts, within)
         except ProviderError as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
@@ -121,6 +119,11 @@ class IndexedSpace:
     def _dense(self, texts: Sequence[str]) -> list[Nearness] | None:
         meaning = self._meaning()
         return None if meaning is None else meaning.cosines(texts)
+
+    def _dense_within(self, texts: Sequence[str], seconds: float) -> list[Nearness] | None:
+        from memcli.index.deadline import run_within
+
+        return run_within(seconds, lambda: self._dense_apart(texts))
 
     def _dense_apart(self, texts: Sequence[str]) -> list[Nearness] | None:
         """As `_dense`, on a connection of its own: this may still go on when the view has long been closed."""

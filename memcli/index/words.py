@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from memcli.index.database import each
 from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
@@ -19,49 +20,55 @@ _BARE = (MESSAGE, CONTEXT)
 _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
 
 
+_RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
+_MOST_KEPT = 1000
+
+_Places = Sequence[tuple[int, str]]
+
+
+class _Row(NamedTuple):
+    """Where the terms of a question stand in each field of a memory, and how many terms the fields have."""
+
+    places: tuple[_Places, ...]
+    lengths: tuple[int, ...]
+
+
 class IndexedWords:
     """The terms that a database keeps of `size` memories. See `ports.views.Words` for the promises."""
 
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._db = connection
         self._size = size
+        self._wanted = frozenset[str]()
+        self._kept: dict[int, _Row] = {}
 
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._frequency(t) for t in terms}
         known = [t for t in terms if frequencies[t]]
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
         rows = self._candidates(rare or known, limit)
-        counts: dict[int, dict[str, tuple[int, ...]]] = {}
-        lengths: dict[int, tuple[int, ...]] = {}
-        wanted = frozenset(known)
-        for row, *texts in each(self._db, f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid", rows):
-            fields = [text.split() for text in texts]
-            lengths[row] = tuple(map(len, fields))
-            counts[row] = _count(fields, wanted)
+        read = self._read(terms, rows)
         return TermStats(
             size=self._size,
             averages=self._averages(),
             frequencies=frequencies,
-            counts=counts,
-            lengths=lengths,
+            counts={row: _count(one.places) for row, one in read.items()},
+            lengths={row: one.lengths for row, one in read.items()},
         )
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        raw: dict[int, list[tuple[int, str]]] = {}
         wanted = frozenset(terms)
-        content: dict[int, list[str]] = {}
-        for row, text, other in each(self._db, "SELECT rowid, raw, content FROM term WHERE rowid", rows):
-            raw[row] = [(n, term) for n, term in enumerate(text.split()) if term in wanted]
-            content[row] = other.split()
+        read = self._read(terms, rows)
         found: dict[int, list[PassageTerms]] = {row: [] for row in rows}
         for row, n, form, first, last, heading, is_versioned in each(self._db, _PASSAGES, rows):
             above = heading.split()
             if form == CONTENT and not first < last:
-                inside, size = [term for term in content[row] if term in wanted], len(content[row])
+                inside, size = read[row].places[_CONTENT], read[row].lengths[_CONTENT]
             else:
-                places, size = raw[row], last - first
-                inside = [t for _, t in places[bisect_left(places, (first,)) : bisect_left(places, (last,))]]
-            counts = {t: (above.count(t), inside.count(t)) for t in {*inside, *wanted.intersection(above)}}
+                places, size = read[row].places[_RAW], last - first
+                inside = places[bisect_left(places, (first,)) : bisect_left(places, (last,))]
+            told = [term for _, term in inside]
+            counts = {t: (above.count(t), told.count(t)) for t in {*told, *wanted.intersection(above)}}
             found[row].append(
                 PassageTerms(n, form, bool(above) or form in _BARE, bool(is_versioned), counts, len(above) + size)
             )
@@ -78,6 +85,18 @@ class IndexedWords:
             " FROM memory JOIN term ON term.rowid = memory.row"
         )
         return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
+
+    def _read(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, _Row]:
+        """Where the terms stand in each of the rows. Those of the last question are kept: its passages are asked next."""
+        wanted = frozenset(terms)
+        kept = self._kept if wanted == self._wanted else {}
+        new = [row for row in rows if row not in kept]
+        read = {row: kept[row] for row in rows if row in kept}
+        for row, *texts in each(self._db, f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid", new):
+            fields = [text.split() for text in texts]
+            read[row] = _Row(tuple([_places(field, wanted) for field in fields]), tuple(map(len, fields)))
+        self._wanted, self._kept = wanted, read if len(read) <= _MOST_KEPT else {}
+        return read
 
     def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:
         """The best rows by FTS5's own score. Rows that tie at the end of the list are all left out, or, when
@@ -110,10 +129,15 @@ class IndexedWords:
         return tuple(total / max(1, self._size) for total in found)
 
 
-def _count(fields: Sequence[Sequence[str]], wanted: frozenset[str]) -> dict[str, tuple[int, ...]]:
+def _places(field: Sequence[str], wanted: frozenset[str]) -> _Places:
+    if wanted.isdisjoint(field):
+        return ()
+    return [(n, term) for n, term in enumerate(field) if term in wanted]
+
+
+def _count(fields: Sequence[_Places]) -> dict[str, tuple[int, ...]]:
     counts: dict[str, list[int]] = {}
-    for n, field in enumerate(fields):
-        for term in field:
-            if term in wanted:
-                counts.setdefault(term, [0] * len(fields))[n] += 1
+    for n, places in enumerate(fields):
+        for _, term in places:
+            counts.setdefault(term, [0] * len(fields))[n] += 1
     return {term: tuple(numbers) for term, numbers in counts.items()}
