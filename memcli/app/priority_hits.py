@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS
 from memcli.model.recall import ANCHOR, TRIGGER, Hit, Query, Rows
-from memcli.policy.triggers import TriggerSet, matches_topic
 
 if TYPE_CHECKING:
+    from memcli.model.edits import FileEdit
     from memcli.ports.views import SpaceView
 
 _KINDS = ("constraint", "negative", "decision", "procedure")
@@ -24,6 +23,8 @@ def find_leads(query: Query, view: SpaceView, visible: Rows) -> dict[int, str]:
         return _of_change(query.edits, view, visible, triggers)
     if not query.topic.strip() or not triggers:
         return {}
+    from memcli.policy.triggers import matches_topic
+
     rows = [row for row, texts in triggers.items() if matches_topic(texts, query.topic)]
     return {row: TRIGGER for row, entry in view.entries(rows).items() if entry.kind in TRIGGERED_KINDS}
 
@@ -39,6 +40,8 @@ def in_lead_order(leads: Iterable[tuple[Hit, str]]) -> list[Hit]:
 def _of_change(
     edits: Sequence[FileEdit], view: SpaceView, visible: Rows, triggers: Mapping[int, Sequence[str]]
 ) -> dict[int, str]:
+    from memcli.policy.triggers import TriggerSet
+
     files = sorted({name for edit in edits for name in (edit.file, edit.was)})
     found = {
         row: ANCHOR

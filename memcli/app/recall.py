@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.app.budget import fit
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, asked, repeated
@@ -61,7 +60,12 @@ def recall(
         label = workspace.space if spaces is None else "*"
         for query in queries:
             bundle = views.again(partial(answer, query, places, label))
-            yield bundle if query.budget is None or render is None else fit(bundle, render, query.budget)
+            if query.budget is None or render is None:
+                yield bundle
+                continue
+            from memcli.app.budget import fit
+
+            yield fit(bundle, render, query.budget)
 
 
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:

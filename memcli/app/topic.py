@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from memcli.code.change_topic import topic_of
-from memcli.model.edits import FileEdit
 from memcli.model.recall import Query
 from memcli.record import replace
 from memcli.safety.injection.reasons import find_reasons
+
+if TYPE_CHECKING:
+    from memcli.model.edits import FileEdit
 
 Redact = Callable[[str], str]
 
@@ -20,7 +22,11 @@ _FILES = 3
 
 def asked(query: Query, redact: Redact) -> Query:
     """`query` as a space is asked it: one line of bearable length, without what is secret in it."""
-    topic = query.topic if query.edits is None else topic_of(query.edits, redact)
+    topic = query.topic
+    if query.edits is not None:
+        from memcli.code.change_topic import topic_of
+
+        topic = topic_of(query.edits, redact)
     return replace(query, topic=one_line(topic, redact))
 
 

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
-from memcli.model.tokens import cut_tokens
 from memcli.record import Record, field
 
 if TYPE_CHECKING:
     from memcli.model.anchors import Checked
+    from memcli.model.edits import FileEdit
 
 DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
@@ -277,7 +276,11 @@ class Bundle(Record, kw_only=True):
     def topic(self) -> str:
         """The topic as a bundle repeats it: a budget is for the memories."""
         topic = self.query.topic
-        return topic if self.query.budget is None else cut_tokens(topic, _TOKENS_OF_TOPIC)
+        if self.query.budget is None:
+            return topic
+        from memcli.model.tokens import cut_tokens
+
+        return cut_tokens(topic, _TOKENS_OF_TOPIC)
 
     @property
     def withheld(self) -> int:

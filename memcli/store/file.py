@@ -5,27 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING
 
 from memcli.codec.space import (
     check_writable,
     encode_space,
     memory_digest,
 )
-from memcli.codec.splice import SpliceShelf
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.removal import Going
 from memcli.model.space import Change, Receipt, Space, Touched
-from memcli.policy.draft import Draft
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
-from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Act, Acts, Erasures, act_of
 from memcli.store.snapshot import FileSnapshot, fingerprint_of, new_space
+
+if TYPE_CHECKING:  # what only a write needs is imported there
+    from memcli.codec.splice import SpliceShelf
+    from memcli.model.removal import Going
+    from memcli.policy.draft import Draft
+    from memcli.store.journal import Journal, Mail
 
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
 
@@ -108,6 +111,8 @@ class FileStore:
                 mail.close()
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        from memcli.model.removal import Going
+
         path = self._layout.space(check_space(space))
         with self._locked(space):
             snapshot = self.open(space)
@@ -134,6 +139,8 @@ class FileStore:
 
     def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+        from memcli.policy.draft import Draft
+
         shelf, fingerprint = self._shelf(space, held.note())
         journal = self._journal(space)
         draft = Draft(shelf)
@@ -179,6 +186,8 @@ class FileStore:
 
     def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""
+        from memcli.policy.draft import Draft
+
         policy = draft.header.policy
         try:
             wanted, answer = self._fold(Draft(draft), request)
@@ -194,6 +203,8 @@ class FileStore:
 
     def _shelf(self, space: str, canonical: str) -> tuple[SpliceShelf, str]:
         """The space as it is, and its fingerprint. A file other than the one last written here is read whole."""
+        from memcli.codec.splice import SpliceShelf
+
         snapshot = self.open(space)
         try:
             if not snapshot.fingerprint:
@@ -205,6 +216,8 @@ class FileStore:
             snapshot.close()
 
     def _journal(self, space: str) -> Journal:
+        from memcli.store.journal import Journal
+
         return Journal(self._layout.local(os.path.join("journal", space)), self._layout.local("quarantine"))
 
     def _where(self, space: str) -> str:

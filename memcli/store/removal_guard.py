@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, StoreError
-from memcli.model.removal import Going, Severed
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from memcli.settings import BESIDE
 from memcli.store.layout import Layout, set_ignored
 from memcli.store.pending import Erasures
+
+if TYPE_CHECKING:
+    from memcli.model.removal import Going, Severed
 
 
 class Guard:
