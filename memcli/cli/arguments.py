@@ -6,12 +6,15 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from memcli.cli.verb import Session
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.edits import FileEdit
 from memcli.model.names import slug
 from memcli.model.shapes import KINDS
+
+if TYPE_CHECKING:
+    from memcli.model.edits import FileEdit
 
 MAX_BYTES = 256 << 20
 """The most that is read of anything: no more can be meant, and an endless pipe must end."""

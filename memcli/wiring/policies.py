@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memcli.model.space import Change, Policy
-from memcli.policy.draft import Draft
 from memcli.policy.fields import in_force
 from memcli.ports import Shelf
 from memcli.record import replace
@@ -30,6 +29,8 @@ class Policies:
         policy = shelf.header.policy
         if not policy.is_derived:
             return shelf
+        from memcli.policy.draft import Draft
+
         draft = Draft(shelf)
         draft.take(Change(header=replace(shelf.header, policy=self._whole(policy))))
         return draft

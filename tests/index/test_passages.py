@@ -85,6 +85,19 @@ def test_terms_are_counted_in_the_passage_that_they_stand_in(workspace: Workspac
         assert view.passage_length() > 0
 
 
+def test_what_was_read_for_a_question_is_of_no_use_to_another(workspace: Workspace) -> None:
+    put(workspace, memory("a", raw="A zebra and a tapir, and a zebra."), memory("b", raw="Two tapirs."), FILES[0])
+    for asked in (["zebra"], ["tapir"], ["zebra", "tapir"], ["tapir", "okapi"]):
+        with opened(workspace) as (_, used), opened(workspace) as (_, fresh):
+            rows = sorted(used.entries())
+            for before in (["zebra"], ["tapir", "zebra"], asked):
+                used.lexical(before, 10)
+                assert used.passages(asked, rows) == fresh.passages(asked, rows)
+                assert used.lexical(asked, 10) == fresh.lexical(asked, 10)
+            stats = used.lexical(["zebra"], 10)
+            assert sorted(sum(counts["zebra"]) for counts in stats.counts.values()) == [1, 2]
+
+
 def test_a_passage_without_a_vector_has_no_cosine(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
     embedding = open_at(Path(workspace.root).parent, MEMCLI_EMBEDDER="hashed")
     put(embedding, memory("a", raw="The zebra lives in the zoo."))

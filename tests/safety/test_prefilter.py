@@ -41,6 +41,12 @@ def test_literals_are_those_that_occur(text: str) -> None:
     assert Literals(LITERALS).at_once(text) in (None, found)
 
 
+@given(st.lists(st.sampled_from(LITERALS) | ODD, min_size=1, max_size=40).map("".join))
+def test_literals_of_a_long_text_are_those_that_occur(text: str) -> None:
+    long = f"{text}{' filling' * 600}"
+    assert Literals(LITERALS).within(long) == {word for word in LITERALS if word in long}
+
+
 @pytest.mark.usefixtures("re2_from_the_start")
 @pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
 @settings(examples(0.3), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture])

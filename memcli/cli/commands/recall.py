@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
@@ -16,11 +17,13 @@ from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.edits import FileEdit
 from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
 from memcli.record import replace
 from memcli.render import RENDERERS
 from memcli.render.as_json import bundle_to_json
+
+if TYPE_CHECKING:
+    from memcli.model.edits import FileEdit
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
 _MAX_LIMIT = 10_000
