@@ -35,11 +35,11 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'tree')
-    options='--rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'browse')

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode

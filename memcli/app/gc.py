@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.errors import RefusedError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.app.lookup import opened
+from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace, load_space
 from memcli.clock import normalize_time

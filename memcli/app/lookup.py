@@ -2,55 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from heapq import merge
+from itertools import islice
 
+from memcli.app.catalogue import Place, SpaceReader, reading
+from memcli.app.opening import tell_empty
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
-from memcli.errors import CorruptError, MemcliError, NotFoundError
+from memcli.errors import NotFoundError
+from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
-from memcli.model.space import Space, is_named
-from memcli.ports import Snapshot
+from memcli.model.tree import Node, tree
 from memcli.record import replace
 
-if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
-
-
-def load(workspace: Workspace, space: str | None = None) -> Space:
-    """The whole space, which is empty when it does not exist. Raises CorruptError, StoreError."""
-    with closing(workspace.store.open(space or workspace.space)) as snapshot:
-        _tell_empty(workspace, snapshot)
-        return snapshot.load()
-
-
-@contextmanager
-def opened(workspace: Workspace, space: str | None = None) -> Iterator[tuple[Snapshot, SpaceView]]:
-    """The space as it is now, with its index brought up to date. Raises CorruptError, StoreError."""
-    snapshot = workspace.store.open(space or workspace.space)
-    try:
-        _tell_empty(workspace, snapshot)
-        view = workspace.index.view(snapshot)
-        makes_sense = True
-        try:
-            yield snapshot, view
-        except Exception as error:
-            makes_sense = not is_nonsense(error)
-            raise
-        finally:
-            view.close()
-            if not makes_sense:
-                workspace.index.rebuild(snapshot.space)
-    finally:
-        snapshot.close()
-
-
-def is_nonsense(error: Exception) -> bool:
-    """Whether an error may come from a cache that makes no sense, which is made anew; no input leads to such a one."""
-    if type(error).__name__ == "OperationalError":  # of SQLite, which may only be locked
-        return "no such" in str(error)
-    return isinstance(error, CorruptError) or not isinstance(error, (MemcliError, OSError))
+_ALL = Wanted()
+_BLOCK = 50
 
 
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
@@ -59,49 +28,50 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
     To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
     that is not there.
     """
-    spaces = load_asked(workspace)
-    if as_stored:
-        with telling_where(workspace, refs):
-            return [find_in(spaces, ref)[1] for ref in refs]
-    found = []
-    for ref in refs:
-        try:
-            space, memory = find_in(spaces, ref)
-            found += workspace.redactor.show([_shown(workspace, space, memory)], space.policy)
-        except NotFoundError:
-            other = _find_elsewhere(workspace, ref)
-            if other is None:
-                raise
-            workspace.warn(f"{ref!r} is in space {other[0].name!r} of the user-wide store")
-            found.append(other[1])
-    return found
+    with reading_asked(workspace) as spaces:
+        if as_stored:
+            with telling_where(workspace, refs):
+                return [find_in(spaces, ref)[1] for ref in refs]
+        found = []
+        for ref in refs:
+            try:
+                space, memory = find_in(spaces, ref)
+                found += workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+            except NotFoundError:
+                other = _find_elsewhere(workspace, ref)
+                if other is None:
+                    raise
+                workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
+                found.append(other[1])
+        return found
 
 
-def load_asked(workspace: Workspace) -> list[Space]:
-    """The spaces to read, that for what was told first. Raises CorruptError, StoreError."""
-    return [load(workspace, name) for name in workspace.asked_spaces]
+@contextmanager
+def reading_asked(workspace: Workspace) -> Iterator[list[SpaceReader]]:
+    """The spaces to read, that for what was told first. Raises StoreError."""
+    with reading(workspace, workspace.asked_spaces) as spaces:
+        for space in spaces:
+            tell_empty(workspace, space.snapshot)
+        yield spaces
 
 
-def find_in(spaces: Sequence[Space], ref: str) -> tuple[Space, Memory]:
+def find_in(spaces: Sequence[SpaceReader], ref: str) -> tuple[SpaceReader, Memory]:
     """The memory that `ref` names in the first of the spaces that has it, an id or a path before the beginning of an id.
 
     Raises NotFoundError, UsageError when it is the beginning of several ids.
     """
     for space in spaces:
-        if any(is_named(memory, [ref]) for memory in space.objects):
-            return space, space.find(ref)
-    for space in spaces[:-1]:
+        if (memory := space.find(ref)) is not None:
+            return space, memory
+    for space in spaces:
         try:
-            return space, space.find(ref)
-        except NotFoundError:
-            continue
-    try:
-        return spaces[-1], spaces[-1].find(ref)
-    except NotFoundError as error:
-        if len(spaces) == 1:
-            raise
-        names = " and ".join(repr(space.name) for space in spaces)
-        raise NotFoundError(f"no memory {ref!r} in spaces {names}", error.hint) from None
+            return space, space.find_by_prefix(ref)
+        except NotFoundError as error:
+            hint = error.hint
+            if len(spaces) == 1:
+                raise
+    names = " and ".join(repr(space.name) for space in spaces)
+    raise NotFoundError(f"no memory {ref!r} in spaces {names}", hint)
 
 
 def placed(memory: Memory, space: str) -> Memory:
@@ -125,60 +95,90 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
                 from shlex import quote
 
                 raise NotFoundError(
-                    f"{ref!r} is not in space {workspace.space!r} but in space {other[0].name!r} of the user-wide store",
-                    f"add --root {quote(workspace.elsewhere.root)} --space {other[0].name}",
+                    f"{ref!r} is not in space {workspace.space!r} but in space {other[0]!r} of the user-wide store",
+                    f"add --root {quote(workspace.elsewhere.root)} --space {other[0]}",
                 ) from None
         raise
 
 
-def _find_elsewhere(workspace: Workspace, ref: str) -> tuple[Space, Memory] | None:
+def _find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
     """The memory of the user-wide store whose id or path is `ref`, as it may be shown, and its space."""
     other = workspace.elsewhere
     if other is None:
         return None
     for name in other.store.spaces():
-        space = load(other, name)
-        for memory in space.objects:
-            if is_named(memory, [ref]):
-                return space, other.redactor.show([memory], space.policy)[0]
+        with reading(other, [name]) as (space,):
+            tell_empty(other, space.snapshot)
+            if (memory := space.find(ref)) is not None:
+                return name, other.redactor.show([memory], space.policy)[0]
     return None
 
 
-def list_memories(
-    workspace: Workspace, prefix: str = "", kinds: Sequence[str] = (), tags: Sequence[str] = (), inactive: bool = False
-) -> list[Memory]:
-    """The memories at and below `prefix`, of one of `kinds` and with all of `tags`, in order of path.
-
-    Raises NotFoundError when `prefix` names nothing.
+@contextmanager
+def listed(
+    workspace: Workspace, wanted: Wanted, limit: int | None = None, offset: int = 0
+) -> Iterator[tuple[Iterator[Memory], Callable[[], int]]]:
+    """The memories that are wanted, in order of path, read as they are taken; and how many there are without limit and
+    offset. Raises NotFoundError when the path names nothing.
     """
-    spaces = load_asked(workspace)
-    found = [(space, space.under(prefix)) for space in spaces]
-    if prefix and not any(memories for _, memories in found):
-        raise nothing_under(workspace, prefix)
-    listed: list[Memory] = []
-    for space, memories in found:
-        wanted = [
-            _shown(workspace, space, m)
-            for m in memories
-            if (inactive or (m.active and m.superseded_by is None))
-            and (not kinds or m.kind in kinds)
-            and all(tag in m.tags for tag in tags)
-        ]
-        listed += workspace.redactor.show(wanted, space.policy, SUMMARY)
-    return listed if len(spaces) == 1 else sorted(listed, key=lambda m: m.path)  # in order of the spaces at one path
+    with reading_asked(workspace) as spaces:
+        _check_under(workspace, spaces, wanted.under)
+        places = islice(_merged(spaces, wanted), offset, None if limit is None else offset + limit)
+        yield _read(workspace, places), lambda: sum(space.count(wanted) for space in spaces)
 
 
-def _shown(workspace: Workspace, space: Space, memory: Memory) -> Memory:
+def list_memories(workspace: Workspace, wanted: Wanted = _ALL) -> list[Memory]:
+    """All memories that are wanted, in order of path. Raises as `listed` does."""
+    with listed(workspace, wanted) as (memories, _):
+        return list(memories)
+
+
+def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node:
+    """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
+    levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
+    wanted = Wanted(under=under, depth=levels)
+    with reading_asked(workspace) as spaces:
+        _check_under(workspace, spaces, under)
+        places = list(_merged(spaces, wanted))
+        memories = list(_read(workspace, (one for one in places if one[1][1] != "")))
+        branches: list[str] = []
+        for space in spaces:
+            cut = [path for own, (path, what) in places if own is space and what == ""]
+            branches += workspace.redactor.show_paths(cut, space.policy)
+        return tree(memories, branches)
+
+
+def _check_under(workspace: Workspace, spaces: Sequence[SpaceReader], path: str) -> None:
+    if path and not any(space.count(Wanted(under=path, inactive=True)) for space in spaces):
+        raise nothing_under(workspace, path)
+
+
+def _merged(spaces: Sequence[SpaceReader], wanted: Wanted) -> Iterator[tuple[SpaceReader, Place]]:
+    """The places of all spaces in order of path, and of the spaces at one path."""
+    return merge(*(map(partial(_owned, space), space.places(wanted)) for space in spaces), key=lambda one: one[1][0])
+
+
+def _owned(space: SpaceReader, place: Place) -> tuple[SpaceReader, Place]:
+    return space, place
+
+
+def _read(workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]]) -> Iterator[Memory]:
+    """The memories at these places as they may be shown in a list, a few at a time."""
+    while block := list(islice(places, _BLOCK)):
+        found: dict[int, Memory] = {}
+        for space in {id(space): space for space, _ in block}.values():
+            own = [n for n, (other, _) in enumerate(block) if other is space]
+            read = [_shown(workspace, space.name, m) for m in space.read([block[n][1] for n in own])]
+            found.update(zip(own, workspace.redactor.show(read, space.policy, SUMMARY), strict=True))
+        yield from (found[n] for n in range(len(block)))
+
+
+def _shown(workspace: Workspace, space: str, memory: Memory) -> Memory:
     """The memory, which says which space it is of where that is not the one that is meant anyway."""
-    return memory if space.name == workspace.space else placed(memory, space.name)
+    return memory if space == workspace.space else placed(memory, space)
 
 
 def nothing_under(workspace: Workspace, path: str) -> NotFoundError:
     """The error for a path that no memory is at or below."""
     names = " and ".join(repr(name) for name in workspace.asked_spaces)
     return NotFoundError(f"nothing at {path!r} in space {names}", "`memcli tree` shows the paths")
-
-
-def _tell_empty(workspace: Workspace, snapshot: Snapshot) -> None:
-    if not snapshot.fingerprint and workspace.asked_spaces in ([snapshot.space], [workspace.space]):
-        workspace.warn(f"space {snapshot.space!r} is empty")

@@ -18,6 +18,7 @@ from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""
 _BLOCK = 50
+_PATHS = 1000
 
 
 class Redactor:
@@ -78,6 +79,17 @@ class Redactor:
         shown: list[Memory] = []
         for start in range(0, len(memories), _BLOCK):
             shown += clean_memories(detector, memories[start : start + _BLOCK], only)
+        return shown
+
+    def show_paths(self, paths: Sequence[str], policy: Policy) -> list[str]:
+        """Paths, or beginnings of some, as they may be shown under the policy of their space."""
+        detector = self.on_the_way_out(policy)
+        shown: list[str] = []
+        for start in range(0, len(paths), _PATHS):
+            block = paths[start : start + _PATHS]
+            if detector.is_suspect("\n".join(f"path: {path}" for path in block)):
+                block = [str(clean_values(detector, {"path": path})["path"]) for path in block]
+            shown += block
         return shown
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:

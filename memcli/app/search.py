@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.app.lookup import nothing_under, opened, placed
+from memcli.app.lookup import nothing_under, placed
+from memcli.app.opening import opened
 from memcli.app.topic import one_line
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from memcli.app.lookup import load, load_asked, opened
+from memcli.app.lookup import reading_asked
+from memcli.app.opening import load, opened
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, UsageError
@@ -169,27 +170,31 @@ _MOST_TAGS = 20
 
 def stats(workspace: Workspace) -> dict[str, Json]:
     """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
-    spaces = load_asked(workspace)
-    objects = [memory for space in spaces for memory in space.objects]
+    with reading_asked(workspace) as spaces:
+        found = {space.name: space.counts() for space in spaces}
+    counts = list(found.values())
+    sums = {
+        name: sum(getattr(one, name) for one in counts)
+        for name in ("objects", "active", "superseded", "pinned", "characters")
+    }
     return {
         "space": workspace.space,
-        **({"spaces": {space.name: len(space.objects) for space in spaces}} if len(spaces) > 1 else {}),
-        "objects": len(objects),
-        "active": sum(m.active for m in objects),
-        "superseded": sum(m.superseded_by is not None for m in objects),
-        "pinned": sum(m.pinned for m in objects),
-        "characters": sum(len(m.raw) for m in objects),
-        "oldest": min((m.created_at for m in objects), default=""),
-        "newest": max((m.updated_at for m in objects), default=""),
-        "kinds": _counts(m.kind for m in objects),
-        "relevance": _counts(m.relevance for m in objects),
-        "tags": dict(list(_counts(tag for m in objects for tag in m.tags).items())[:_MOST_TAGS]),
+        **({"spaces": {name: one.objects for name, one in found.items()}} if len(found) > 1 else {}),
+        **sums,
+        "oldest": min((one.oldest for one in counts if one.objects), default=""),
+        "newest": max((one.newest for one in counts), default=""),
+        "kinds": _most_first([one.kinds for one in counts]),
+        "relevance": _most_first([one.relevance for one in counts]),
+        "tags": dict(list(_most_first([one.tags for one in counts]).items())[:_MOST_TAGS]),
     }
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
-    """Each value with how often it occurs, most frequent first, then by name."""
-    return dict(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
+def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
+    """Each value with how often it occurs in all, most frequent first, then by name."""
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def embed_spaces(workspace: Workspace) -> bool:

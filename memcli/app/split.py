@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.repo import COPIED, Lost, sync_repo
 from memcli.app.workspace import Workspace
 from memcli.codec.audit import entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.edit import alter
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_to_json
 from memcli.errors import RefusedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from memcli.app.anchors import Checker, anchors_of
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.workspace import Workspace
 from memcli.code.anchors import Anchor, is_inside, read, renewed
 from memcli.errors import UsageError

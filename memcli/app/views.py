@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from memcli.app.lookup import is_nonsense, opened
+from memcli.app.opening import is_nonsense, opened
 from memcli.app.workspace import Workspace
 
 if TYPE_CHECKING:

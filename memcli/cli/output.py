@@ -42,6 +42,15 @@ class Output:
         if self.json or not self.quiet:
             self.answer(data, text)
 
+    def array(self, values: Iterable[Json]) -> int:
+        """Prints JSON values as one array, as `answer` would, each as soon as it is there; returns how many."""
+        count = 0
+        for count, value in enumerate(values, 1):
+            item = escape(encode(value).decode()).replace("\n", "\n  ")
+            self._put(clean(f"{'[' if count == 1 else ','}\n  {item}"))
+        self._put("\n]\n" if count else "[]\n")
+        return count
+
     def lines(self, values: Iterable[Json]) -> None:
         """Prints JSON values, one per line, flushing after each."""
         for value in values:
@@ -56,8 +65,11 @@ class Output:
         """Like `write`, for text that must stay unchanged; on a terminal it is sanitized all the same."""
         if text:
             shown = clean(text) if is_terminal() else text
-            with _telling():
-                sys.stdout.write(shown if shown.endswith("\n") else shown + "\n")
+            self._put(shown if shown.endswith("\n") else shown + "\n")
+
+    def _put(self, text: str) -> None:
+        with _telling():
+            sys.stdout.write(text)
 
     def note(self, text: str) -> None:
         """Prints a message on standard error."""

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
-from memcli.index.database import IN_MEMORY, connect, copy, remove
+from memcli.errors import MemcliError
+from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
 from memcli.index.view import IndexedSpace
 from memcli.ports import Embedder, Progress, Snapshot
 
 if TYPE_CHECKING:
+    from memcli.index.catalogue import IndexedCatalogue
     from memcli.index.vectors import VectorFile
+
+_FEW = 1000
+"""So many new memories are indexed while somebody waits for what the file can tell too."""
 
 
 class CachedIndex:
@@ -51,6 +56,35 @@ class CachedIndex:
             return None if path == IN_MEMORY else connect(path)
 
         return IndexedSpace(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
+
+    def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
+        from memcli.index.catalogue import IndexedCatalogue
+
+        path = self._path(snapshot.space)
+        try:
+            connection = open_known(path)
+        except (sqlite3.Error, OSError):
+            return None
+        if connection is None:
+            return None
+        try:
+            if _fingerprint(connection) != snapshot.fingerprint:
+                _catch_up(connection, snapshot, path)
+            if _is_complete(connection):
+                return IndexedCatalogue(connection, snapshot)
+        except (
+            sqlite3.Error,
+            MemcliError,
+            _OutdatedError,
+            _NotKeptError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+        ):
+            pass  # the file has the answer, or says what is wrong with it
+        connection.close()
+        return None
 
     def rebuild(self, space: str) -> None:
         remove(self._path(space))
@@ -127,8 +161,13 @@ class _OutdatedError(Exception):
     """The snapshot holds what was erased since."""
 
 
-def synchronize(connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY) -> None:
-    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is."""
+def synchronize(
+    connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY, most: int | None = None
+) -> None:
+    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is.
+
+    Raises CorruptError, and TooMuchError when more than `most` memories are new.
+    """
     if _fingerprint(connection) == snapshot.fingerprint:
         return
     with _transaction(connection):
@@ -140,9 +179,34 @@ def synchronize(connection: sqlite3.Connection, snapshot: Snapshot, path: str = 
         if path != IN_MEMORY and is_outdated(path, snapshot):
             raise _OutdatedError
         header = snapshot.header()
-        update(connection, snapshot)
-        meta = {"fingerprint": snapshot.fingerprint, "policy": encode_line(policy_to_json(header.policy)).decode()}
+        meta = {
+            "complete": "1" if update(connection, snapshot, most) else "",
+            "fingerprint": snapshot.fingerprint,
+            "policy": encode_line(policy_to_json(header.policy)).decode(),
+        }
         connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+class _NotKeptError(Exception):
+    """There is no index that could be brought up to date."""
+
+
+def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
+    from memcli.index.update import TooMuchError
+
+    if not snapshot.fingerprint or _fingerprint(connection) is None:
+        raise _NotKeptError
+    try:
+        synchronize(connection, snapshot, path, _FEW)
+    except TooMuchError:
+        raise _NotKeptError from None
+
+
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether the index tells of each memory all that a catalogue needs: nothing stands there twice, or oddly."""
+    complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()
+    odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
+    return complete is not None and bool(complete[0]) and odd is None
 
 
 def _fingerprint(connection: sqlite3.Connection) -> str | None:

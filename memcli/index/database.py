@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"10/{ANALYSIS_VERSION}"
+VERSION = f"11/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -49,10 +49,13 @@ CREATE TABLE memory (
     valid_until TEXT NOT NULL,
     triggers TEXT NOT NULL,
     commit_hash TEXT NOT NULL,
-    tells INTEGER NOT NULL
+    tells INTEGER NOT NULL,
+    characters INTEGER NOT NULL,
+    is_odd INTEGER NOT NULL
 );
 CREATE INDEX memory_id ON memory (id);
-CREATE INDEX memory_path ON memory (path);
+CREATE INDEX memory_path ON memory (path, id, hidden);
+CREATE INDEX memory_odd ON memory (row) WHERE is_odd OR start < 0;
 CREATE INDEX memory_kind ON memory (kind);
 CREATE INDEX memory_commit ON memory (commit_hash) WHERE commit_hash <> '';
 CREATE INDEX memory_group ON memory (grp, position, terms);
@@ -113,6 +116,17 @@ def connect(path: str, warn: Callable[[str], None] = lambda _: None) -> sqlite3.
         if path != IN_MEMORY:
             own(path)
         return _open(path)
+
+
+def open_known(path: str) -> sqlite3.Connection | None:
+    """The database at `path` as it is; None when there is none of this version. Raises sqlite3.Error, OSError."""
+    if not os.path.lexists(path):
+        return None
+    own(path)
+    try:
+        return _open(path)
+    except _OtherVersionError:
+        return None
 
 
 def each(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> Iterator[tuple[Any, ...]]:

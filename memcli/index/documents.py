@@ -15,7 +15,7 @@ from memcli.record import Record
 
 
 def columns(memory: Memory) -> dict[str, Any]:
-    """The values of the table `memory` that come from the memory itself."""
+    """The values of the table `memory` that come from the memory itself. Of one that `is_odd` they do not tell everything."""
     return {
         "id": memory.id,
         "path": memory.path,
@@ -39,6 +39,8 @@ def columns(memory: Memory) -> dict[str, Any]:
         "valid_until": memory.valid_until or "",
         "commit_hash": commit_of(memory),
         "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
+        "characters": len(memory.raw),
+        "is_odd": memory.superseded_by == "" or any(tag.split() != [tag] for tag in memory.tags),
     }
 
 

@@ -23,15 +23,24 @@ _DIGEST_BYTES = 16
 _BY_ROW = ("passage", "link", "window", "anchor")
 
 
-def update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
-    """Makes the rows those of the memories in the snapshot. Raises CorruptError."""
+class TooMuchError(Exception):
+    """More would have to be indexed than was allowed."""
+
+
+def update(connection: sqlite3.Connection, snapshot: Snapshot, most: int | None = None) -> bool:
+    """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
+
+    Raises CorruptError, and TooMuchError when more than `most` memories are new.
+    """
     known: dict[bytes, tuple[int, int]] = {
         digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
     }
     moved: list[tuple[int, int]] = []
     new: list[tuple[bytes, bytes, int]] = []
     seen: set[bytes] = set()
+    count = 0
     for data, start in snapshot.records():
+        count += 1
         digest = blake2b(data, digest_size=_DIGEST_BYTES).digest()
         if digest in seen:
             continue  # the same memory twice, word for word: `fsck` tells, recall need not
@@ -40,6 +49,8 @@ def update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
             new.append((digest, data, start))
         elif known[digest][1] != start:
             moved.append((start, known[digest][0]))
+    if most is not None and len(new) > most:
+        raise TooMuchError
     gone = [row for digest, (row, _) in known.items() if digest not in seen]
     touched = _groups_of(connection, gone)
     commits = _commits_of(connection, gone)
@@ -58,6 +69,9 @@ def update(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
             texts[row] = memory.raw
     _tell_once(connection, snapshot, {*commits, *tellers})
     renew_windows(connection, snapshot, [*touched, *_groups_of(connection, list(texts))], texts)
+    return bool(
+        connection.execute("SELECT count(*) = ? AND count(DISTINCT id) = ? FROM memory", (count, count)).fetchone()[0]
+    )
 
 
 def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.removal import Run
     from memcli.model.space import Change, Receipt, Space, Touched
-    from memcli.ports.views import Rankable, SpaceView
+    from memcli.ports.views import Catalogue, Rankable, SpaceView
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
 """Says what a request makes of a space, and the answer to whoever made it. Pure."""
@@ -189,6 +189,12 @@ class Index(Protocol):
 
     def view(self, snapshot: Snapshot) -> SpaceView:
         """A view of exactly this snapshot, brought up to date first. It lasts as long as the snapshot is open."""
+
+    def kept(self, snapshot: Snapshot) -> Catalogue | None:
+        """The memories of the snapshot by the index that is kept, brought up to date if little has changed.
+
+        None when there is no such index, or it could answer otherwise than the file.
+        """
 
     def rebuild(self, space: str) -> None:
         """Forgets all that is kept of the space."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+from memcli.model.catalogue import Counts, Wanted
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
@@ -94,3 +95,29 @@ class SpaceView(Rankable, Surfacing, Protocol):
 
     def close(self) -> None:
         """Lets go of the index."""
+
+
+class Catalogue(Protocol):
+    """The memories of one version of a space by id and path. All methods raise CorruptError."""
+
+    def find(self, ref: str) -> Memory | None:
+        """The memory of this id, or else the first at this path."""
+
+    def ids_with_prefix(self, text: str) -> list[str]:
+        """The ids that begin with `text`."""
+
+    def count(self, wanted: Wanted) -> int:
+        """How many memories are wanted, whatever the depth."""
+
+    def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+        """The path and the id of each memory that is wanted, in order of both; what is too deep as one branch, without an
+        id."""
+
+    def read(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of these ids, in the order asked."""
+
+    def counts(self) -> Counts:
+        """The space in numbers."""
+
+    def close(self) -> None:
+        """Lets go of what it reads."""

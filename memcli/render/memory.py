@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
@@ -88,12 +88,20 @@ def summary_json(memory: Memory) -> dict[str, Json]:
     return data
 
 
-def listing(memories: Sequence[Memory]) -> str:
+def listing(memories: Iterable[Memory]) -> str:
     """A table of memories; empty if there are none."""
-    if not memories:
-        return ""
-    rows = [[m.id, m.path, m.kind, m.updated_at[:10], marks(m), m.summary_micro] for m in memories]
-    return grid(["id", "path", "kind", "updated", "", "memory"], rows)
+    return listed_rows([listing_row(m) for m in memories])
+
+
+def listing_row(memory: Memory) -> list[str]:
+    """The cells of a memory in a table of memories."""
+    m = memory
+    return [m.id, m.path, m.kind, m.updated_at[:10], marks(m), m.summary_micro]
+
+
+def listed_rows(rows: Sequence[Sequence[str]]) -> str:
+    """The table of these rows; empty if there are none."""
+    return grid(["id", "path", "kind", "updated", "", "memory"], rows) if rows else ""
 
 
 def marks(memory: Memory) -> str:

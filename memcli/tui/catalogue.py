@@ -7,6 +7,7 @@ from functools import cached_property
 
 from memcli.app.lookup import list_memories
 from memcli.app.workspace import Workspace
+from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
 from memcli.model.space import Space, is_under
 from memcli.record import Record
@@ -100,7 +101,7 @@ def read_first(workspace: Workspace, scope: Scope) -> Catalogue:
     """As `read`. Raises NotFoundError when the path of the scope names nothing."""
     catalogue = read(workspace, scope)
     if not catalogue.memories:
-        list_memories(workspace, scope.path)
+        list_memories(workspace, Wanted(scope.path))
     return catalogue
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from memcli.app.ingest import Ingested, ingest, retire_commits
-from memcli.app.lookup import opened
+from memcli.app.opening import opened
 from memcli.app.repo import sync
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, reporting_done

@@ -104,8 +104,9 @@ def test_similar_kinds(name: str, known: str) -> None:
 def test_a_list_is_cut_and_says_so(few: Run) -> None:
     done = few("list", "--limit", "1")
     assert ("a/one" in done.out, "a/two" in done.out) == (True, False)
-    assert done.err == "memcli: 2 more (use --limit 3)\n"
+    assert done.err == "memcli: 2 more (use --offset 1)\n"
     assert few("list", "-l", "3").err == ""
+    assert few("list", "--offset", "2", "--limit", "1").err == ""
     assert len(json.loads(few("list", "--limit", "2", "--json").out)) == 2
     assert few("list", "--limit", "1", "-q").err == ""
     assert few("list", "--limit", "0").code == 2

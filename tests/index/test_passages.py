@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.app.lookup import opened
+from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory

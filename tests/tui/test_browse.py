@@ -12,7 +12,7 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from memcli.app.edit import edit
-from memcli.app.lookup import load
+from memcli.app.opening import load
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError

@@ -42,9 +42,10 @@ def command(session: Session, options: BrowseOptions) -> None:
     )
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
+        from memcli.model.catalogue import Wanted
         from memcli.render.memory import listing, summary_json
 
-        found = list_memories(session.open(), path, kinds, tags)
+        found = list_memories(session.open(), Wanted(path, tuple(kinds), tuple(tags)))
         session.output.answer([summary_json(m) for m in found], listing(found))
         return
     from memcli.tui.catalogue import Scope

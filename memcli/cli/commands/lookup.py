@@ -57,6 +57,7 @@ class ListOptions(Options):
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
     limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
+    offset: int = option(metavar="N", help="Skip the first N memories.", type=int, low=0, default=0)
     all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
     rev: str | None = rev_option()
 
@@ -64,36 +65,40 @@ class ListOptions(Options):
 @verb(ListOptions)
 def list_(session: Session, options: ListOptions) -> None:
     """List memories in order of path."""
-    from memcli.app.lookup import list_memories
+    from memcli.app.lookup import listed
     from memcli.cli import arguments
-    from memcli.render.memory import listing, summary_json
+    from memcli.model.catalogue import Wanted
+    from memcli.render.memory import listed_rows, listing_row, summary_json
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
-    found = list_memories(
-        session.open(rev=options.rev), arguments.path(options.path, "the path"), kinds, tags, options.all
-    )
-    shown = found[: options.limit]
-    session.output.answer([summary_json(m) for m in shown], listing(shown))
-    if more := len(found) - len(shown):
-        session.output.note(f"{more} more (use --limit {len(found)})")
+    wanted = Wanted(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
+    with listed(session.open(rev=options.rev), wanted, options.limit, options.offset) as (memories, count):
+        if session.output.json:
+            shown = session.output.array(map(summary_json, memories))
+        else:
+            rows = [listing_row(memory) for memory in memories]
+            shown = len(rows)
+            session.output.write(listed_rows(rows))
+        if options.limit is not None and shown == options.limit and (more := count() - options.offset - shown) > 0:
+            session.output.note(f"{more} more (use --offset {options.offset + shown})")
 
 
 class TreeOptions(Options):
     """What `memcli tree` takes."""
 
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
+    depth: int | None = option(metavar="N", help="Show N levels.", type=int, low=1)
     rev: str | None = rev_option()
 
 
 @verb(TreeOptions)
 def tree(session: Session, options: TreeOptions) -> None:
     """Show the tree of paths, for people and for system prompts."""
-    from memcli.app.lookup import list_memories
+    from memcli.app.lookup import load_tree
     from memcli.cli import arguments
-    from memcli.model import tree as model
     from memcli.render.memory import tree_json, tree_text
 
-    root = model.tree(list_memories(session.open(rev=options.rev), arguments.path(options.path, "the path")))
+    root = load_tree(session.open(rev=options.rev), arguments.path(options.path, "the path"), options.depth)
     session.output.answer(tree_json(root), tree_text(root))
 
 
