@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from memcli.errors import UsageError
 from memcli.model.recall import BUDGET_TOO_SMALL, PASSAGES, Bundle, Section
@@ -57,7 +58,7 @@ def _chosen(sections: Sequence[Section], measure: Measure, room: int, is_raw: bo
         return ()
     one = _at(sections[0], forms(sections[0], is_raw)[0][0])
     frame = 2 * measure((one,)) - measure((one, one))
-    steps = fill(_forms(sections, measure, frame, is_raw), room - frame) or [(0, one.level or "")]
+    steps = fill(_forms(sections, measure, frame, is_raw), room - frame) or [(0, one.level or "", 0)]
     while steps and measure(_after(sections, steps)) > room:
         steps.pop()
     return _after(sections, steps)
@@ -68,18 +69,18 @@ def _forms(sections: Sequence[Section], measure: Measure, frame: int, is_raw: bo
         usual, fuller = (
             [(level, measure((_at(section, level),)) - frame) for level in levels] for levels in forms(section, is_raw)
         )
-        later = [one for one in (*usual, *fuller) if one[0] == PASSAGES]
-        yield Forms(
-            [one for one in usual if one not in later],
-            [one for one in fuller if one not in later],
-            later,
-            section.rank_of_fuller,
-        )
+        cost_of = partial(_cost_of_more, section, measure, frame)
+        yield Forms(usual, fuller, [place for _, place in section.more], cost_of)
+
+
+def _cost_of_more(section: Section, measure: Measure, frame: int, steps: int) -> int:
+    return measure((_at(section, PASSAGES, steps),)) - frame
 
 
 def _after(sections: Sequence[Section], steps: Sequence[Step]) -> tuple[Section, ...]:
-    return tuple(_at(sections[place], level) for place, level in dict(steps).items())
+    reached = {place: (level, more) for place, level, more in steps}
+    return tuple(_at(sections[place], *form) for place, form in reached.items())
 
 
-def _at(section: Section, level: str) -> Section:
-    return replace(section, level=level)
+def _at(section: Section, level: str, steps: int = 0) -> Section:
+    return replace(section, level=level, steps=steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,18 @@ from memcli.app.topic import Redact
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
-from memcli.policy.answer import MOST_MORE, answer_of
+from memcli.policy.answer import answer_of
 from memcli.ports import CodeReader, Ranker, Trust
 from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
 
 if TYPE_CHECKING:
     from memcli.ports.views import Entries, SpaceView
+
+
+_WORD = re.compile(r"\w+")
+_LEAST_WORDS = 8
+"""Fewer words may well be said twice."""
 
 
 class Place(Record):
@@ -64,19 +70,24 @@ class Reader:
         self, query: Query, hits: Sequence[Hit], limit: int, pick: Callable[[Sequence[Hit]], Sequence[Hit]]
     ) -> tuple[tuple[Section, ...], int]:
         """The sections of what `pick` takes of the hits, and how many hits were passed over because they are untrusted.
+        What repeats a section before it is passed over too.
 
         Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
         """
         bad: set[int] = set()
+        again: set[int] = set()
         ahead = 0
         while True:
-            rest = [hit for hit in hits if id(hit) not in bad]
+            rest = [hit for hit in hits if id(hit) not in bad | again]
             chosen = pick(rest)
             looked = self._read([*chosen, *in_order(rest)[:ahead]], _best_passages(chosen))
-            worse = {name for name, section in looked.items() if section.untrusted}
-            if not worse or query.include_untrusted:
-                return tuple(self._known[id(hit)] for hit in chosen), len(bad)
+            sections = tuple(self._known[id(hit)] for hit in chosen)
+            worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
+            same = {id(chosen[n]) for n in repeated_places(sections)} - worse
+            if not worse and not same:
+                return sections, len(bad)
             bad |= worse
+            again |= same
             ahead = 2 * max(ahead, limit)
 
     def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
@@ -110,6 +121,16 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
+def repeated_places(sections: Sequence[Section]) -> list[int]:
+    """The places of sections that say, word for word, only what one before them says: a file and the change that wrote it."""
+    said = [f" {' '.join(_WORD.findall(section.passage.lower()))} " for section in sections]
+    return [
+        n
+        for n, own in enumerate(said)
+        if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and any(own in other for other in said[:n])
+    ]
+
+
 def _best_passages(hits: Sequence[Hit]) -> list[float]:
     """The score of the best passage of each hit that has any, best first."""
     return sorted((hit.passages[0][1] for hit in hits if hit.passages), reverse=True)
@@ -135,9 +156,7 @@ def _section(
     # An acceptance counts where somebody here has accepted what it came with.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted = frozenset(terms(found.query.topic))
-    # More passages of a memory are worth showing where they answer better than the last memory that is shown.
-    more = [score for _, score in hit.passages[1 : 1 + MOST_MORE] if best and score > best[-1]]
-    answer = answer_of(memory, [n for n, _ in hit.passages], found.query.topic, len(more))
+    answer = answer_of(memory, hit.passages, found.query.topic)
     return Section(
         memory,
         round(hit.score, 4),
@@ -148,8 +167,8 @@ def _section(
         matched_by=found.matched_by.get(hit.entry.row, TEXT),
         sentence=answer.sentence if found.query.budget is not None else "",
         passage=answer.text,
-        fuller=answer.fuller,
-        rank_of_fuller=sum(score > more[-1] for score in best) if more else 0,
+        # More passages of a memory come before the memories that answer worse than they do.
+        more=tuple((text, sum(least > score for least in best)) for text, score in answer.more),
         heading=answer.heading,
         span=(answer.start, answer.end),
         also=also,

@@ -203,8 +203,8 @@ class Section(Record):
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
 
     `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for; `heading`
-    leads to the passage, which goes from the first to the second character of `span`. `fuller` has more passages of it, which come
-    before the section at the place `rank_of_fuller`. `also`: the ids and paths of the other files of its commit, those that match first.
+    leads to the passage, which goes from the first to the second character of `span`. `more` has it with ever more passages, and
+    for each step the place of the section before which it comes; a budget may show the text of the first `steps`. `also`: the ids and paths of the other files of its commit, those that match first.
     `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
@@ -222,8 +222,8 @@ class Section(Record):
     matched_by: str = TEXT
     sentence: str = ""
     passage: str = ""
-    fuller: str = ""
-    rank_of_fuller: int = 0
+    more: tuple[tuple[str, int], ...] = ()
+    steps: int = 0
     heading: str = ""
     span: tuple[int, int] = (0, 0)
     also: tuple[tuple[str, str], ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from memcli.model.analysis import terms
@@ -11,54 +11,64 @@ from memcli.model.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, pass
 from memcli.policy.excerpt import best_sentence
 from memcli.record import Record
 
-SHOWN = 1_200
-"""Characters up to which a passage is shown with what follows it under the same heading: the code behind its words."""
-MOST_MORE = 2
-"""How many more passages of one memory are shown, at most."""
+SHOWN = 800
+"""Characters up to which a passage is shown with what stands around it under the same heading."""
+MOST_MORE = 7
+"""How many more passages of one memory are shown, at most, and of them hunks of a commit."""
+MOST_HUNKS = 2
 _MESSAGE = 600
 """Characters of a commit's message beside a hunk of it."""
+_APART = (CONTENT, CONTEXT)
 _GAP = "[…]"
 
 
 class Answer(Record):
-    """`text` stands from `start` to `end` of the raw text (0, 0: elsewhere), below `heading`; `fuller` has more passages,
-    with a mark where something is left out between them. `sentence` is the sentence or line of it that matches best."""
+    """`text` stands from `start` to `end` of the raw text (0, 0: elsewhere), below `heading`. `more` has the same text with
+    ever more passages, with a mark where something is left out between them, and the score of the last one added.
+    `sentence` is the sentence or line that matches best.
+    """
 
     text: str = ""
-    fuller: str = ""
     heading: str = ""
     start: int = 0
     end: int = 0
     sentence: str = ""
+    more: tuple[tuple[str, float], ...] = ()
 
 
-def answer_of(memory: Memory, best: Sequence[int], topic: str, more: int = 0) -> Answer:
-    """The answer that the memory gives, from its passages `best`, by number, best first; by words where there are none.
-
-    `more`: how many of those behind the first are worth showing too.
-    """
+def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str) -> Answer:
+    """The answer that the memory gives, from its passages `best`, by number and score, best first; by words where there are
+    none."""
     cut = passages(memory)
     wanted = frozenset(terms(topic))
     if not cut or not (wanted or best):
         return Answer()
-    ranked = [n for n in best if n < len(cut)] or [_by_words(cut, wanted)]
-    first = cut[ranked[0]]
-    if memory.kind == "diff":
-        chosen = fuller = _of_commit([cut[n] for n in ranked], cut)
-    else:
-        places = _from(cut, ranked[0])
-        chosen = [cut[n] for n in places]
-        others = {m for n in ranked[1 : 1 + min(more, MOST_MORE)] for m in _from(cut, n)}
-        fuller = [cut[n] for n in sorted({*places, *others})]
-    inside = [one for one in chosen if one.end]
+    ranked = [(n, score) for n, score in best if n < len(cut)] or [(_by_words(cut, wanted), 0.0)]
+    first = cut[ranked[0][0]]
+    places = _of_commit([n for n, _ in ranked], cut) if memory.kind == "diff" else _around(cut, ranked[0][0])
+    inside = [cut[n] for n in places if cut[n].end]
     return Answer(
-        _joined(memory.raw, chosen),
-        _joined(memory.raw, fuller) if len(fuller) > len(chosen) else "",
+        _joined(memory.raw, [cut[n] for n in places]),
         _heading(memory, first),
         min((one.start for one in inside), default=0),
         max((one.end for one in inside), default=0),
         best_sentence(first.text, wanted),
+        tuple(_growing(memory.raw, cut, places, ranked[1 : 1 + MOST_MORE])),
     )
+
+
+def _growing(
+    raw: str, cut: Sequence[Passage], shown: Sequence[int], more: Sequence[tuple[int, float]]
+) -> Iterator[tuple[str, float]]:
+    places = set(shown)
+    hunks = sum(cut[n].form == HUNK for n in places)
+    for n, score in more:
+        hunks += cut[n].form == HUNK and n not in places
+        added = {n} if cut[n].form in (HUNK, MESSAGE) else {*_around(cut, n)}
+        if added <= places or (cut[n].form == HUNK and hunks > MOST_HUNKS):
+            continue
+        places |= added
+        yield _joined(raw, [cut[m] for m in sorted(places)]), score
 
 
 def _by_words(cut: Sequence[Passage], wanted: frozenset[str]) -> int:
@@ -66,26 +76,31 @@ def _by_words(cut: Sequence[Passage], wanted: frozenset[str]) -> int:
     return max(range(len(cut)), key=lambda n: (len(wanted.intersection(terms(cut[n].text))), -n))
 
 
-def _from(cut: Sequence[Passage], first: int) -> list[int]:
-    """A passage and those behind it under the same heading, as many as are shown together."""
-    places = [first]
+def _around(cut: Sequence[Passage], first: int) -> list[int]:
+    """A passage with those behind it under the same heading, and then those before it, as many as are shown together."""
     size = len(cut[first].text)
-    for n in range(first + 1, len(cut)):
-        size += len(cut[n].text)
-        is_apart = cut[n].headings != cut[first].headings or cut[n].form in (CONTENT, CONTEXT)
-        if is_apart or size > SHOWN or not cut[first].end:
-            break
-        places.append(n)
-    return places
+
+    def reach(places: Iterable[int]) -> Iterator[int]:
+        nonlocal size
+        for n in places:
+            size += len(cut[n].text)
+            is_apart = cut[n].headings != cut[first].headings or cut[n].form in _APART
+            if is_apart or size > SHOWN or not cut[first].end:
+                size -= len(cut[n].text)
+                return
+            yield n
+
+    behind = list(reach(range(first + 1, len(cut))))
+    return [*reversed(list(reach(range(first - 1, -1, -1)))), first, *behind]
 
 
-def _of_commit(ranked: Sequence[Passage], cut: Sequence[Passage]) -> list[Passage]:
+def _of_commit(ranked: Sequence[int], cut: Sequence[Passage]) -> list[int]:
     """The message, or of a long one its first passage and that which answers, and the hunk that does."""
-    messages = [one for one in cut if one.form == MESSAGE]
-    if sum(len(one.text) for one in messages) > _MESSAGE:
-        told = [*messages[:1], *(one for one in ranked if one.form == MESSAGE)][:2]
-        messages = [one for one in messages if one in told]
-    hunks = [one for one in ranked if one.form == HUNK] or [one for one in cut if one.form == HUNK]
+    messages = [n for n, one in enumerate(cut) if one.form == MESSAGE]
+    if sum(len(cut[n].text) for n in messages) > _MESSAGE:
+        told = [*messages[:1], *(n for n in ranked if cut[n].form == MESSAGE)][:2]
+        messages = [n for n in messages if n in told]
+    hunks = [n for n in ranked if cut[n].form == HUNK] or [n for n, one in enumerate(cut) if one.form == HUNK]
     return [*messages, *hunks[:1]]
 
 

@@ -1,63 +1,72 @@
 """The budget of a bundle: how fully each memory appears, filled in order of rank.
 
 The steps in which a bundle grows are the same whatever the budget: the best memory from its least form up to the one to
-be preferred, then the next; more passages of a memory before what answers less; at last, in the same order, whatever
+be preferred, then the next; further passages of a memory before what answers less; at last, in the same order, whatever
 goes beyond that. A budget takes as many steps as it has
 room for, so a larger one never says less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Section
 from memcli.record import Record
 
-Step = tuple[int, str]
-"""A memory, by its place, and the level that it now appears at."""
+Step = tuple[int, str, int]
+"""A memory, by its place, the level that it now appears at, and how many more of its passages are shown."""
 
 
 class Forms(Record):
-    """The levels at which a memory may appear, with what each costs in tokens: up to the preferred one, and beyond; and
-    `later`, where it has more passages, the level with those, which comes before the memory at the place `before`."""
+    """The levels at which a memory may appear, with what each costs in tokens: up to the preferred one, and beyond.
+
+    `more`: for each further passage the place before which it comes, in rising order; `cost_of` says what the memory costs
+    with so many of them.
+    """
 
     usual: Sequence[tuple[str, int]]
     fuller: Sequence[tuple[str, int]] = ()
-    later: Sequence[tuple[str, int]] = ()
-    before: int = 0
+    more: Sequence[int] = ()
+    cost_of: Callable[[int], int] = int
 
 
 def fill(forms: Iterable[Forms], room: int) -> list[Step]:
     """The steps that cost at most `room` in all. Of `forms` no more is asked for than there is room for."""
     steps: list[Step] = []
-    known: list[int] = []
+    known: dict[int, int] = {}
     left = room
-    for place, level, cost in _steps(forms):
-        before = known[place] if place < len(known) else 0
-        left -= cost - before
+    for (place, level, more), cost in _steps(forms, known):
+        left -= cost - known.get(place, 0)
         if left < 0:
             return steps
-        known[place : place + 1] = [cost]
-        steps.append((place, level))
+        known[place] = cost
+        steps.append((place, level, more))
     return steps
 
 
-def _steps(forms: Iterable[Forms]) -> Iterator[tuple[int, str, int]]:
-    fuller: list[tuple[int, str, int]] = []
-    later: list[tuple[int, tuple[int, str, int]]] = []
+def _steps(forms: Iterable[Forms], known: Mapping[int, int]) -> Iterator[tuple[Step, int]]:
+    """Every step with what its memory then costs, where that is more than is `known` of it."""
+    fuller: list[tuple[Step, int]] = []
+    waiting: list[tuple[int, int, int, Callable[[int], int]]] = []
+
+    def more(limit: float) -> Iterator[tuple[Step, int]]:
+        due = sorted((one for one in waiting if one[0] <= limit), key=lambda one: one[:3])
+        waiting[:] = [one for one in waiting if one[0] > limit]
+        for _, place, n, cost_of in due:
+            cost = cost_of(n)
+            if cost > known[place]:
+                yield (place, PASSAGES, n), cost
+
     for place, form in enumerate(forms):
-        yield from (step for before, step in later if before <= place)
-        later = [(before, step) for before, step in later if before > place]
+        yield from more(place)
         usual = _rising(form.usual)
-        yield from ((place, level, cost) for level, cost in usual)
-        least = usual[-1][1]
-        for level, cost in form.later:
-            if cost > least:
-                later.append((max(form.before, place + 1), (place, level, cost)))
-                least = cost
-        fuller += [(place, level, cost) for level, cost in form.fuller if cost > least]
-    yield from (step for _, step in later)
-    yield from fuller
+        yield from (((place, level, 0), cost) for level, cost in usual)
+        if usual[-1][0] != RAW:
+            waiting += [(max(at, place + 1), place, n, form.cost_of) for n, at in enumerate(form.more, 1)]
+        fuller += [((place, level, 0), cost) for level, cost in form.fuller]
+    yield from more(inf)
+    yield from ((step, cost) for step, cost in fuller if cost > known[step[0]])
 
 
 def _rising(forms: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -82,7 +91,7 @@ def forms(section: Section, include_raw: bool = False) -> tuple[list[str], list[
     memory = section.memory
     known = [level for level, text in texts_of(section).items() if text] or [RAW]
     if PASSAGE in known:
-        known = [level for level in known if level in (SENTENCE, PASSAGE, PASSAGES, RAW)]
+        known = [level for level in known if level in (SENTENCE, PASSAGE, RAW)]
     best = known[-1]
     is_short = 0 < len(memory.raw) <= SHORT_TEXT
     if not (include_raw or is_short) and best == RAW and len(known) > 1:
@@ -96,6 +105,6 @@ def texts_of(section: Section) -> dict[str, str]:
     memory = section.memory
     texts = (
         section.sentence, memory.summary_micro, memory.summary_short, memory.summary_long, section.passage,
-        section.fuller, memory.raw,
+        section.more[section.steps - 1][0] if section.steps else "", memory.raw,
     )  # fmt: skip
     return dict(zip(LEVELS, texts, strict=True))

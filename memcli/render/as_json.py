@@ -7,7 +7,7 @@ from typing import Any
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
 from memcli.model.recall import PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section
-from memcli.policy.budget import forms
+from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
 
@@ -117,7 +117,7 @@ def _fields(section: Section) -> dict[str, Any]:
     if section.passage and section.level in (None, PASSAGE, PASSAGES):
         start, end = section.span
         data["passage"] = {
-            "text": section.fuller if section.level == PASSAGES else section.passage,
+            "text": texts_of(section)[PASSAGES] or section.passage,
             "heading": section.heading,
             "start": start,
             "end": end,
