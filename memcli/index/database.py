@@ -92,7 +92,7 @@ CREATE TABLE anchor (row INTEGER NOT NULL, file TEXT NOT NULL, first INTEGER NOT
 CREATE INDEX anchor_row ON anchor (row);
 CREATE INDEX anchor_file ON anchor (file);
 CREATE VIRTUAL TABLE term USING fts5 (
-    path, tags, summary, raw, content, tokenize = "ascii tokenchars '_'"
+    path, tags, summary, raw, content, tokenize = "ascii tokenchars '_-.'"
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (term, row);
 """

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memcli.index.database import each
+from memcli.model.analysis import is_compound
 from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
 from memcli.model.recall import FIELDS, PassageTerms, TermStats
 
@@ -44,7 +45,9 @@ class IndexedWords:
 
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._frequency(t) for t in terms}
-        known = [t for t in terms if frequencies[t]]
+        # What nobody writes as one word is asked for by its parts.
+        frequencies = {t: found for t, found in frequencies.items() if found or not is_compound(t)}
+        known = [t for t in frequencies if frequencies[t]]
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
         rows = self._candidates(rare or known, limit)
         read = self._read(terms, rows)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import Stemmer
 
-VERSION = f"1-{Stemmer.version()}"
+VERSION = f"2-{Stemmer.version()}"
 """Changes when the same text no longer gives the same terms; indexes made by another version are remade."""
 
 STOP_WORDS = frozenset(
@@ -23,19 +23,44 @@ STOP_WORDS = frozenset(
 )
 _MAX_WORD = 64
 _WORD = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?")
+_CHAIN = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+_MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _POSSESSIVE = ("'s", "’s")
 _stem = Stemmer.Stemmer("english", 0)
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text` in order: stems of its words without stop words; identifiers whole and in parts."""
-    return [term for word in _WORD.findall(_fold(text)) for term in _forms(word[:_MAX_WORD])]
+    """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options
+    whole and in parts."""
+    return [term for chain in _CHAIN.findall(_fold(text)) for term in _links(chain)]
 
 
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a question, in order."""
     return list(dict.fromkeys(terms(text)))
+
+
+def is_compound(term: str) -> bool:
+    """Whether the term is made of words, which are terms too; a version or a date is more than its numbers."""
+    return ("-" in term or "." in term) and not any(c.isdigit() for c in term)
+
+
+def simple_terms(text: str) -> list[str]:
+    """The terms of `text` without those that dots and hyphens join."""
+    return [term for term in terms(text) if "-" not in term and "." not in term]
+
+
+def exact_terms(text: str) -> list[str]:
+    """The terms of `text` that are names and not language: identifiers, versions, options and file names, as wholes."""
+    found = []
+    for chain in _CHAIN.findall(_fold(text)):
+        if "." in chain or "-" in chain:
+            found += [term for term in _links(chain)[-1:] if term == chain.lower()]
+        elif "_" in chain.strip("_") or _CAMEL.search(chain):
+            found += _forms(chain[:_MAX_WORD])[:1]
+    return list(dict.fromkeys(found))
 
 
 def words(text: str) -> list[str]:
@@ -53,6 +78,17 @@ def without_terms(text: str, common: frozenset[str]) -> str:
 
 def _fold(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _links(chain: str) -> tuple[str, ...] | list[str]:
+    """The terms of words that a dot or a hyphen joins, and the whole of a few."""
+    if "." not in chain and "-" not in chain:
+        return _forms(chain[:_MAX_WORD])
+    parts = _WORD.findall(chain)
+    found = [term for word in parts for term in _forms(word[:_MAX_WORD])]
+    if found and len(parts) <= _MOST_LINKS and len(chain) <= _MAX_CHAIN:
+        found.append(chain.lower())
+    return found
 
 
 @lru_cache(maxsize=200_000)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from memcli.model.analysis import exact_terms
 from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated
@@ -23,6 +24,10 @@ a heading above it, is found by them."""
 K1, B = 1.2, 0.75
 SINCE_WEIGHT = 0.15
 """What the heading of a version adds where the topic asks since when."""
+EXACT_WEIGHT = 0.5
+"""What a passage with all the rare names of the topic gets: identifiers, versions, options, file names."""
+RARE_SHARE, RARE = 0.02, 3
+"""A name in at most this share of the memories, or in so few, says which one is meant."""
 
 _SINCE = re.compile(
     r"\b(?:since|from|as of|in|until|before|after|by)\s+(?:which|what)\s+(?:version|release)"
@@ -41,6 +46,9 @@ class Scored(NamedTuple):
     why: Mapping[str, float]
 
 
+Near = Sequence[tuple[float, Nearness]]
+"""The nearness of all passages to the topic, in parts with their shares."""
+
 Answers = Mapping[int, Sequence[Scored]]
 """For each row its passages, best first."""
 
@@ -50,7 +58,7 @@ def answers(
     stats: TermStats,
     passages: Mapping[int, Sequence[PassageTerms]],
     length: float,
-    near: Sequence[tuple[float, Nearness]],
+    near: Near,
     weights: Mapping[str, float],
 ) -> Answers:
     """The score of every passage. `length` is that of a passage in the mean, in terms; `near` the
@@ -59,10 +67,11 @@ def answers(
     words = {
         (row, n): _words(one, stats, row, length) for row, found in passages.items() for n, one in enumerate(found)
     }
-    cosines = {place: _cosine(near, *place) for place in words} if near else {}
+    cosines = {place: cosine_of(near, *place) for place in words} if near else {}
     known = [cosine for cosine in cosines.values() if not math.isnan(cosine)]
     high, nearest, farthest = max(words.values(), default=0.0) or 1.0, max(known, default=0.0), min([0.0, *known])
     asks_since = bool(_SINCE.search(topic))
+    names = _rare_names(topic, stats)
     scored: dict[int, list[Scored]] = {row: [] for row in passages}
     for (row, n), score in words.items():
         one = passages[row][n]
@@ -76,8 +85,18 @@ def answers(
             why["meaning"] = weight * weights.get("semantic", 1 - lexical) * meaning
         if asks_since and one.is_versioned:
             why["since"] = SINCE_WEIGHT
+        if names and (exact := sum(weight for name, weight in names.items() if name in one.counts)):
+            why["exact"] = EXACT_WEIGHT * exact
         scored[row].append(Scored(one.n, sum(why.values()), why))
     return {row: sorted(found, key=lambda one: (-round(one.score, 6), one.n)) for row, found in scored.items()}
+
+
+def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:
+    """The names in the topic that stand in few memories, each with its share."""
+    most = max(RARE, RARE_SHARE * stats.size)
+    known = {name: stats.frequencies.get(name, 0) for name in exact_terms(topic)}
+    rare = {name: idf(stats.size, n) for name, n in known.items() if 0 < n <= most}
+    return {name: weight / sum(rare.values()) for name, weight in rare.items()}
 
 
 def _words(one: PassageTerms, stats: TermStats, row: int, length: float) -> float:
@@ -102,5 +121,6 @@ def _words(one: PassageTerms, stats: TermStats, row: int, length: float) -> floa
     return score
 
 
-def _cosine(near: Sequence[tuple[float, Nearness]], row: int, n: int) -> float:
+def cosine_of(near: Near, row: int, n: int) -> float:
+    """How near a passage of a row is to the topic; NaN where it has no vector."""
     return sum(share * nearness.of(row, n) for share, nearness in near)

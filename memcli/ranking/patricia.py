@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memcli.model.analysis import terms
+from memcli.model.analysis import simple_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking
 from memcli.ranking.memo import Kept
 from memcli.ranking.points import points
@@ -51,7 +51,7 @@ class PatriciaRanker:
             return known, paths_of(known)
 
         entries, paths = self._kept.get(view, visible, build)
-        words = terms(query.topic)
+        words = simple_terms(query.topic)
         stats = view.lexical(list(dict.fromkeys(words)), max(1, view.size))
         depths = depths_of(query.topic, words, paths)
         hits = []
@@ -102,4 +102,4 @@ def _starts(topic: str, words: list[str]) -> Iterator[tuple[str, ...]]:
 @lru_cache(maxsize=50_000)
 def _letter(segment: str) -> str:
     """A segment of nothing but stop words stands for itself."""
-    return " ".join(terms(segment)) or segment.lower()
+    return " ".join(simple_terms(segment)) or segment.lower()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.analysis import query_terms, terms, without_terms
+from memcli.model.analysis import exact_terms, is_compound, query_terms, simple_terms, terms, without_terms
 from memcli.model.pieces import CHUNK_CHARACTERS, split
 
 
@@ -18,6 +18,21 @@ def test_identifiers_stay_whole_and_fall_apart() -> None:
 
 def test_paths_fall_into_segments() -> None:
     assert {"httpx", "client", "py"} <= set(terms("httpx/_client.py"))
+
+
+def test_versions_options_and_file_names_stay_whole_and_fall_apart() -> None:
+    assert terms("exclude-newer since 0.28.1") == ["exclud", "newer", "exclude-newer", "sinc", "0", "28", "1", "0.28.1"]
+    assert terms("see setup.cfg.") == ["see", "setup", "cfg", "setup.cfg"]
+    assert terms("End.") == ["end"]
+    assert terms("a-very-long-chain-of-words") == ["long", "chain", "word"]
+
+
+def test_names_are_told_from_language() -> None:
+    asked = "Why does loadJSON in a_b.py fail with --min-score since 8.1, HTTP aside?"
+    assert exact_terms(asked) == ["loadjson", "a_b.py", "min-score", "8.1"]
+    assert is_compound("min-score")
+    assert not is_compound("8.1")
+    assert simple_terms("min-score 8.1") == ["min", "score", "8", "1"]
 
 
 def test_other_scripts_are_words_too() -> None:
