@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Group, Hit, Nearness, PassageTerms, Query, Ranking, TermStats
-from memcli.ranking.answers import Answers, answers
+from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, TermStats
+from memcli.ranking.answers import Answers, Near, answers
 from memcli.ranking.context import add_context, level
 from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
 from memcli.ranking.lexical import bm25f
@@ -66,7 +66,8 @@ class FusionRanker:
         if not rows:
             return state
         cut = view.passages(asked, rows)
-        evidence = _evidence(query.topic, stats, near, rows, cut)
+        found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
+        evidence = _evidence(query.topic, stats, near, cut, found)
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
         entries = view.entries(rows)
@@ -80,7 +81,7 @@ class FusionRanker:
             entries |= view.entries(kin)
             cut |= view.passages(asked, kin)
             whole = _whole(query, entries, stats, cosines)
-        found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
+            found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
         parts = _scored(whole, found, entries, groups, stats)
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
@@ -154,7 +155,7 @@ def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
     return tuple(entries)
 
 
-def _meaning(query: Query, stats: TermStats, view: Vectors) -> list[tuple[float, Nearness]] | None:
+def _meaning(query: Query, stats: TermStats, view: Vectors) -> Near | None:
     """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
     two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)
@@ -165,7 +166,7 @@ def _meaning(query: Query, stats: TermStats, view: Vectors) -> list[tuple[float,
     return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
 
 
-def _mixed(near: Sequence[tuple[float, Nearness]] | None) -> dict[int, float]:
+def _mixed(near: Near | None) -> dict[int, float]:
     """The cosine of each row that has a vector, by its best passage."""
     if not near:
         return {}
@@ -173,17 +174,17 @@ def _mixed(near: Sequence[tuple[float, Nearness]] | None) -> dict[int, float]:
 
 
 def _evidence(
-    topic: str,
-    stats: TermStats,
-    near: Sequence[tuple[float, Nearness]] | None,
-    rows: Sequence[int],
-    cut: Mapping[int, Sequence[PassageTerms]],
+    topic: str, stats: TermStats, near: Near | None, cut: Mapping[int, Sequence[PassageTerms]], found: Answers
 ) -> Evidence:
-    cosine = None if not near else max(near[0][1].best.get(row, 0.0) for row in rows)
     if near and any(one.is_headed for passages in cut.values() for one in passages):
-        return judge_passages(stats, cut, near[0][1], cosine or 0.0)
+        best = min((-round(scored[0].score, 6), row, scored[0].n) for row, scored in found.items() if scored)
+        place = next(n for n, one in enumerate(cut[best[1]]) if one.n == best[2])
+        if evidence := judge_passages(stats, cut, near, (best[1], place)):
+            return evidence
+        near = None
     covered = coverage(stats)
-    words = max((covered.get(row, 0.0) for row in rows), default=0.0)
+    words = max((covered.get(row, 0.0) for row in cut), default=0.0)
+    cosine = None if not near else max(near[0][1].best.get(row, 0.0) for row in cut)
     return judge(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
 
 
