@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memcli.app.asking import ask, on_one_scale, open_place
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, asked, repeated
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
-from memcli.model.memory import Memory
 from memcli.model.recall import (
     ALL_FILTERED,
     BELOW_FLOOR,
@@ -19,10 +19,8 @@ from memcli.model.recall import (
     EMPTY_SPACE,
     NO_MATCH,
     Bundle,
-    Evidence,
     Hit,
     Query,
-    Ranking,
     Rows,
     Section,
     in_order,
@@ -31,7 +29,7 @@ from memcli.ports import Renderer
 from memcli.record import replace
 
 if TYPE_CHECKING:
-    from memcli.ports.views import Entries
+    pass
 
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""
@@ -54,7 +52,7 @@ def recall(
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
-        places = views.again(lambda: [_open(views, *one) for one in [*own, *others]])
+        places = views.again(lambda: [open_place(views, *one) for one in [*own, *others]])
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
@@ -74,7 +72,9 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
-    found = _on_one_scale([_ask(asked(query, place.redact), place) for place in places], query.min_score or 0.0)
+    found = [_ask(asked(query, place.redact), place) for place in places]
+    scaled = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
+    found = [replace(f, ranking=ranking) for f, ranking in zip(found, scaled, strict=True)]
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)
@@ -95,35 +95,6 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
         withheld_untrusted=withheld,
         untrusted_pins=withheld_pins,
         is_from_clone=any(not place.trust.is_accepted for place in places),
-    )
-
-
-def _on_one_scale(found: Sequence[Found], least: float) -> list[Found]:
-    """What several spaces say, each as much as the evidence of the strongest that answers allows: within a space scores are
-    relative. What falls below the score `least` by that is left out."""
-    strength = [_strength(f.ranking.evidence) if f.ranking.hits else 0.0 for f in found]
-    most = max(strength, default=0.0)
-    scaled = []
-    for f, own in zip(found, strength, strict=True):
-        hits = f.ranking.hits if own in (0.0, most) else _scaled(f.ranking.hits, own / most, least)
-        scaled.append(replace(f, ranking=replace(f.ranking, hits=hits)))
-    return scaled
-
-
-def _strength(evidence: Evidence | None) -> float:
-    return max(0.0, evidence.words + (evidence.cosine or 0.0)) if evidence else 0.0
-
-
-def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
-    return tuple(
-        replace(
-            hit,
-            score=hit.score * factor,
-            why={name: part * factor for name, part in hit.why.items()},
-            passages=tuple((n, score * factor) for n, score in hit.passages),
-        )
-        for hit in hits
-        if hit.score * factor >= least
     )
 
 
@@ -162,35 +133,9 @@ def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple
     return tuple(section for part in parts for section in with_anchors(part, code))
 
 
-def _open(views: Views, workspace: Workspace, space: str, name: str) -> Place:
-    view = views.get(workspace, space)
-    policy = workspace.in_force(view.policy)
-
-    def show(memories: Sequence[Memory]) -> list[Memory]:
-        return workspace.redactor.show(memories, policy)
-
-    return Place(
-        name,
-        space,
-        partial(views.get, workspace, space),
-        view.size,
-        view.policy.is_private,
-        workspace.ranker(workspace.backend or policy.backend or ""),
-        workspace.trust,
-        workspace.redactor.cleaner(policy),
-        show,
-        workspace.load_code,
-    )
-
-
 def _ask(query: Query, place: Place) -> Found:
     visible = place.view.visible(query)
-    if query.topic.strip():
-        ranking = place.ranker.rank(query, place.view)
-    else:  # without a topic a kind can be listed; nothing at all is no question
-        ranking = _all(query, place.view) if query.kinds else Ranking()
-    if query.min_score is not None:
-        ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
+    ranking = ask(query, place)
     matched = {hit.entry.row for hit in ranking.hits}
     pinned = place.view.entries(place.view.pinned()).values()
     least = 0.0 if query.min_score is None else query.min_score
@@ -230,11 +175,3 @@ def _reason(size: int, found: Sequence[Found]) -> str:
     if not sum(f.visible for f in found) or any(f.ranking.hits or f.leads for f in found):
         return ALL_FILTERED
     return BELOW_FLOOR if any(f.ranking.evidence for f in found) else NO_MATCH
-
-
-def _all(query: Query, view: Entries) -> Ranking:
-    """Every memory that passes the filters, newest first: recall by kind, without a topic."""
-    rows = view.visible(query)
-    entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
-    hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
-    return Ranking(tuple(in_order(hits)))

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
+from memcli.app.asking import ask, on_one_scale, open_place
+from memcli.app.choice import Place
 from memcli.app.lookup import nothing_under, placed
-from memcli.app.opening import opened
-from memcli.app.topic import one_line
+from memcli.app.topic import asked
+from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between
-from memcli.model.analysis import query_terms, terms
+from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.passages import passages
-from memcli.model.pieces import split
-from memcli.model.recall import Entry, Query, TermStats
+from memcli.model.recall import Entry, Hit, Query, Ranking
 from memcli.policy.excerpt import excerpt
 from memcli.record import Record
-from memcli.safety.secrets.detector import Detector
-
-if TYPE_CHECKING:
-    from memcli.ports.views import SpaceView
 
 DEFAULT_BIAS = 0.3
 RECENCY_DAYS = 30.0
 _SNIPPET_CHARACTERS = 240
-_SNIPPET_COSINE = 0.3
-"""From here on a piece speaks of the question, whatever its words; how the number was found: bench/README.md."""
-_SNIPPET_SHARE = 0.5
-"""Or from this share of the question's words on."""
+_SNIPPET_SHARE = 0.7
+"""From this share of the score of the best passage on, another speaks of the question too."""
 _MOST_SNIPPETS = 3
-_LEAST_SIMILARITY = 0.25
 
 
 class Found(Record):
@@ -43,63 +38,74 @@ class Found(Record):
     snippets: tuple[str, ...]
 
 
-_Scored = tuple[float, bool, Found]
-"""The score of a memory, and whether it was told, which comes first at one score."""
+class _Scored(NamedTuple):
+    hit: Hit
+    place: Place
+    score: float
+    similarity: float
 
 
 def search(workspace: Workspace, text: str, under: str, limit: int, bias: float = DEFAULT_BIAS) -> list[Found]:
     """The children of the heading `under`, best first; newest first when there is no question.
 
-    Score: `(1 - bias) * similarity + bias * recency`. Raises NotFoundError when nothing is under the heading.
+    Score: `(1 - bias) * similarity + bias * recency`, where the similarity is the score in recall, 0..1 over all that
+    matches; so without a bias the order is that of recall. Raises NotFoundError when nothing is under the heading.
     """
-    query = Query(topic="", now=workspace.clock(), under=under)
-    found: list[_Scored] = []
-    size = 0
-    for name in workspace.asked_spaces:
-        here, visible = _search_in(workspace, name, text, query, limit, bias)
-        found += here
-        size += visible
-    if under and not size:
-        raise nothing_under(workspace, under)
-    return [one for *_, one in sorted(found, key=lambda scored: scored[:2], reverse=True)[:limit]]
+    query = Query(topic=text, now=workspace.clock(), under=under)
+    with Views() as views:
+        return views.again(partial(_search, views, workspace, query, limit, bias))
 
 
-def _search_in(
-    workspace: Workspace, space: str, text: str, query: Query, limit: int, bias: float
-) -> tuple[list[_Scored], int]:
-    """What one space has, best first, and how many of its memories are under the heading."""
-    with opened(workspace, space) as (_, view):
-        text = one_line(text, workspace.redactor.cleaner(view.policy))
-        rows = view.visible(query)
-        entries = {row: e for row, e in view.entries().items() if row in rows}
-        similar = _similarities(text, view) if text.strip() else dict.fromkeys(entries, 1.0)
-        scored = []
-        for row, entry in entries.items():
-            similarity = similar.get(row, 0.0)
-            if similarity >= _LEAST_SIMILARITY:
-                recency = math.exp(-days_between(date_of(entry, is_asked=bool(text.strip())), query.now) / RECENCY_DAYS)
-                score = (1 - bias) * similarity + bias * recency if text.strip() else recency
-                scored.append((round(score, 4), entry.updated_at, entry.id, row))
-        best = sorted(scored, key=lambda s: s[2])
-        best.sort(key=lambda s: s[:2], reverse=True)
-        shown = [row for *_, row in best[:limit]]
-        near = _nearest(view, text, shown) if text.strip() else {}
-        policy = view.policy
-        detector = workspace.redactor.on_the_way_out(policy)
-        is_told = space == workspace.space
-        return [
-            (
-                score,
-                is_told,
-                Found(
-                    m if is_told else placed(m, space),
-                    score,
-                    round(similar.get(row, 0.0), 4),
-                    _clean(detector, _snippets(m, text, near.get(row, []))),
-                ),
-            )
-            for m, (score, _, _, row) in zip(workspace.redactor.show(view.fetch(shown), policy), best, strict=False)
-        ], len(rows)
+def _search(views: Views, workspace: Workspace, query: Query, limit: int, bias: float) -> list[Found]:
+    places = [open_place(views, workspace, name, name) for name in workspace.asked_spaces]
+    visible = [place.view.visible(query) for place in places]
+    if query.under and not any(map(len, visible)):
+        raise nothing_under(workspace, query.under)
+    if query.topic.strip():
+        rankings = on_one_scale([ask(asked(query, place.redact), place) for place in places])
+    else:
+        entries = [place.view.entries().values() for place in places]
+        rankings = [
+            Ranking(tuple(Hit(e, 1.0, {}) for e in known if e.row in rows))
+            for known, rows in zip(entries, visible, strict=True)
+        ]
+    most = max((hit.score for ranking in rankings for hit in ranking.hits), default=0.0)
+    scored = [
+        _scored(hit, place, hit.score / max(1.0, most), query, bias)
+        for place, ranking in zip(places, rankings, strict=True)
+        for hit in ranking.hits
+    ]
+    told = workspace.space
+    scored.sort(key=lambda one: one.hit.entry.id)
+    scored.sort(key=lambda one: (one.score, one.place.space == told, one.hit.entry.updated_at), reverse=True)
+    return _found(scored[:limit], workspace, query.topic)
+
+
+def _scored(hit: Hit, place: Place, similarity: float, query: Query, bias: float) -> _Scored:
+    is_asked = bool(query.topic.strip())
+    recency = math.exp(-days_between(date_of(hit.entry, is_asked=is_asked), query.now) / RECENCY_DAYS)
+    score = (1 - bias) * similarity + bias * recency if is_asked else recency
+    return _Scored(hit, place, round(score, 4), round(similarity, 4))
+
+
+def _found(scored: Sequence[_Scored], workspace: Workspace, text: str) -> list[Found]:
+    """The memories with the places in them that speak of the question, as they may be shown."""
+    wanted = frozenset(terms(text))
+    shown: dict[int, Memory] = {}
+    for place in {one.place.space: one.place for one in scored}.values():
+        own = [one.hit for one in scored if one.place is place]
+        read = place.show(place.view.fetch([hit.entry.row for hit in own]))
+        shown.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
+    return [
+        Found(
+            memory if one.place.space == workspace.space else placed(memory, one.place.space),
+            one.score,
+            one.similarity,
+            _snippets(memory, one.hit.passages, wanted),
+        )
+        for one in scored
+        for memory in [shown[id(one.hit)]]
+    ]
 
 
 def date_of(entry: Entry | Memory, *, is_asked: bool) -> str:
@@ -108,51 +114,11 @@ def date_of(entry: Entry | Memory, *, is_asked: bool) -> str:
     return entry.created_at if is_asked or entry.kind == "diff" else entry.updated_at
 
 
-def _clean(detector: Detector, snippets: Sequence[str]) -> tuple[str, ...]:
-    """The snippets as they may be shown: those that come from the index were cut from what is stored."""
-    return tuple(detector.redact(text)[0] for text in snippets)
-
-
-def _snippets(memory: Memory, question: str, near: Sequence[tuple[float, str]]) -> tuple[str, ...]:
-    """The whole sentences that speak of the question, from the pieces that are near it or have most of its words."""
-    wanted = frozenset(terms(question))
-    pieces = near or [(0.0, piece) for piece in split(memory.raw)]
-    shares = [len(wanted.intersection(terms(piece))) / max(1, len(wanted)) for _, piece in pieces]
-    found = [
-        (-share, -round(cosine, 6), n, piece)
-        for n, ((cosine, piece), share) in enumerate(zip(pieces, shares, strict=True))
-        if cosine >= _SNIPPET_COSINE or share >= _SNIPPET_SHARE
-    ]
-    cut = [excerpt(piece, wanted, _SNIPPET_CHARACTERS) for *_, piece in sorted(found)]
-    return tuple(dict.fromkeys(text for text in cut if text))[:_MOST_SNIPPETS]
-
-
-def _nearest(view: SpaceView, text: str, rows: Sequence[int]) -> dict[int, list[tuple[float, str]]]:
-    """The passages of these rows with their cosines, nearest first; none where there are no vectors."""
-    found = view.dense([text])
-    if found is None:
-        return {}
-    near: dict[int, list[tuple[float, str]]] = {}
-    kept = view.passages(query_terms(text), rows)
-    for row, memory in zip(rows, view.fetch(rows), strict=True):
-        cut = passages(memory)
-        scored = [(found[0].of(row, n), cut[one.n].text) for n, one in enumerate(kept[row]) if one.n < len(cut)]
-        near[row] = sorted(
-            (one for one in scored if not math.isnan(one[0])), key=lambda one: (-round(one[0], 6), one[1])
-        )
-    return near
-
-
-def _similarities(text: str, view: SpaceView) -> dict[int, float]:
-    """The cosine of each row's best chunk, or the mean of it and the share of the question's words, where that is more."""
-    stats = view.lexical(query_terms(text), max(1, view.size))
-    found = view.dense([text])
-    similar = dict(found[0].best) if found else {}
-    for row, counts in stats.counts.items():
-        share = _share(counts, stats)
-        similar[row] = max(similar[row], (similar[row] + share) / 2) if row in similar else share
-    return similar
-
-
-def _share(counts: Mapping[str, tuple[int, ...]], stats: TermStats) -> float:
-    return len(counts) / max(1, len(stats.frequencies))
+def _snippets(memory: Memory, best: Sequence[tuple[int, float]], wanted: frozenset[str]) -> tuple[str, ...]:
+    """The whole sentences that speak of the question, from the passages that answer it nearly as well as the best one."""
+    cut = passages(memory)
+    near = [cut[n].text for n, score in best if n < len(cut) and score >= _SNIPPET_SHARE * best[0][1]]
+    if not near and wanted:
+        near = [one.text for one in cut if wanted.intersection(terms(one.text))]
+    found = [excerpt(text, wanted, _SNIPPET_CHARACTERS) for text in near]
+    return tuple(dict.fromkeys(text for text in found if text))[:_MOST_SNIPPETS]

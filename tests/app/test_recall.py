@@ -193,3 +193,30 @@ def test_spaces_of_one_policy_share_their_detector(workspace: Workspace) -> None
     redactor = workspace.redactor
     assert redactor.by_policy({}) is redactor.by_policy({})
     assert redactor.by_policy({"detectors": ["secrets"]}) is not redactor.by_policy({})
+
+
+@pytest.mark.parametrize("topic", ["session tokens", "how long do cookies live", "rotate keys", "zebra crossings"])
+def test_search_without_a_bias_agrees_with_recall(workspace: Workspace, topic: str) -> None:
+    raws = (
+        "Session tokens live for fifteen minutes and are renewed on use.",
+        "Cookies live for one day; the browser deletes them.",
+        "Keys are rotated every Monday by the scheduler.",
+        "The build runs on two machines.",
+    )
+    rewrite(workspace.store, lambda space: space.put([memory(f"m{n}", raw=raw) for n, raw in enumerate(raws)], NOW))
+    (bundle,) = recall(workspace, [Query(topic=topic, now=NOW)], with_global=False)
+    found = search(workspace, topic, "", 10, bias=0.0)
+    assert [one.memory.id for one in found] == [section.memory.id for section in bundle.sections]
+    assert all(0 <= one.similarity <= 1 for one in found)
+
+
+def test_what_is_said_twice_is_shown_once(workspace: Workspace) -> None:
+    rule = "Retries wait two seconds, then four, then eight, and stop after the third of them."
+    other = rule.replace("eight", "nine")
+    told = [memory("rule", raw=rule), memory("copy", raw=f"> {rule}"), memory("other", raw=other)]
+    rewrite(workspace.store, lambda space: space.put(told, NOW))
+    (bundle,) = recall(workspace, [Query(topic="how do retries wait", now=NOW)], with_global=False)
+    texts = [section.memory.raw for section in bundle.sections]
+    assert sum(text in (rule, f"> {rule}") for text in texts) == 1
+    assert other in texts, "another number is another statement"
+    assert bundle.matched == 3

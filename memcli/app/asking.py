@@ -1,0 +1,89 @@
+"""Asking: a place is opened, its ranker says what matches, and what several say is put on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memcli.app.choice import Place
+from memcli.app.views import Views
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Memory
+from memcli.model.recall import Evidence, Hit, Query, Ranking, in_order
+from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.ports.views import Entries
+
+if TYPE_CHECKING:
+    pass
+
+
+def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Place:
+    """A space of the workspace, to go by `name`. Raises CorruptError, StoreError."""
+    view = views.get(workspace, space)
+    policy = workspace.in_force(view.policy)
+
+    def show(memories: Sequence[Memory]) -> list[Memory]:
+        return workspace.redactor.show(memories, policy)
+
+    return Place(
+        name,
+        space,
+        partial(views.get, workspace, space),
+        view.size,
+        view.policy.is_private,
+        workspace.ranker(workspace.backend or policy.backend or ""),
+        workspace.trust,
+        workspace.redactor.cleaner(policy),
+        show,
+        workspace.load_code,
+    )
+
+
+def ask(query: Query, place: Place) -> Ranking:
+    """What the ranker of the place says to the query, without what scores less than it wants."""
+    if query.topic.strip():
+        ranking = place.ranker.rank(query, place.view)
+    else:  # without a topic a kind can be listed; nothing at all is no question
+        ranking = _all(query, place.view) if query.kinds else Ranking()
+    if query.min_score is not None:
+        ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
+    return ranking
+
+
+def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Ranking]:
+    """What several spaces say, each as much as the evidence of the strongest that answers allows: within a space scores are
+    relative. What falls below the score `least` by that is left out."""
+    strength = [_strength(one.evidence) if one.hits else 0.0 for one in rankings]
+    most = max(strength, default=0.0)
+    return [
+        one if own in (0.0, most) else replace(one, hits=_scaled(one.hits, own / most, least))
+        for one, own in zip(rankings, strength, strict=True)
+    ]
+
+
+def _strength(evidence: Evidence | None) -> float:
+    return max(0.0, evidence.words + (evidence.cosine or 0.0)) if evidence else 0.0
+
+
+def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:
+    return tuple(
+        replace(
+            hit,
+            score=hit.score * factor,
+            why={name: part * factor for name, part in hit.why.items()},
+            passages=tuple((n, score * factor) for n, score in hit.passages),
+        )
+        for hit in hits
+        if hit.score * factor >= least
+    )
+
+
+def _all(query: Query, view: Entries) -> Ranking:
+    """Every memory that passes the filters, newest first: recall by kind, without a topic."""
+    rows = view.visible(query)
+    entries = view.entries(None if rows.only is None else sorted(rows.only)).values()
+    hits = [Hit(e, 0.0, {"filter": 0.0}) for e in entries if e.row in rows]
+    return Ranking(tuple(in_order(hits)))
