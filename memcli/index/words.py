@@ -51,11 +51,12 @@ class IndexedWords:
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
         rows = self._candidates(rare or known, limit)
         read = self._read(terms, rows)
+        wanted = frozenset(known)
         return TermStats(
             size=self._size,
             averages=self._averages(),
             frequencies=frequencies,
-            counts={row: _count(one.places) for row, one in read.items()},
+            counts={row: _count(one.places, wanted) for row, one in read.items()},
             lengths={row: one.lengths for row, one in read.items()},
         )
 
@@ -138,9 +139,9 @@ def _places(field: Sequence[str], wanted: frozenset[str]) -> _Places:
     return [(n, term) for n, term in enumerate(field) if term in wanted]
 
 
-def _count(fields: Sequence[_Places]) -> dict[str, tuple[int, ...]]:
+def _count(fields: Sequence[_Places], wanted: frozenset[str]) -> dict[str, tuple[int, ...]]:
     counts: dict[str, list[int]] = {}
     for n, places in enumerate(fields):
-        for _, term in places:
+        for term in (term for _, term in places if term in wanted):
             counts.setdefault(term, [0] * len(fields))[n] += 1
     return {term: tuple(numbers) for term, numbers in counts.items()}

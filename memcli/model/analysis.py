@@ -27,7 +27,6 @@ _CHAIN = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
 _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_POSSESSIVE = ("'s", "’s")
 _stem = Stemmer.Stemmer("english", 0)
 
 
@@ -94,8 +93,9 @@ def _links(chain: str) -> tuple[str, ...] | list[str]:
 @lru_cache(maxsize=200_000)
 def _forms(word: str) -> tuple[str, ...]:
     low = word.lower()
-    if low.endswith(_POSSESSIVE):
-        low = low[:-2]
+    low, mark, ending = low.replace("’", "'").partition("'")
+    if mark and ending == "t":  # don't, isn't, can't
+        return ()
     low = low.strip("_")
     if not low or low in STOP_WORDS:
         return ()

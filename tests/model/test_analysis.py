@@ -43,6 +43,10 @@ def test_possessives_are_stripped() -> None:
     assert terms("Maria's car") == ["maria", "car"]
 
 
+def test_contractions_are_stop_words() -> None:
+    assert terms("Don't say they'll, we've or it isn’t") == ["say"]
+
+
 def test_query_terms_are_distinct() -> None:
     assert query_terms("token tokens TOKEN") == ["token"]
 
