@@ -65,6 +65,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", NOW)
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    monkeypatch.setenv("MEMCLI_BACKGROUND", "off")
     monkeypatch.setenv("MEMCLI_USER", "ann")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")

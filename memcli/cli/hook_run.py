@@ -12,6 +12,7 @@ from contextlib import suppress
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
+from memcli.cli.background import embed_later, start
 from memcli.cli.output import report
 from memcli.cli.verb import Session
 from memcli.errors import MemcliError, NotFoundError
@@ -45,20 +46,25 @@ def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached:
         )
     if not detached and not waits:
         chosen = [f"--{name}={value}" for name in ("space", "root") if (value := session.options[name])]
-        _start_detached(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
+        start(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
         return False
     if detached:
         with suppress(OSError):  # it leads a session already
             os.setsid()
-    _logged(session, hook, lambda workspace, log: _follow(workspace, log, hook, arguments, pairs))
+    _logged(session, hook, lambda workspace, log: _follow(session, workspace, log, hook, arguments, pairs))
     return False
 
 
-def _follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str) -> dict[str, Json]:
+def _follow(
+    session: Session, workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[str], pairs: str
+) -> dict[str, Json]:
     from memcli.wiring.hooks import follow
 
     with log.one_at_a_time(_TURN_SECONDS):
-        return follow(workspace, log, hook, arguments, pairs)
+        told = follow(workspace, log, hook, arguments, pairs)
+    if told["outcome"] == "ingested" and not os.environ.get(FOREGROUND):
+        embed_later(session, workspace)
+    return told
 
 
 def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
@@ -123,23 +129,3 @@ def _run_within(seconds: float | None, work: Callable[[], None]) -> bool:
     thread.start()
     thread.join(seconds)
     return thread.is_alive()
-
-
-def _start_detached(arguments: Sequence[str], piped: str = "") -> None:
-    """Runs memcli with these arguments in a process that outlives its parent and inherits none of its files.
-
-    `piped` is its standard input. Failure to start the process is ignored.
-    """
-    import subprocess
-
-    from memcli.git.driver import this_program
-
-    with suppress(OSError):
-        child = subprocess.Popen(
-            [*this_program(), *arguments],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        assert child.stdin
-        child.stdin.write(piped.encode())
-        child.stdin.close()
-        child.returncode = 0  # nobody waits for it

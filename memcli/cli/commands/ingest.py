@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.repo import over_repo, sync_behind
 from memcli.app.workspace import Workspace
+from memcli.cli.background import embed_later
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.verb import Session, verb
@@ -129,6 +130,8 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
+    if done.created + done.updated and not dry_run:
+        embed_later(session, workspace)
     for failure in done.failed:
         session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
     return MemcliError.exit_code if done.failed else 0

@@ -177,17 +177,34 @@ def rebuild(session: Session) -> None:
     session.output.confirm(data, f"indexed {data['objects']} memories of space {workspace.space}")
 
 
-@index.verb()
-def embed(session: Session) -> None:
+class EmbedOptions(Options):
+    """What `memcli index embed` takes."""
+
+    background: bool = flag(
+        help="Wait for a turn, then work silently at the lowest priority. `ingest` and hooks start this."
+    )
+
+
+@index.verb(EmbedOptions)
+def embed(session: Session, options: EmbedOptions) -> None:
     """Compute missing vectors.
 
-    A recall computes up to 512 missing vectors; if more are missing, it searches by words only. `watch --embed` computes
-    them in the background. When standard error is not a terminal, progress is printed every ten seconds unless -q is given.
+    `ingest` and hooks start this in the background (MEMCLI_BACKGROUND=off: they do not). A recall computes up to 512
+    missing vectors; if more are missing, it uses those that are there, and searches the rest by words only. What was
+    told comes first, then documents, then the newest commits. Stopped at any time, it goes on where it was. When standard
+    error is not a terminal, progress is printed every ten seconds unless -q is given.
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
     from memcli.app.space import embed_spaces, index_status
 
+    if options.background:
+        from memcli.cli.background import run_alone
+
+        session.output.quiet = True
+        workspace = session.open()
+        run_alone(workspace.root, lambda: embed_spaces(session.open()))
+        return
     session.progress.has_lines = True
     workspace = session.open()
     if not embed_spaces(workspace):
