@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from memcli.model.analysis import terms
+from memcli.model.passages import HUNK
 from memcli.model.recall import Evidence, PassageTerms, TermStats
 from memcli.ranking.answers import Near, cosine_of
 from memcli.ranking.lexical import idf
@@ -29,6 +30,8 @@ WORDS_FLOOR = 0.33
 PASSAGE_FLOOR = 0.6
 """What must speak for the best passage of documents and changes; see `judge_passages` for the weights, which were fitted to
 questions with and without an answer in stores of 1 to 3,000 memories."""
+HUNK_FLOOR = 0.36
+"""The same where that is the hunk of a change: code is never as near to a question as prose is."""
 JOINT_WEIGHT = 0.65
 TERM_WEIGHT, MOST_TERMS = 0.05, 12
 UNKNOWN_WEIGHT, MOST_UNKNOWN = 0.045, 4
@@ -104,7 +107,8 @@ def judge_passages(
         - UNKNOWN_WEIGHT * min(MOST_UNKNOWN, unknown)
         - SIZE_WEIGHT * math.log(max(1, len(near[0][1].cosines)))
     )
-    return Evidence(words, cosine, _NEVER, PASSAGE_FLOOR)
+    is_hunk = cut[best[0]][best[1]].form == HUNK
+    return Evidence(words, cosine, _NEVER, HUNK_FLOOR if is_hunk else PASSAGE_FLOOR)
 
 
 def _scale(size: int) -> float:
