@@ -31,7 +31,7 @@ def main() -> None:
     real = np.array([np.frombuffer(vector, np.int8) for vector in embedder.embed(texts)], np.int16)
     cache = Layout(os.path.join(sys.argv[1], FOLDER)).cache("")
     with sqlite3.connect(os.path.join(cache, "main.index")) as connection:
-        keys = iter([key for (key,) in connection.execute("SELECT key FROM chunk UNION SELECT key FROM window")])
+        keys = iter([key for (key,) in connection.execute("SELECT key FROM passage UNION SELECT key FROM window")])
     vectors = VectorFile(cache, embedder.model, embedder.dimensions)
     while some := list(islice(keys, _AT_ONCE)):
         noise = [np.frombuffer(hashlib.shake_256(key).digest(embedder.dimensions), np.uint8) for key in some]
