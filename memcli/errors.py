@@ -30,6 +30,8 @@ class MemcliError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.value: object = None
+        """What a command had printed before it failed, where a program called it."""
 
 
 class UsageError(MemcliError):

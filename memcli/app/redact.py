@@ -24,7 +24,7 @@ _PATHS = 1000
 class Redactor:
     """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
 
-    `sign` gives the keyed hash of a secret, under a key that a team shares where `has_shared_key`; `in_force` says what of a policy holds here.
+    `detectors` are those that were made before, by policy. `sign` gives the keyed hash of a secret, under a key that a team shares where `has_shared_key`; `in_force` says what of a policy holds here.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Redactor:
         sign: Callable[[bytes], str],
         in_force: Callable[[Policy], Policy],
         warn: Callable[[str], None],
+        detectors: dict[bytes, Detector] | None = None,
         *,
         has_shared_key: bool = False,
     ) -> None:
@@ -42,7 +43,7 @@ class Redactor:
         self._warn = warn
         self._has_shared_key = has_shared_key
         self._known: dict[str, tuple[str, Detector]] = {}
-        self._by_policy: dict[bytes, Detector] = {}
+        self._by_policy = {} if detectors is None else detectors
 
     def detector(self, space: str) -> Detector:
         """The detector that the policy of the space asks for.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from memcli.cli.console import has_input, read_input
 from memcli.cli.verb import Session
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.names import slug
@@ -31,7 +31,7 @@ def read_text(argument: str | None, file: str | None, limit: int = MAX_BYTES) ->
         return decode(argument.encode("utf-8", "surrogateescape"), "the argument")
     if file is not None and file != "-":
         return decode(read_file(file, limit), file)
-    if file is None and argument is None and sys.stdin.isatty():
+    if file is None and argument is None and not has_input():
         raise UsageError("nothing to read", "give a text, use --file FILE, or pipe the text in")
     return decode(read_stdin(limit), "standard input")
 
@@ -49,10 +49,7 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
 
 def read_stdin(limit: int = MAX_BYTES) -> bytes:
     """The bytes of standard input. Raises UsageError."""
-    try:
-        return _bounded(sys.stdin.buffer.read(limit + 1), limit, "standard input")
-    except OSError as error:
-        raise UsageError(f"cannot read standard input: {error.strerror}") from None
+    return _bounded(read_input(limit + 1), limit, "standard input")
 
 
 def decode(data: bytes, where: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
@@ -20,10 +21,14 @@ _OTHER_NAMES = {
 _PLAIN = ("number", "integer", "boolean")
 
 
-def assignments(pairs: list[str] | None, fields: Mapping[str, Shape] | None = None) -> dict[str, Json]:
+Pairs = list[str] | Mapping[str, Json] | None
+"""`name=value` arguments; a mapping of names to values, if a program gives them."""
+
+
+def assignments(pairs: Pairs, fields: Mapping[str, Shape] | None = None) -> dict[str, Json]:
     """Parses `field=value` arguments: text fields as text, other fields as JSON. `field=null` resets to the default.
 
-    If `fields` is given, `field.part=value` sets one part of an object field.
+    If `fields` is given, `field.part=value` sets one part of an object field. The values of a mapping are taken as they are.
     Raises UsageError if a value that must be JSON is not.
     """
     shapes = MEMORY_FIELDS if fields is None else fields
@@ -31,6 +36,8 @@ def assignments(pairs: list[str] | None, fields: Mapping[str, Shape] | None = No
     for name in given:
         if name not in shapes and (fields is None or name.partition(".")[0] not in shapes):
             raise no_field(name, shapes)
+    if isinstance(pairs, Mapping):
+        return given
     return {name: _value(name, value, _shape(name, shapes)) for name, value in given.items()}
 
 
@@ -69,8 +76,10 @@ def _value(name: str, value: str, shape: Shape) -> Json:
         raise
 
 
-def split_pairs(pairs: list[str] | None, option: str) -> dict[str, str]:
+def split_pairs(pairs: Pairs, option: str) -> dict[str, Any]:
     """Splits `name=value` arguments into a mapping. Raises UsageError if `=` is missing."""
+    if isinstance(pairs, Mapping):
+        return dict(pairs)
     found = {}
     for pair in pairs or []:
         name, sign, value = pair.partition("=")

@@ -7,13 +7,13 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
 from memcli.cli.arguments import decode, read_file
+from memcli.cli.console import can_ask, has_input, is_called, is_terminal
 from memcli.cli.output import ask, report
 from memcli.codec.canonical import decode_object, encode
 from memcli.codec.memory import memory_to_json
@@ -98,7 +98,7 @@ def editor_command() -> list[str]:
             ) from None
         if words:
             return words
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if has_input() or not is_terminal():
         raise UsageError("no editor: VISUAL and EDITOR are not set", "set EDITOR, or use --text or --set")
     for name in _FALLBACKS:
         if shutil.which(name):
@@ -116,6 +116,8 @@ def edit_memory(
     `save` also gets the memory as it was opened, or None once the user has been warned of a concurrent change. On failure,
     asks on a terminal whether to edit again; otherwise the error says where the text is kept.
     """
+    if is_called():
+        raise UsageError("nothing to change", "give the text or the fields to set")
     draft = Draft(memory, as_object)
     expected: Memory | None = memory
     while True:
@@ -137,7 +139,7 @@ def edit_memory(
 
 
 def _wants_again(error: MemcliError, json: bool) -> bool:
-    if json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if json or not can_ask():
         return False
     report(error, json=False)
     try:

@@ -6,7 +6,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
-from keyword import iskeyword
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ from typer.core import TyperGroup
 from memcli import __version__
 from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.cli.output import guarded
-from memcli.cli.verb import Group, Verb
+from memcli.cli.verb import MODULES, Group, Verb, module_of
 from memcli.errors import UsageError
 
 HELP = {"help_option_names": ["--help", "-h"], "max_content_width": 100}
@@ -111,15 +110,6 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"completions": "print a shell completion script"},
     ),
 }
-# Verbs that share a module with others, each a function of its name.
-MODULES = {
-    **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
-    **dict.fromkeys(("get", "list", "tree"), "lookup"),
-    **dict.fromkeys(("diff", "blame", "audit"), "history"),
-    **dict.fromkeys(("fsck", "fmt"), "repair"),
-    **dict.fromkeys(("schema", "completions"), "generated"),
-    **dict.fromkeys(("index", "stats"), "space"),
-}
 # Commands that other programs call; the overview omits them.
 CALLED = {"merge-driver": "merge two versions of a space file; called by git"}
 ALIASES = {"show": "get", "add": "remember", "rm": "forget"}
@@ -187,11 +177,6 @@ def load_command(name: str) -> Any:
     own = name.replace("-", "_")
     module = importlib.import_module(f"memcli.cli.commands.{module_of(name)}")
     return make_command(getattr(module, f"{own}_" if own == "list" else own) if name in MODULES else module.command)
-
-
-def module_of(name: str) -> str:
-    """The module of a verb in `cli/commands/`."""
-    return MODULES.get(name) or name.replace("-", "_") + ("_" if iskeyword(name) else "")
 
 
 def _version(value: bool) -> None:

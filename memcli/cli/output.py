@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from memcli.cli.console import can_ask, is_terminal
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
@@ -33,9 +34,10 @@ class Output:
         self.json = json
         self.quiet = quiet
 
-    def answer(self, data: Json, text: str) -> None:
+    def answer(self, data: Json, text: str, *, on_one_line: bool = False) -> None:
         """Prints a result: `data` as JSON, or `text`."""
-        self.write(escape(encode(data).decode()) if self.json else text)
+        write = encode_line if on_one_line else encode
+        self.write(escape(write(data).decode()) if self.json else text)
 
     def confirm(self, data: Json, text: str) -> None:
         """Prints a confirmation, like `answer`, unless quiet."""
@@ -98,16 +100,6 @@ def finish() -> None:
 def silence() -> None:
     """Redirects stdout to the null device, so that the interpreter's final flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def is_terminal() -> bool:
-    """Whether standard output is a terminal."""
-    return sys.stdout.isatty()
-
-
-def can_ask() -> bool:
-    """Whether somebody can be asked on the terminal."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(question: str, default: bool = False) -> bool:
@@ -231,14 +223,19 @@ def _unexpected(error: Exception, json: bool) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         print(error.format_message())  # type: ignore[attr-defined]
         return UsageError.exit_code
-    known = _known(error)
-    if known is None:
-        if os.environ.get("MEMCLI_DEBUG"):
-            raise error
-        hint = "please report it; MEMCLI_DEBUG=1 shows a traceback"
-        known = MemcliError(f"internal error: {type(error).__name__}: {error}", hint)
+    known = as_error(error)
+    if type(known) is MemcliError and os.environ.get("MEMCLI_DEBUG"):
+        raise error
     report(known, json)
     return known.exit_code
+
+
+def as_error(error: Exception) -> MemcliError:
+    """What to report for an exception: one of memcli's own is reported as it is, one that nobody expected as a bug."""
+    if isinstance(error, MemcliError):
+        return error
+    hint = "please report it; MEMCLI_DEBUG=1 shows a traceback"
+    return _known(error) or MemcliError(f"internal error: {type(error).__name__}: {error}", hint)
 
 
 def _known(error: Exception) -> MemcliError | None:

@@ -10,7 +10,7 @@ from memcli.app.candidate import Candidate
 from memcli.app.remember import Stored, remember
 from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
-from memcli.cli.output import is_terminal
+from memcli.cli.console import is_terminal
 from memcli.errors import NotFoundError
 from memcli.model.memory import Json
 

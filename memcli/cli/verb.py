@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from keyword import iskeyword
 from types import TracebackType
 from typing import Self
 
@@ -12,15 +13,38 @@ from memcli.cli.options import CommonOptions, Options
 from memcli.cli.output import Output, ProgressBar
 from memcli.errors import MemcliError
 
+# Verbs that share a module with others, each a function of its name.
+MODULES = {
+    **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
+    **dict.fromkeys(("get", "list", "tree"), "lookup"),
+    **dict.fromkeys(("diff", "blame", "audit"), "history"),
+    **dict.fromkeys(("fsck", "fmt"), "repair"),
+    **dict.fromkeys(("schema", "completions"), "generated"),
+    **dict.fromkeys(("index", "stats"), "space"),
+}
+
+
+def module_of(name: str) -> str:
+    """The module of a verb in `cli/commands/`."""
+    return MODULES.get(name) or name.replace("-", "_") + ("_" if iskeyword(name) else "")
+
+
+Opener = Callable[..., Workspace]
+"""Opens a workspace as `wiring.workspace.open_workspace` does."""
+
 
 class Session:
     """The context of a command. The store is located only when `open` is called."""
 
-    def __init__(self, command: str, common: CommonOptions) -> None:
+    def __init__(
+        self, command: str, common: CommonOptions, output: Output | None = None, opener: Opener | None = None
+    ) -> None:
+        """`output` and `opener`, by default the streams and `wiring.workspace.open_workspace`."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
         }  # fmt: skip
-        self.output = Output(common.json, common.quiet)
+        self.output = Output(common.json, common.quiet) if output is None else output
+        self._opener = opener
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
         self._notes: list[str] = []
@@ -28,12 +52,15 @@ class Session:
     def open(self, create: bool = False, **options: str | None) -> Workspace:
         """Opens the workspace; `create` creates a missing store. `options` are those of the command."""
         from memcli.wiring.roots import locate
-        from memcli.wiring.workspace import open_workspace
 
-        chosen = {**self.options, **options}
+        if self._opener is None:
+            from memcli.wiring.workspace import open_workspace
+
+            self._opener = open_workspace
+        chosen = self.options | {name: value for name, value in options.items() if value is not None}
         is_new = create and not self._made and chosen.get("store") is None and locate(chosen, os.environ) is None
         notes: list[str] = []
-        workspace = open_workspace(
+        workspace = self._opener(
             chosen,
             os.environ,
             create=create,
@@ -73,7 +100,11 @@ class Verb:
 
     def run(self, common: CommonOptions, options: Options) -> int:
         """Runs the command once and returns its exit code. Raises what the function raises."""
-        with Session(self.name, common) as session:
+        return self.run_in(Session(self.name, common), options)
+
+    def run_in(self, session: Session, options: Options) -> int:
+        """As `run`, in a session that the caller made."""
+        with session:
             given = (options,) if self.options.FIELDS else ()
             return self.function(session, *given) or 0
 

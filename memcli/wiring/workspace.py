@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
@@ -16,7 +16,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
-from memcli.ports import CodeReader, Index, Progress, Ranker, Shelf, Store, Summarizer
+from memcli.ports import CodeReader, Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
 from memcli.store.file import FileStore
@@ -32,6 +32,7 @@ from memcli.wiring.policies import Policies
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 
 if TYPE_CHECKING:
+    from memcli.safety.secrets.detector import Detector
     from memcli.store.audit import AuditLog
     from memcli.store.revision import RevisionStore
     from memcli.store.trash import FileTrash
@@ -41,6 +42,16 @@ _InForce = Callable[[Policy], Policy]
 _MAX_USER = 64
 
 
+class Keep(Protocol):
+    """Gives what was made before for a key, or makes it."""
+
+    def __call__(self, key: tuple[Any, ...], make: Callable[[], _T], /) -> _T: ...
+
+
+def _make(_key: tuple[Any, ...], make: Callable[[], _T], /) -> _T:
+    return make()
+
+
 def open_workspace(
     options: Mapping[str, str | None],
     environ: Mapping[str, str],
@@ -48,10 +59,12 @@ def open_workspace(
     create: bool = False,
     warn: Warn = lambda _: None,
     progress: Progress | None = None,
+    keep: Keep = _make,
 ) -> Workspace:
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
-    With `create`, creates a store in a git work tree that has none. Raises NotFoundError if there is no store,
+    With `create`, creates a store in a git work tree that has none. `keep` gives what it made before for the same key, for
+    a process that opens many. Raises NotFoundError if there is no store,
     StoreError, UsageError.
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
@@ -71,10 +84,10 @@ def open_workspace(
         trust=trust,
         load_trash=records.trash,
         load_audit=records.audit,
-        load_index=cache(lambda: _index(layout, settings, warn, progress, past)),
+        load_index=cache(lambda: _index(layout, settings, warn, progress, past, keep)),
         load_summarizer=summarizer,
-        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn)),
-        ranker=partial(_ranker, warn),
+        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
+        ranker=partial(_ranker, warn, keep),
         clock=clock,
         space=check_space(settings.space),
         main=check_space(settings.main),
@@ -84,7 +97,7 @@ def open_workspace(
         project=settings.project,
         backend=settings.backend,
         load_code=lambda: None if past else _code(layout.root, environ),
-        load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress)),
+        load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
         warn=warn,
@@ -149,9 +162,12 @@ def _file_store(
     return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
 
 
-def _redactor(store: Store, layout: Layout, environ: Mapping[str, str], in_force: _InForce, warn: Warn) -> Redactor:
-    has_shared_key = bool(environ.get(VARIABLE))
-    return Redactor(store, signer(layout, environ), in_force, warn, has_shared_key=has_shared_key)
+def _redactor(
+    store: Store, layout: Layout, environ: Mapping[str, str], in_force: _InForce, warn: Warn, keep: Keep
+) -> Redactor:
+    key = environ.get(VARIABLE)
+    detectors: dict[bytes, Detector] = keep(("detectors", layout.root, key), dict)
+    return Redactor(store, signer(layout, environ), in_force, warn, detectors, has_shared_key=bool(key))
 
 
 def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:
@@ -230,14 +246,19 @@ def user_name(environ: Mapping[str, str]) -> str:
 
 
 def _elsewhere(
-    root: str, options: Mapping[str, str | None], environ: Mapping[str, str], warn: Warn, progress: Progress | None
+    root: str,
+    options: Mapping[str, str | None],
+    environ: Mapping[str, str],
+    warn: Warn,
+    progress: Progress | None,
+    keep: Keep,
 ) -> Workspace | None:
     """The user-wide store, when there is one and it is not the store at `root` itself."""
     other = global_root(environ)
     if other == root or not os.path.isdir(other) or os.path.islink(other):
         return None
-    kept = {name: options.get(name) for name in ("freeze_clock", "backend")}
-    return open_workspace({**kept, "root": other}, environ, warn=warn, progress=progress)
+    same = {name: options.get(name) for name in ("freeze_clock", "backend", "embedder")}
+    return open_workspace({**same, "root": other}, environ, warn=warn, progress=progress, keep=keep)
 
 
 def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
@@ -252,11 +273,16 @@ def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]
 
 
 def _index(
-    layout: Layout, settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None
+    layout: Layout, settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None, keep: Keep
 ) -> Index:
     from memcli.index.cache import CachedIndex
 
-    embedder = _choose(EMBEDDERS, settings.embedder or DEFAULT_EMBEDDER, "embedder")
+    name = settings.embedder or DEFAULT_EMBEDDER
+    make = _choose(EMBEDDERS, name, "embedder")
+
+    def embedder() -> Embedder | None:
+        return keep(("embedder", name), make)
+
     if past is None:
         return CachedIndex(layout.cache(""), embedder, warn, progress)
     from memcli.index.revisions import folder_for
@@ -265,12 +291,13 @@ def _index(
     return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
 
 
-def _ranker(warn: Warn, name: str) -> Ranker:
+def _ranker(warn: Warn, keep: Keep, name: str) -> Ranker:
     from memcli.model.recall import DEFAULT_BACKEND
 
     if name and name not in RANKERS:
         warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
-    return RANKERS.get(name, RANKERS[DEFAULT_BACKEND])()
+    known = name if name in RANKERS else DEFAULT_BACKEND
+    return keep(("ranker", known), RANKERS[known])
 
 
 def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:

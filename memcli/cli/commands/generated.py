@@ -43,4 +43,5 @@ def schema(session: Session, options: SchemaOptions) -> None:
 
     if options.what not in SCHEMAS:
         raise UsageError(f"no schema {options.what!r}", f"choose one of {', '.join(sorted(SCHEMAS))}")
-    session.output.write(encode(SCHEMAS[options.what]()).decode())
+    schema = SCHEMAS[options.what]()
+    session.output.answer(schema, encode(schema).decode())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.repo import over_repo, sync_behind
 from memcli.app.workspace import Workspace
 from memcli.cli.background import embed_later
+from memcli.cli.console import has_input, read_input
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
 from memcli.cli.verb import Session, verb
@@ -159,11 +159,11 @@ def _after(revision: str) -> str:
 
 def _listed() -> list[str]:
     """The NUL-terminated file names on standard input. Raises UsageError if it is a terminal, or too long."""
-    if sys.stdin.isatty():
+    if not has_input():
         raise UsageError(
             "--stdin0 needs a pipe with file names", "for example `git diff --name-only -z | memcli ingest --stdin0`"
         )
-    data = sys.stdin.buffer.read(_MAX_LIST + 1)
+    data = read_input(_MAX_LIST + 1)
     if len(data) > _MAX_LIST:
         raise UsageError("the list on standard input is longer than 64 MB", "give fewer names, or a folder")
     return [os.fsdecode(name) for name in data.split(b"\0") if name]

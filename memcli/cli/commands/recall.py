@@ -11,8 +11,8 @@ from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
+from memcli.cli.console import has_input, is_terminal
 from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option, under_option
-from memcli.cli.output import is_terminal
 from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
@@ -114,7 +114,11 @@ def command(session: Session, options: RecallOptions) -> int:
     render = RENDERERS[name]()
     asked = [replace(query, topic=topic or "")]
     bundle = next(iter(recall(workspace, asked, spaces=spaces, with_global=with_global, render=render)))
-    session.output.write(render(bundle))
+    if name == "json":
+        session.output.json = True
+        session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
+    else:
+        session.output.write(render(bundle))
     return NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
 
 
@@ -165,7 +169,7 @@ def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
 
 def _asked(topic: str | None, may_be_empty: bool) -> str:
     """The topic, from the argument or a pipe. Raises UsageError if there is none."""
-    if topic is None and sys.stdin.isatty():
+    if topic is None and not has_input():
         raise UsageError("no topic", _ASK)
     asked = read_text(None, "-") if topic in (None, "-") else decode(os.fsencode(topic or ""), "the topic")
     if not asked.replace("\0", " ").strip() and not may_be_empty:

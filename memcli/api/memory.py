@@ -1,0 +1,58 @@
+"""`Memory`: a store, opened by a program."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from os import PathLike
+from types import TracebackType
+from typing import Self
+
+from memcli.api.memories import Memories
+from memcli.api.stores import Stores
+from memcli.cli.calls import Calls
+
+
+class Memory(Memories, Stores):
+    """The memory of a project: the store in `root`, by default the one that the working directory is in.
+
+    Keep one for many calls: models, indexes and vectors are loaded once, and reread when the store changes, whoever
+    changes it. One `Memory` can be used from several threads; its calls run one after the other. Use one for each
+    thread to run them at once. After a fork, make a new one.
+
+    >>> with Memory() as memory:
+    ...     memory.recall("which database?")["sections"][0]["path"]
+    'decisions/database'
+    """
+
+    def __init__(
+        self,
+        root: str | PathLike[str] | None = None,
+        space: str | None = None,
+        *,
+        freeze_clock: str | None = None,
+        embedder: str | None = None,
+        backend: str | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> None:
+        """What is not given comes from the environment and the configuration, as for the command line.
+
+        `root` is the store, or the folder that contains it. `note` is called with each message that a command prints on
+        standard error; by default they go to the logger `memcli`.
+        """
+        named = {"space": space, "freeze_clock": freeze_clock, "embedder": embedder, "backend": backend}
+        told = logging.getLogger("memcli").info if note is None else note
+        self.calls = Calls({"root": None if root is None else os.fspath(root), **named}, told)
+
+    def close(self) -> None:
+        """Close the indexes that are kept open. The memory can still be used."""
+        self.calls.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

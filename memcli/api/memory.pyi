@@ -1,0 +1,942 @@
+"""Written by tools/api_stub.py."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import IO, Any, Self
+
+Object = dict[str, Any]
+Objects = list[dict[str, Any]]
+Input = str | PathLike[str] | bytes | IO[str] | IO[bytes] | Iterable[str] | Iterable[Mapping[str, Any]]
+
+class Memory:
+    def __init__(
+        self,
+        root: str | PathLike[str] | None = None,
+        space: str | None = None,
+        *,
+        freeze_clock: str | None = None,
+        embedder: str | None = None,
+        backend: str | None = None,
+        note: Callable[[str], None] | None = None,
+    ) -> None: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def remember(
+        self,
+        text: str | None = None,
+        *,
+        file: Input | None = None,
+        object: str | Mapping[str, Any] | None = None,
+        batch: Input | None = None,
+        keep_going: bool = False,
+        kind: str | None = None,
+        path: str | None = None,
+        path_hint: str | None = None,
+        project: str | None = None,
+        tag: str | Sequence[str] = (),
+        pin: bool = False,
+        relevance: str | None = None,
+        summary_micro: str | None = None,
+        summary_short: str | None = None,
+        summary_long: str | None = None,
+        importance: float | None = None,
+        confidence: float | None = None,
+        trust: float | None = None,
+        scope: str | None = None,
+        created_at: str | None = None,
+        valid_from: str | None = None,
+        valid_until: str | None = None,
+        source: str | None = None,
+        reason: str | None = None,
+        commit: str | None = None,
+        trigger: str | Sequence[str] = (),
+        enforce: bool = False,
+        link: str | Sequence[str] = (),
+        anchor: str | Sequence[str] = (),
+        speaker: str | None = None,
+        group: str | None = None,
+        meta: str | Sequence[str] | Mapping[str, Any] = (),
+        set: str | Sequence[str] | Mapping[str, Any] = (),
+        id: str | None = None,
+        supersedes: str | None = None,
+        semantic: str | None = None,
+        embed: bool = False,
+        propose: bool = False,
+        yes: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Store a memory from a text, a file, a dict or a batch of dicts.
+
+        >>> memory.remember('Tokens live for 15 minutes.', path='auth/tokens', tag='auth')['status']
+        'created'
+        >>> memory.remember(batch=[{'raw': 'We use uv.'}, {'raw': 'We use ruff.'}])['created']
+        2
+
+        Parameters:
+            text: The text.
+            file: Read the text from FILE. (FILE)
+            object: A complete memory as JSON. (JSON)
+            batch: Store one JSON object per line. (FILE)
+            keep_going: With --batch: store the valid lines and report the others.
+            kind: decision, fact, procedure, negative, ... (KIND)
+            path: project/module/topic, unique in its space. (PATH)
+            path_hint: Suggested location. (PATH)
+            project: The first segment of the path. (NAME)
+            tag: Add this tag. Repeatable. (TAG)
+            pin: Include the memory in every recall.
+            relevance: Relevance; high ranks first. (high|medium|low)
+            summary_micro: A summary of one or two sentences. (TEXT)
+            summary_short: A summary of one paragraph. (TEXT)
+            summary_long: An abstract. (TEXT)
+            importance: Importance [default: by kind]. (0..1)
+            confidence: Confidence that the memory is true. (0..1)
+            trust: Trust in the source. (0..1)
+            scope: global uses the user-wide store [default: project]. (project|global|session)
+            created_at: The time of creation [default: now]. (TIME)
+            valid_from: Not valid before this time. (TIME)
+            valid_until: Not valid after this time. (TIME)
+            source: user_stated, observed, inferred, ... (SOURCE)
+            reason: The reason for storing the memory. (TEXT)
+            commit: The commit that the memory is about. (REV)
+            trigger: An RE2 pattern, symbol:NAME or path:GLOB; see `memcli guard --help`. Repeatable. (TRIGGER)
+            enforce: Make `memcli guard` fail when a trigger matches.
+            link: Link to a memory, such as relates_to:ID or depends_on:PATH. Repeatable. (RELATION:ID)
+            anchor: The code that the memory describes: FILE, FILE:10-42 or FILE::symbol. Repeatable. (FILE)
+            speaker: The person who said it. (NAME)
+            group: Group memories recorded together, such as in one session or meeting. (NAME)
+            meta: Set a metadata field. Repeatable. (NAME=VALUE)
+            set: Set any field. Repeatable. (FIELD=JSON)
+            id: Use this id [default: derived from the path]. (ID)
+            supersedes: Replace this memory and take over its path, kind, tags and pin. (ID)
+            semantic: How to fill missing fields [default: local]. (local|off)
+            embed: Compute vectors now instead of at the next recall.
+            propose: Put the memory into the inbox for review.
+            yes: Store the memory even if the policy requires a review.
+            space: The space to use, for this call.
+        """
+    def recall(
+        self,
+        topic: str | None = None,
+        *,
+        topics: Input | None = None,
+        limit: int = 10,
+        raw_limit: int | None = None,
+        include_raw: bool = False,
+        include_metadata: bool = False,
+        format: str | None = None,
+        budget: int | None = None,
+        kind: str | Sequence[str] = (),
+        tag: str | Sequence[str] = (),
+        under: str = '',
+        scope: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        rev: str | None = None,
+        at: str | None = None,
+        prefer_kind: str | Sequence[str] = (),
+        prefer_tag: str | Sequence[str] = (),
+        require_high_relevance: bool = False,
+        min_score: float | None = None,
+        backend: str | None = None,
+        weights: str | Mapping[str, float] | None = None,
+        recency_bias: float | None = None,
+        deadline: int | None = None,
+        all_spaces: bool = False,
+        no_global: bool = False,
+        explain: bool = False,
+        include_untrusted: bool = False,
+        from_diff: Input | None = None,
+        changed: str | None = None,
+        space: str | None = None,
+    ) -> Any:
+        """Return the memories that best answer a question, best first; with `format`, the text that is printed.
+
+        >>> memory.recall('which database?', limit=1)['sections'][0]['passage']['text']
+        'We chose PostgreSQL over MySQL: we need JSONB.'
+        >>> memory.recall('which database?', format='prompt').startswith('<memory-')
+        True
+
+        Parameters:
+            topic: The question.
+            topics: Answer one question per line; print one JSON bundle per line. (FILE)
+            limit: Return at most N memories. (N)
+            raw_limit: Include the full text of at most N memories. (N)
+            include_raw: Include the full text of each memory.
+            include_metadata: Include the metadata of each memory.
+            format: json, md, prompt [piped], table or text [terminal]. (FORMAT)
+            budget: Print at most this many tokens, best memories first. (TOKENS)
+            kind: Only memories of this kind; a,b matches either. (KIND)
+            tag: Only memories with this tag; a,b requires both. (TAG)
+            under: Only memories at or below this path. (PATH)
+            scope: Only memories of this scope. (project|global|session)
+            since: Only memories created at or after TIME. (TIME)
+            until: Only memories created before TIME. (TIME)
+            rev: Read the store as of this commit. (REV)
+            at: Only memories that were valid at TIME. (TIME)
+            prefer_kind: Rank this kind higher. Repeatable. (KIND)
+            prefer_tag: Rank this tag higher. Repeatable. (TAG)
+            require_high_relevance: Only memories of high relevance.
+            min_score: Only memories that score at least X. (X)
+            backend: fusion [default], basic, patricia, raptor, hybrid or graph. (NAME)
+            weights: Weights of the score, such as semantic=.6,keyword=.4. (NAME=X)
+            recency_bias: Weight of the date relative to the rest of the score. (0..1)
+            deadline: Search by words only if embedding takes longer than this. (MS)
+            all_spaces: Search all spaces of the store.
+            no_global: Do not search the user-wide store.
+            explain: Show the components of each score.
+            include_untrusted: Include memories that contain instructions to an agent.
+            from_diff: Find memories about this diff. (FILE)
+            changed: Find memories about what was committed and staged since REV. (REV)
+            space: The space to use, for this call.
+        """
+    def search(
+        self,
+        query: str = '',
+        *,
+        under: str = '',
+        limit: int = 20,
+        recency_bias: float = 0.3,
+        rev: str | None = None,
+        space: str | None = None,
+    ) -> Objects:
+        """Rank the memories under a path by meaning and date.
+
+        >>> [found['path'] for found in memory.search('database', under='decisions')]
+        ['decisions/database']
+
+        Parameters:
+            query: The words to search for; without them, list the newest first.
+            under: Search only below this path. (PATH)
+            limit: Show at most N memories. (N)
+            recency_bias: Weight of the date. (0..1)
+            rev: Read the store as of this commit. (REV)
+            space: The space to use, for this call.
+        """
+    def get(
+        self,
+        *refs: str,
+        field: str | None = None,
+        rev: str | None = None,
+        space: str | None = None,
+    ) -> Any:
+        """Return a memory in full, or a list if several are named.
+
+        >>> memory.get('decisions/database')['kind']
+        'decision'
+
+        Parameters:
+            refs: Memories, by id, unique id prefix or path.
+            field: Print only this field. (NAME)
+            rev: Read the store as of this commit. (REV)
+            space: The space to use, for this call.
+        """
+    def list(
+        self,
+        path: str = '',
+        *,
+        kind: str | Sequence[str] = (),
+        tag: str | Sequence[str] = (),
+        limit: int | None = None,
+        all: bool = False,
+        rev: str | None = None,
+        space: str | None = None,
+    ) -> Objects:
+        """List memories in order of path.
+
+        >>> [found['path'] for found in memory.list()]
+        ['decisions/database', 'ops/deploy', 'rules/force-push']
+
+        Parameters:
+            path: Only memories at or below this path.
+            kind: Only memories of this kind; a,b matches either. (KIND)
+            tag: Only memories with this tag; a,b requires both. (TAG)
+            limit: List at most N memories. (N)
+            all: Include forgotten and superseded memories.
+            rev: Read the store as of this commit. (REV)
+            space: The space to use, for this call.
+        """
+    def tree(
+        self,
+        path: str = '',
+        *,
+        rev: str | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Return the tree of paths.
+
+        >>> [child['name'] for child in memory.tree()['children']]
+        ['decisions', 'ops', 'rules']
+
+        Parameters:
+            path: Only memories at or below this path.
+            rev: Read the store as of this commit. (REV)
+            space: The space to use, for this call.
+        """
+    def edit(
+        self,
+        ref: str,
+        *,
+        text: str | None = None,
+        set: str | Sequence[str] | Mapping[str, Any] = (),
+        object: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Change the text or fields of a memory.
+
+        >>> memory.edit('ops/deploy', set={'tags': ['release']})['version']
+        2
+
+        Parameters:
+            ref: A memory, by id, unique id prefix or path.
+            text: Set the text. (TEXT)
+            set: Set a field: text as is, other types as JSON, null for the default. Repeatable. (FIELD=VALUE)
+            object: Edit all fields as JSON in the editor.
+            space: The space to use, for this call.
+        """
+    def tag(
+        self,
+        *refs: str,
+        add: str | Sequence[str] = (),
+        remove: str | Sequence[str] = (),
+        space: str | None = None,
+    ) -> Objects:
+        """Add or remove tags.
+
+        >>> 'release' in memory.tag('ops/deploy', add='release')[0]['tags']
+        True
+
+        Parameters:
+            refs: Memories, by id, unique id prefix or path.
+            add: Add this tag, or several: a,b. (TAG)
+            remove: Remove this tag, or several: a,b. (TAG)
+            space: The space to use, for this call.
+        """
+    def pin(
+        self,
+        *refs: str,
+        space: str | None = None,
+    ) -> Objects:
+        """Include memories in every recall.
+
+        >>> memory.pin('ops/deploy')[0]['pinned']
+        True
+
+        Parameters:
+            refs: Memories, by id, unique id prefix or path.
+            space: The space to use, for this call.
+        """
+    def unpin(
+        self,
+        *refs: str,
+        space: str | None = None,
+    ) -> Objects:
+        """Unpin memories.
+
+        >>> memory.unpin('ops/deploy')[0]['pinned']
+        False
+
+        Parameters:
+            refs: Memories, by id, unique id prefix or path.
+            space: The space to use, for this call.
+        """
+    def forget(
+        self,
+        *refs: str,
+        recursive: bool = False,
+        purge: bool = False,
+        now: bool = False,
+        yes: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Exclude memories from recall, or delete them with `purge=True, yes=True`.
+
+        >>> memory.forget('ops/deploy')['status']
+        'forgotten'
+
+        Parameters:
+            refs: Memories, by id, unique id prefix or path.
+            recursive: Include everything below the paths.
+            purge: Delete the memories; `memcli restore` restores them.
+            now: With --purge: also erase from the trash, caches and logs; for leaked secrets.
+            yes: Delete without asking for confirmation.
+            space: The space to use, for this call.
+        """
+    def ingest(
+        self,
+        *files: str,
+        git: str | None = None,
+        since: str | None = None,
+        staged: bool = False,
+        propose: bool = False,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Ingest files or commits into the space `repo`.
+
+        >>> memory.ingest('guide.md')['created']
+        1
+
+        Parameters:
+            files: Files and folders to ingest.
+            git: Ingest commits: HEAD~5.., v1..v2; HEAD for the whole history. (RANGE)
+            since: Ingest commits after REV. (REV)
+            staged: Ingest the staged changes.
+            propose: Put the memories into the inbox for review.
+            dry_run: Show what would be done without doing it.
+            space: The space to use, for this call.
+        """
+    def import_(
+        self,
+        file: Input,
+        *,
+        mode: str = 'merge',
+        trusted_key: Input | None = None,
+        from_: str = 'auto',
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Import an export, or another tool's memory.
+
+        >>> memory.import_('guide.md', dry_run=True)['created']
+        1
+
+        Parameters:
+            file: An export, or a file or folder of another tool.
+            mode: merge: keep the newer version of each memory; replace: make the space equal to the export. (merge|replace)
+            trusted_key: Accept the export only if it is signed with one of these public keys. (FILE)
+            from_: The format; auto detects it. (auto|memcli|adr|agents|markdown|mcp)
+            dry_run: Show what would be done without doing it.
+            space: The space to use, for this call.
+        """
+    def export(
+        self,
+        name: str | None = None,
+        *,
+        out: Input | None = None,
+        format: str | None = None,
+        sign: Input | None = None,
+        kind: str | Sequence[str] = (),
+        tag: str | Sequence[str] = (),
+        under: str = '',
+        redact: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Export a space to a file, or return the text with `out='-'`.
+
+        >>> memory.export(out='-').startswith('{')
+        True
+
+        Parameters:
+            name: The space to export [default: the current one].
+            out: Write to this file; `-` is standard output. (FILE)
+            format: json, jsonl or md [default: the extension of --out, else json]. (json|jsonl|md)
+            sign: Sign with this ed25519 private key (OpenSSH or PEM). (FILE)
+            kind: Only memories of this kind; a,b matches either. (KIND)
+            tag: Only memories with this tag; a,b requires both. (TAG)
+            under: Only memories at or below this path. (PATH)
+            redact: Replace secrets with [REDACTED:kind] instead of failing.
+            space: The space to use, for this call.
+        """
+    def diff(
+        self,
+        rev: str = 'HEAD',
+        rev2: str | None = None,
+        *,
+        stat: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Show how memories changed since a commit.
+
+        >>> [change['status'] for change in memory.diff()[0]['memories']]
+        ['added', 'added', 'added']
+
+        Parameters:
+            rev: The commit to compare with [default: HEAD], or REV..REV.
+            rev2: Compare with this commit instead of the current state.
+            stat: Show only the number of changes per space.
+            space: The space to use, for this call.
+        """
+    def blame(
+        self,
+        ref: str,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Show which commit added a memory and last changed each field.
+
+        >>> memory.blame('ops/deploy')['path']
+        'ops/deploy'
+
+        Parameters:
+            ref: A memory, by id, unique id prefix or path.
+            space: The space to use, for this call.
+        """
+    def guard(
+        self,
+        *,
+        staged: bool = False,
+        diff: Input | None = None,
+        changed: str | None = None,
+        format: str | None = None,
+        space: str | None = None,
+    ) -> Any:
+        """Check a change against memories with triggers.
+
+        >>> diff = ['--- a/x.sh', '+++ b/x.sh', '@@ -0,0 +1 @@', '+git push --force']
+        >>> memory.guard(diff=diff)['findings'][0]['path']
+        'rules/force-push'
+
+        Parameters:
+            staged: Check the staged changes [default].
+            diff: Check this diff. (FILE)
+            changed: Check what was committed and staged since REV. (REV)
+            format: text, json, sarif or github [default: text]. (text|json|sarif|github)
+            space: The space to use, for this call.
+        """
+    def verify(
+        self,
+        *paths: str,
+        changed: str | None = None,
+        reanchor: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Check the code that memories are anchored to.
+
+        >>> memory.verify()['failed']
+        0
+
+        Parameters:
+            paths: Check only anchors in these files and folders.
+            changed: Check only anchors in files that changed since this commit. (REV)
+            reanchor: Accept the current code where it moved or changed.
+            space: The space to use, for this call.
+        """
+    def test(
+        self,
+        *files: str,
+        questions: str | Sequence[str] = (),
+        top: int | None = None,
+        budget: int | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Test what recall answers, by expectations in TOML files.
+
+        >>> memory.test('expected.toml')['recall']['passed']
+        1
+
+        Parameters:
+            files: TOML files with tests [default: .memory/tests/*.toml].
+            questions: Ask a question set: one JSON object per line with q, type and answers. Repeatable. (FILE)
+            top: Return at most N memories per topic [default: as the tests say, else 10]. (N)
+            budget: Print at most this many tokens per topic [default: as the tests say, else no limit]. (TOKENS)
+            space: The space to use, for this call.
+        """
+    def init(
+        self,
+        *,
+        project: str | None = None,
+        git: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Create a store, or add what is missing.
+
+        >>> memory.init()['created']
+        False
+
+        Parameters:
+            project: The project's name, used as the first segment of new paths. (NAME)
+            git: Install the git merge driver for memories in this clone.
+            space: The space to use, for this call.
+        """
+    def doctor(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Objects:
+        """Check the installation, the model and the store.
+
+        >>> [check['name'] for check in memory.doctor()][:2]
+        ['python', 'sqlite']
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def gc(
+        self,
+        name: str | None = None,
+        *,
+        ttl_days: float | None = None,
+        dry_run: bool = False,
+        trust_clock: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Delete memories that have expired under the space's policy.
+
+        >>> memory.gc()['purged']
+        []
+
+        Parameters:
+            name: The space to collect [default: the current one].
+            ttl_days: Use N instead of the policy's ttl_days, for this run. (N)
+            dry_run: Show what would be done without doing it.
+            trust_clock: Proceed despite clock skew.
+            space: The space to use, for this call.
+        """
+    def restore(
+        self,
+        *refs: str,
+        run: str | None = None,
+        list: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Restore deleted memories.
+
+        >>> memory.restore(list=True)
+        []
+
+        Parameters:
+            refs: Deleted memories; the latest version is restored.
+            run: Restore everything that this run deleted. (RUN)
+            list: List what can be restored.
+            space: The space to use, for this call.
+        """
+    def inbox(
+        self,
+        action: str = 'list',
+        *refs: str,
+        all: bool = False,
+        set: str | Sequence[str] | Mapping[str, Any] = (),
+        object: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """List, show, accept, reject or edit proposed memories.
+
+        >>> proposed = memory.remember('We use tabs.', propose=True)
+        >>> memory.inbox('accept', proposed['id'])[0]['status']
+        'created'
+
+        Parameters:
+            action: What to do.
+            refs: Proposed memories, by id or path.
+            all: Accept or reject all proposals.
+            set: With edit: as in `memcli edit`. (FIELD=VALUE)
+            object: With edit: as in `memcli edit`.
+            space: The space to use, for this call.
+        """
+    def trust(
+        self,
+        *refs: str,
+        imported: bool = False,
+        status: bool = False,
+        revoke: bool = False,
+        yes: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Accept a cloned store, imported memories, or single memories.
+
+        >>> memory.trust(status=True)['accepted']
+        True
+
+        Parameters:
+            refs: Memories to accept.
+            imported: Accept all memories imported into the space.
+            status: Show what is trusted and change nothing.
+            revoke: Stop trusting this store.
+            yes: Accept without asking for confirmation.
+            space: The space to use, for this call.
+        """
+    def audit(
+        self,
+        *,
+        limit: int = 20,
+        since: str | None = None,
+        id: str | None = None,
+        verify: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Return the audit log of this machine.
+
+        >>> memory.audit()[-1]['command']
+        'remember'
+
+        Parameters:
+            limit: Show the last N entries; 0 shows all. (N)
+            since: Only entries since TIME. (TIME)
+            id: Only entries about this memory. (ID|PATH)
+            verify: Check that no line was changed, moved or removed.
+            space: The space to use, for this call.
+        """
+    def scan(
+        self,
+        *files: str,
+        history: bool = False,
+        staged: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Scan for secrets.
+
+        >>> memory.scan('guide.md')['found']
+        []
+
+        Parameters:
+            files: Files to scan [default: the files of the store].
+            history: Scan every version in git, on all branches.
+            staged: Scan the staged changes.
+            space: The space to use, for this call.
+        """
+    def fsck(
+        self,
+        *,
+        repair: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Check the store for damage and repair it.
+
+        >>> memory.fsck()['damaged']
+        0
+
+        Parameters:
+            repair: Repair the damage that can be repaired.
+            space: The space to use, for this call.
+        """
+    def fmt(
+        self,
+        *spaces: str,
+        check: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Rewrite space files in canonical form.
+
+        >>> memory.fmt(check=True)['canonical']
+        ['main']
+
+        Parameters:
+            spaces: Spaces, by name or file [default: all].
+            check: Change nothing; exit with 6 if a file is not canonical.
+            space: The space to use, for this call.
+        """
+    def stats(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Count the memories of a space.
+
+        >>> memory.stats()['objects']
+        3
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def schema(
+        self,
+        what: str = 'space',
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Return the JSON Schema of stored data.
+
+        >>> memory.schema('object')['type']
+        'object'
+
+        Parameters:
+            what: The schema to print.
+            space: The space to use, for this call.
+        """
+    def space_create(
+        self,
+        name: str,
+        *,
+        reset: bool = False,
+        meta: str | Sequence[str] | Mapping[str, Any] = (),
+        space: str | None = None,
+    ) -> Object:
+        """Create a space.
+
+        >>> memory.space_create('notes')['created']
+        True
+
+        Parameters:
+            name: The name of the space.
+            reset: Delete all its memories, if it was created with --reset or its policy allows it.
+            meta: Set a metadata field. Repeatable. (NAME=VALUE)
+            space: The space to use, for this call.
+        """
+    def space_list(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Objects:
+        """List spaces.
+
+        >>> [space['space'] for space in memory.space_list()]
+        ['main']
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def space_show(
+        self,
+        name: str | None = None,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Return the counts, policy and metadata of a space.
+
+        >>> memory.space_show()['objects']
+        3
+
+        Parameters:
+            name: The name of the space [default: the current one].
+            space: The space to use, for this call.
+        """
+    def space_policy(
+        self,
+        name: str | None = None,
+        *,
+        set: str | Sequence[str] | Mapping[str, Any] = (),
+        unset: str | Sequence[str] = (),
+        file: Input | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Return or change the policy of a space.
+
+        >>> memory.space_policy(set={'ttl_days': 90})['ttl_days']
+        90
+
+        Parameters:
+            name: The name of the space [default: the current one].
+            set: Set a field, or a part of one, such as retention.log=7. Repeatable. (FIELD=VALUE)
+            unset: Reset a field to its default. Repeatable. (FIELD)
+            file: Replace the whole policy with this JSON file. (FILE)
+            space: The space to use, for this call.
+        """
+    def space_delete(
+        self,
+        name: str,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Delete a space with all its memories, if its policy allows it.
+
+        >>> _ = memory.space_create('notes')
+        >>> _ = memory.space_policy('notes', set={'allow_delete': True})
+        >>> memory.space_delete('notes')['deleted']
+        0
+
+        Parameters:
+            name: The name of the space.
+            space: The space to use, for this call.
+        """
+    def space_split(
+        self,
+        *,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Move what was read from the repository from `main` to `repo`.
+
+        >>> memory.space_split(dry_run=True)['moved']
+        []
+
+        Parameters:
+            dry_run: Show what would be done without doing it.
+            space: The space to use, for this call.
+        """
+    def index_rebuild(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Rebuild the index of the space.
+
+        >>> memory.index_rebuild()['objects']
+        3
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def index_embed(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Compute missing vectors.
+
+        >>> memory.index_embed()['vectors']
+        3
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def index_status(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Show what the cache holds for the space.
+
+        >>> memory.index_status()['objects']
+        3
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def hook_install(
+        self,
+        *names: str,
+        space: str | None = None,
+    ) -> Object:
+        """Install git hooks.
+
+        >>> memory.hook_install('pre-push')['hooks']
+        {'pre-push': 'installed'}
+
+        Parameters:
+            names: Any of post-commit, post-merge, post-checkout, post-rewrite, prepare-commit-msg, pre-push.
+            space: The space to use, for this call.
+        """
+    def hook_uninstall(
+        self,
+        *names: str,
+        space: str | None = None,
+    ) -> Object:
+        """Remove git hooks.
+
+        >>> memory.hook_uninstall('pre-push')['hooks']
+        {'pre-push': 'absent'}
+
+        Parameters:
+            names: Any of post-commit, post-merge, post-checkout, post-rewrite, prepare-commit-msg, pre-push.
+            space: The space to use, for this call.
+        """
+    def hook_status(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Show the state of each git hook.
+
+        >>> memory.hook_status()['hooks'][0]['state']
+        'absent'
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def hook_retry(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Retry the commits that hooks could not ingest.
+
+        >>> memory.hook_retry()['tried']
+        0
+
+        Parameters:
+            space: The space to use, for this call.
+        """

@@ -1,0 +1,48 @@
+"""What a process that makes many calls keeps between them: models, compiled rules, rankers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from memcli.app.workspace import Workspace
+from memcli.ports import Progress
+from memcli.wiring.workspace import open_workspace
+
+_T = TypeVar("_T")
+
+
+class Kept:
+    """Opens workspaces as `open_workspace` does. What they load that does not depend on the state of a store is kept."""
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[Any, ...], Any] = {}
+        self._warn: Callable[[str], None] = lambda _: None
+        self._progress: Progress | None = None
+
+    def open(
+        self,
+        options: Mapping[str, str | None],
+        environ: Mapping[str, str],
+        *,
+        create: bool = False,
+        warn: Callable[[str], None] = lambda _: None,
+        progress: Progress | None = None,
+    ) -> Workspace:
+        """As `open_workspace`. What is kept warns the latest caller."""
+        self._warn, self._progress = warn, progress
+        return open_workspace(options, environ, create=create, warn=warn, progress=progress, keep=self.part)
+
+    def part(self, key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
+        """The part of this key; `make` makes it if there is none."""
+        if key not in self._parts:
+            self._parts[key] = make()
+        found: _T = self._parts[key]
+        return found
+
+    def close(self) -> None:
+        """Closes and forgets all parts."""
+        while self._parts:
+            _, part = self._parts.popitem()
+            if hasattr(part, "close"):
+                part.close()

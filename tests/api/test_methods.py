@@ -1,0 +1,108 @@
+"""`Memory` has a method for each command, with its parameters, and its documentation is true."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli import Memory
+from memcli.api import memory as module
+from memcli.api.memories import Memories
+from memcli.api.method import Method
+from memcli.api.stores import Stores
+from memcli.cli.calls import EXIT_CODES_ONLY, STREAMS_ONLY, find_verb
+from memcli.cli.main import VERBS
+from memcli.cli.options import REQUIRED
+from memcli.cli.verb import MODULES, Group, module_of
+from tests.conftest import ROOT
+
+METHODS = {
+    method.__name__: method
+    for kind in (Memories, Stores)
+    for method in vars(kind).values()
+    if isinstance(method, Method)
+}
+WITHOUT_METHOD = {
+    "browse": "it is a full-screen interface; `list` returns what it prints in a pipe",
+    "completions": "its output is a shell script",
+    "demo": "it is a tour for a person at a terminal",
+    "merge-driver": "git calls it",
+    "hook run": "git calls it",
+    "watch": "it runs until it is stopped, by signals",
+}
+
+
+def commands() -> list[str]:
+    """All commands; those of a group by both names."""
+    found = []
+    for name in VERBS:
+        parts = [
+            value for value in vars(__import__(f"memcli.cli.commands.{module_of(name)}", fromlist=["command"])).values()
+            if isinstance(value, Group) and value.name == name
+        ]  # fmt: skip
+        found += [f"{name} {below}" for group in parts for below in group.verbs] or [name]
+    return found
+
+
+def test_every_command_has_its_method() -> None:
+    assert {method.name for method in METHODS.values()} | WITHOUT_METHOD.keys() == set(commands())
+    assert not {method.name for method in METHODS.values()} & WITHOUT_METHOD.keys()
+
+
+def test_modules_that_verbs_share_are_found() -> None:
+    for name in MODULES:
+        if name not in WITHOUT_METHOD and name not in ("index",):
+            assert find_verb(name).name == name
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_has_the_parameters_of_its_command(name: str) -> None:
+    signature = inspect.signature(getattr(Memory(), name))
+    declared = {n: f for n, f in METHODS[name].verb.options.FIELDS.items() if n not in EXIT_CODES_ONLY | STREAMS_ONLY}
+    assert signature.parameters.keys() == {*declared, "space"}
+    for own, field in declared.items():
+        parameter = signature.parameters[own]
+        by_position = parameter.kind != inspect.Parameter.KEYWORD_ONLY
+        assert by_position == field.is_argument
+        if parameter.kind != inspect.Parameter.VAR_POSITIONAL:
+            is_required = parameter.default is inspect.Parameter.empty
+            assert is_required == (field.default is REQUIRED)
+            assert is_required or parameter.default == (() if field.many else field.default)
+
+
+@pytest.mark.parametrize("name", [*METHODS, "Memory"])
+def test_the_example_of_a_method_is_true(name: str, project: Path) -> None:
+    text = Memory.__doc__ if name == "Memory" else METHODS[name].text
+    test = doctest.DocTestParser().get_doctest(text or "", {"memory": Memory(), "Memory": Memory}, name, None, 0)
+    assert test.examples
+    told: list[str] = []
+    doctest.DocTestRunner().run(test, out=told.append)
+    assert not told, "".join(told)
+
+
+def test_the_signatures_for_type_checkers_are_those_of_the_methods() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import api_stub
+    finally:
+        sys.path.pop(0)
+    assert Path(module.__file__).with_suffix(".pyi") == api_stub.PATH
+    assert api_stub.PATH.read_text(encoding="utf-8") == api_stub.stub(), "run `python tools/api_stub.py`"
+
+
+def test_the_constructor_for_type_checkers_is_that_of_the_class() -> None:
+    import ast
+
+    (own,) = (
+        node for node in ast.walk(ast.parse(Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+    )  # fmt: skip
+    told = {
+        arg.arg: ast.unparse(arg.annotation) for arg in [*own.args.args[1:], *own.args.kwonlyargs] if arg.annotation
+    }
+    real = {name: p.annotation for name, p in inspect.signature(Memory.__init__).parameters.items() if name != "self"}
+    assert told == real
