@@ -7,7 +7,7 @@ import sqlite3
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _FEW = 1000
 """So many new memories are indexed while somebody waits for what the file can tell too."""
+
+_View = TypeVar("_View", bound=IndexedSpace)
 
 
 class CachedIndex:
@@ -50,12 +52,15 @@ class CachedIndex:
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
+        return self._open(IndexedSpace, snapshot)
+
+    def _open(self, kind: type[_View], snapshot: Snapshot) -> _View:
         connection, path = self._fresh(snapshot)
 
         def reopen() -> sqlite3.Connection | None:
             return None if path == IN_MEMORY else connect(path)
 
-        return IndexedSpace(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
+        return kind(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
 
     def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
         from memcli.index.catalogue import IndexedCatalogue
@@ -68,7 +73,7 @@ class CachedIndex:
         if connection is None:
             return None
         try:
-            if _fingerprint(connection) != snapshot.fingerprint:
+            if stored_fingerprint(connection) != snapshot.fingerprint:
                 _catch_up(connection, snapshot, path)
             if _is_complete(connection):
                 return IndexedCatalogue(connection, snapshot)
@@ -168,10 +173,10 @@ def synchronize(
 
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
     """
-    if _fingerprint(connection) == snapshot.fingerprint:
+    if stored_fingerprint(connection) == snapshot.fingerprint:
         return
     with _transaction(connection):
-        if _fingerprint(connection) == snapshot.fingerprint:
+        if stored_fingerprint(connection) == snapshot.fingerprint:
             return
         from memcli.index.erasing import is_outdated
         from memcli.index.update import update
@@ -194,7 +199,7 @@ class _NotKeptError(Exception):
 def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
     from memcli.index.update import TooMuchError
 
-    if not snapshot.fingerprint or _fingerprint(connection) is None:
+    if not snapshot.fingerprint or stored_fingerprint(connection) is None:
         raise _NotKeptError
     try:
         synchronize(connection, snapshot, path, _FEW)
@@ -209,7 +214,8 @@ def _is_complete(connection: sqlite3.Connection) -> bool:
     return complete is not None and bool(complete[0]) and odd is None
 
 
-def _fingerprint(connection: sqlite3.Connection) -> str | None:
+def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
+    """The fingerprint of the snapshot that the index is of."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
     return row[0] if row else None
 

@@ -128,6 +128,16 @@ class VectorFile:
         found[places < 0] = numpy.nan
         return found
 
+    @property
+    def path(self) -> str | None:
+        """The file of vectors; None if they are in memory."""
+        return self._path
+
+    def close(self) -> None:
+        """Closes the files."""
+        self._places.close()
+        self._map = None
+
     def go_on_in_memory(self) -> None:
         """Gives up the files, which somebody has taken away, and begins anew in memory."""
         self._path, self._map, self._memory = None, None, bytearray()

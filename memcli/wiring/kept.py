@@ -1,4 +1,4 @@
-"""What a process that makes many calls keeps between them: models, compiled rules, rankers."""
+"""What a process that makes many calls keeps between them: indexes with their vectors, models, rules, rankers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ _T = TypeVar("_T")
 
 
 class Kept:
-    """Opens workspaces as `open_workspace` does. What they load that does not depend on the state of a store is kept."""
+    """Opens workspaces as `open_workspace` does. What is expensive to load is kept, and checked against
+    the store whenever it is used."""
 
     def __init__(self) -> None:
         self._parts: dict[tuple[Any, ...], Any] = {}
@@ -31,7 +32,14 @@ class Kept:
     ) -> Workspace:
         """As `open_workspace`. What is kept warns the latest caller."""
         self._warn, self._progress = warn, progress
-        return open_workspace(options, environ, create=create, warn=warn, progress=progress, keep=self.part)
+        return open_workspace(options, environ, create=create, warn=self._tell, progress=self._show, keep=self.part)
+
+    def _tell(self, text: str) -> None:
+        self._warn(text)
+
+    def _show(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(done, total)
 
     def part(self, key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
         """The part of this key; `make` makes it if there is none."""

@@ -284,7 +284,12 @@ def _index(
         return keep(("embedder", name), make)
 
     if past is None:
-        return CachedIndex(layout.cache(""), embedder, warn, progress)
+        folder = layout.cache("")
+        if keep is _make:
+            return CachedIndex(folder, embedder, warn, progress)
+        from memcli.index.kept import KeptIndex
+
+        return keep(("index", folder, name), lambda: KeptIndex(folder, embedder, warn, progress))
     from memcli.index.revisions import folder_for
 
     # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.

@@ -1,0 +1,180 @@
+"""An index whose views stay open between questions, for a process that asks many."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+
+from memcli.index.cache import CachedIndex, stored_fingerprint
+from memcli.index.view import IndexedSpace, Semantic
+from memcli.model.memory import Memory
+from memcli.model.recall import Entry, Group
+from memcli.model.space import Policy, Space
+from memcli.ports import Embedder, Progress, Snapshot
+
+_MOST = 32
+"""How many spaces are kept open: each takes a file and what was read of it."""
+
+
+class KeptIndex(CachedIndex):
+    """A `CachedIndex` that gives the same view again as long as the space and the cache are the same.
+
+    A view reads the snapshot that it was last asked for: between two questions no file of a space is open.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        embedder: Callable[[], Embedder | None],
+        warn: Callable[[str], None],
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(folder, embedder, warn, progress)
+        self._views: OrderedDict[str, KeptSpace] = OrderedDict()
+        self._seen: tuple[object, int] | None = None
+
+    def view(self, snapshot: Snapshot) -> IndexedSpace:
+        self._check_vectors()
+        known = self._views.pop(snapshot.space, None)
+        if known is not None and not known.is_of(snapshot):
+            known.release()
+            known = None
+        if known is None:
+            known = self._open(KeptSpace, snapshot)
+        known.use(snapshot)
+        self._views[snapshot.space] = known
+        while len(self._views) > _MOST:
+            self._views.popitem(last=False)[1].release()
+        return known
+
+    def rebuild(self, space: str) -> None:
+        known = self._views.pop(space, None)
+        if known is not None:
+            known.release()
+        super().rebuild(space)
+
+    def close(self) -> None:
+        """Closes all views and the vectors."""
+        while self._views:
+            self._views.popitem()[1].release()
+        if self._vectors is not None:
+            self._vectors.close()
+        self._vectors = self._seen = None
+
+    def _check_vectors(self) -> None:
+        """Closes the views if vectors were added, and also the vectors if their files were replaced or deleted."""
+        if self._vectors is None:
+            return
+        try:
+            now = (_identity(self._vectors.path), self._vectors.count())
+        except sqlite3.Error:
+            now = (None, -1)
+        if self._seen is not None and self._seen != now:
+            is_replaced = self._seen[0] != now[0]
+            while self._views:
+                self._views.popitem()[1].release()
+            if is_replaced:
+                self._vectors.close()
+                self._vectors = self._seen = None
+                return
+        self._seen = now
+
+
+class KeptSpace(IndexedSpace):
+    """A view that `close` leaves open until it is released. What it has read of the index it does not read again."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        snapshot: Snapshot,
+        semantic: Semantic,
+        reopen: Callable[[], sqlite3.Connection | None],
+        warn: Callable[[str], None],
+        progress: Progress | None,
+    ) -> None:
+        self._current = CurrentSnapshot(snapshot)
+        super().__init__(connection, self._current, semantic, reopen, warn, progress)
+        self._entries: dict[int, Entry] = {}
+        self._groups: dict[str, Group] = {}
+        self._policy: Policy | None = None
+        self._pinned: list[int] | None = None
+        self._path = str(connection.execute("PRAGMA database_list").fetchone()[2])
+        self._file = _identity(self._path)
+
+    def use(self, snapshot: Snapshot) -> None:
+        """Makes it a view of this snapshot, which has the same content as the one before."""
+        self._current.now = snapshot
+
+    def is_of(self, snapshot: Snapshot) -> bool:
+        """Whether the index is still that of this snapshot, in the same file."""
+        if self._current.fingerprint != snapshot.fingerprint or self._file != _identity(self._path):
+            return False
+        try:
+            return stored_fingerprint(self._db) == snapshot.fingerprint
+        except sqlite3.Error:
+            return False
+
+    def close(self) -> None:
+        pass
+
+    def release(self) -> None:
+        """Closes the index."""
+        super().close()
+
+    @property
+    def policy(self) -> Policy:
+        if self._policy is None:
+            self._policy = super().policy
+        return self._policy
+
+    def pinned(self) -> list[int]:
+        if self._pinned is None:
+            self._pinned = super().pinned()
+        return self._pinned
+
+    def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
+        if rows is None:
+            return super().entries()
+        self._entries |= super().entries([row for row in rows if row not in self._entries])
+        return {row: self._entries[row] for row in rows}
+
+    def groups(self, names: Sequence[str]) -> dict[str, Group]:
+        self._groups |= super().groups([name for name in names if name not in self._groups])
+        return {name: self._groups[name] for name in names}
+
+
+class CurrentSnapshot:
+    """The snapshot that is open now, of several with the same content. See `ports.Snapshot` for the promises."""
+
+    def __init__(self, now: Snapshot) -> None:
+        self.now = now
+        self.space, self.fingerprint = now.space, now.fingerprint
+
+    def load(self) -> Space:
+        return self.now.load()
+
+    def header(self) -> Space:
+        return self.now.header()
+
+    def records(self) -> Iterator[tuple[bytes, int]]:
+        return self.now.records()
+
+    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+        return self.now.fetch(places)
+
+    def is_before(self, time: int) -> bool:
+        return self.now.is_before(time)
+
+    def close(self) -> None:
+        self.now.close()
+
+
+def _identity(path: str | None) -> tuple[int, int] | None:
+    """Which file is at `path`; None for none."""
+    try:
+        status = os.stat(path or "")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
