@@ -11,10 +11,10 @@ from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from memcli.index.documents import window_text
-from memcli.index.vectors import VectorFile, VectorsLostError, text_key
+from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, passages
 from memcli.model.recall import Nearness
@@ -24,6 +24,9 @@ WINDOW_SHARE = 0.5
 """What a memory together with the one before it counts, beside the memory alone."""
 
 _T = TypeVar("_T")
+_Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
+_BEFORE_LOADING = 4
+"""How often vectors are read from the file: for one question, in two forms, with windows. More come from a process that goes on."""
 _EMBED_BATCH = 64
 _EMBED_SLICE = 1024
 _AT_ONCE = 512
@@ -49,7 +52,9 @@ class Meaning:
         self._embedder = embedder
         self._vectors = vectors
         self._progress = progress
-        self._plan: tuple[array[int], array[int], array[int], array[int]] | None = None
+        self._plan: _Plan | None = None
+        self._uses = 0
+        self._numbers: dict[int, LoadedVectors | None] = {}
 
     def complete(self) -> None:
         """Makes all vectors that are missing. Raises ProviderError."""
@@ -79,6 +84,7 @@ class Meaning:
     def _prepare(self, most: int | None) -> None:
         if self._plan is None or (most is None and self._missing()):
             self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most)
+            self._uses, self._numbers = 0, {}
 
     def _missing(self) -> int:
         """How many passages of the plan have no vector."""
@@ -92,19 +98,27 @@ class Meaning:
         rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan)
         if not len(rows):
             return Nearness({}, {}, [])
-        cosines = self._vectors.cosines(question, slots)
+        cosines = self._cosines_of(0, question, slots)
         starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1))
         best = numpy.fmax.reduceat(cosines, starts)
         own = rows[starts]
         if len(window_rows):
             at = numpy.searchsorted(own, window_rows)
-            near = self._vectors.cosines(question, window_slots)
+            near = self._cosines_of(1, question, window_slots)
             both = (1 - WINDOW_SHARE) * best[at] + WINDOW_SHARE * near
             best[at] = numpy.where(numpy.isnan(both), best[at], both)
         known = ~numpy.isnan(best)
         nearest = dict(zip(own[known].tolist(), best[known].tolist(), strict=True))
         first = dict(zip(own.tolist(), starts.tolist(), strict=True))
         return Nearness(nearest, first, cosines.tolist(), int(numpy.count_nonzero(numpy.isnan(cosines))))
+
+    def _cosines_of(self, part: int, question: bytes, slots: Any) -> Any:
+        """The cosines of a part of the plan, whose vectors are kept as numbers from the second question on."""
+        self._uses += 1
+        if self._uses > _BEFORE_LOADING and part not in self._numbers:
+            self._numbers[part] = self._vectors.load(slots)
+        numbers = self._numbers.get(part)
+        return self._vectors.cosines(question, slots) if numbers is None else numbers.cosines(question)
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
         known = {text: self._vectors.question(text) for text in texts}
@@ -115,7 +129,7 @@ class Meaning:
             known |= made
         return [known[text] or b"" for text in texts]
 
-    def _load_plan(self) -> tuple[array[int], array[int], array[int], array[int]] | None:
+    def _load_plan(self) -> _Plan | None:
         """The plan that was kept, if it is of this state of the space and lacks nothing that is there now."""
         stored = self._db.execute("SELECT token, data FROM plan WHERE model = ?", (self._embedder.model,)).fetchone()
         if stored is None or stored[0] != self._token():
@@ -128,7 +142,7 @@ class Meaning:
             return None
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _make_plan(self, most: int | None) -> tuple[array[int], array[int], array[int], array[int]]:
+    def _make_plan(self, most: int | None) -> _Plan:
         """Where the vector of every passage is, -1 for none; kept for the next process. Those that are missing are made
         first, unless they are more than `most`."""
         pieces = self._db.execute(_PIECES).fetchall()

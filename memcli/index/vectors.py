@@ -29,6 +29,7 @@ _OUTDATED = "question"
 """The table in which earlier versions kept questions as they were worded."""
 _PER_STATEMENT = 500
 _ROWS_AT_ONCE = 8192  # bounds the memory of a scan
+_MOST_LOADED = 50_000  # 80 MB of numbers
 
 
 def text_key(text: str) -> bytes:
@@ -110,23 +111,33 @@ class VectorFile:
         import numpy
 
         places = numpy.asarray(slots, numpy.int64)
-        data = self._bytes((int(places.max()) + 1) * self._record if len(places) else 0)
-        records = data[: len(data) // self._record * self._record].reshape(-1, self._record)
-        asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
-        square = float(asked @ asked)
-        found = numpy.empty(len(places), numpy.float64)
+        records = self._records(places)
         if not len(records):
-            found.fill(numpy.nan)
-            return found
+            return numpy.full(len(places), numpy.nan)
+        asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
+        found = numpy.empty(len(places), numpy.float64)
         for start in range(0, len(places), _ROWS_AT_ONCE):
-            part = records[places[start : start + _ROWS_AT_ONCE]]  # slot -1 is the last one, and made NaN below
-            squares = numpy.ascontiguousarray(part[:, :_HEADER_BYTES]).view("<i8").ravel()
-            # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
-            dots = part[:, _HEADER_BYTES:].view(numpy.int8).astype(numpy.float32) @ asked
-            norms = numpy.sqrt(squares.astype(numpy.float64) * square)
-            found[start : start + _ROWS_AT_ONCE] = dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+            part = _Numbers(records[places[start : start + _ROWS_AT_ONCE]])  # slot -1 is the last one, made NaN below
+            found[start : start + _ROWS_AT_ONCE] = part.cosines(asked)
         found[places < 0] = numpy.nan
         return found
+
+    def load(self, slots: Any) -> LoadedVectors | None:
+        """The vectors in these slots as numbers, for many questions; None if they take too much memory.
+
+        Raises VectorsLostError when the file has none there.
+        """
+        import numpy
+
+        places = numpy.asarray(slots, numpy.int64)
+        records = self._records(places)
+        if not len(records) or len(places) > _MOST_LOADED:
+            return None
+        return LoadedVectors(_Numbers(records[places]), places < 0)
+
+    def _records(self, places: Any) -> Any:
+        data = self._bytes((int(places.max()) + 1) * self._record if len(places) else 0)
+        return data[: len(data) // self._record * self._record].reshape(-1, self._record)
 
     @property
     def path(self) -> str | None:
@@ -181,6 +192,40 @@ class VectorFile:
                 rest = rest[os.write(fd, rest) :]
         finally:
             os.close(fd)
+
+
+class _Numbers:
+    """Records as numbers that cosines are computed of."""
+
+    def __init__(self, records: Any) -> None:
+        import numpy
+
+        squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
+        self._squares = squares.astype(numpy.float64)
+        self._values = records[:, _HEADER_BYTES:].view(numpy.int8).astype(numpy.float32)
+
+    def cosines(self, asked: Any) -> Any:
+        import numpy
+
+        # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
+        dots = self._values @ asked
+        norms = numpy.sqrt(self._squares * float(asked @ asked))
+        return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+
+
+class LoadedVectors:
+    """Vectors kept as numbers, some of them missing."""
+
+    def __init__(self, numbers: _Numbers, missing: Any) -> None:
+        self._numbers, self._missing = numbers, missing
+
+    def cosines(self, question: bytes) -> Any:
+        """As `VectorFile.cosines` for the slots that were loaded."""
+        import numpy
+
+        found = self._numbers.cosines(numpy.frombuffer(question, numpy.int8).astype(numpy.float32))
+        found[self._missing] = numpy.nan
+        return found
 
 
 def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:

@@ -170,7 +170,10 @@ def _mixed(near: Near | None) -> dict[int, float]:
     """The cosine of each row that has a vector, by its best passage."""
     if not near:
         return {}
-    return {row: sum(share * found.best[row] for share, found in near) for row in near[0][1].best}
+    if len(near) == 1:
+        return dict(near[0][1].best)
+    (one, whole), (other, distinctive) = near
+    return {row: one * cosine + other * distinctive.best[row] for row, cosine in whole.best.items()}
 
 
 def _evidence(
@@ -203,7 +206,8 @@ def _nearest(cosines: Mapping[int, float]) -> list[int]:
     """The rows with the best cosines; those that tie with the last one too, so that row numbers decide nothing."""
     best = sorted(cosines.values(), reverse=True)[:DENSE_CANDIDATES]
     least = round(best[-1], 6) if best else 0.0
-    return [row for row, cosine in cosines.items() if round(cosine, 6) >= least]
+    about = least - 1e-6  # spares most rows the rounding
+    return [row for row, cosine in cosines.items() if cosine >= about and round(cosine, 6) >= least]
 
 
 def _whole(
