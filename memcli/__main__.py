@@ -15,7 +15,7 @@ def main() -> None:
 
     prepare_streams()
     code = None
-    if sys.argv[1:2] in (["recall"], ["remember"], ["hook"]):
+    if sys.argv[1:2] in (["recall"], ["remember"], ["hook"], ["mcp"]):
         from memcli.cli.fast_path import run
 
         code = run(sys.argv[1:])

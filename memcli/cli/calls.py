@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import RLock
+from threading import RLock, Thread
 from typing import Any
 
 from memcli.cli.console import called
@@ -14,8 +14,10 @@ from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.cli.output import Output, as_error
 from memcli.cli.verb import Group, Session, Verb, module_of
 from memcli.codec.canonical import encode_line
-from memcli.errors import UsageError
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+from memcli.errors import MemcliError, UsageError
 from memcli.model.memory import Json
+from memcli.render.clean import clean, clean_line
 
 EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under"))
 """Options that only choose an exit code, which a call does not have."""
@@ -37,25 +39,64 @@ class Calls:
         self._note = note
         self._kept = Kept()
         self._lock = RLock()
+        self._is_loading = False
+        self._loader: Thread | None = None
 
     def run(self, verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
         """The result of a verb. Raises MemcliError, and TypeError for arguments that the verb does not have."""
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, arguments, given)
+        output = _Values(values.get("format") is None, self._note)
         with self._lock, called(data):
-            return self._run(verb, values, options.get("space"))
+            return self._run(verb, values, options.get("space"), output)
+
+    def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
+        """What a command prints in a pipe, and then its messages. Raises as `run` does."""
+        given = {name: value for name, value in options.items() if name != "space"}
+        values, data = bind(verb, (), given)
+        notes: list[str] = []
+        if self._is_loading and verb.name in ("recall", "search"):
+            notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
+        output = _Values(as_json=False, note=notes.append)
+        with self._lock, called(data):
+            text = clean(self._run(verb, values, options.get("space"), output) or "")
+        return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
+
+    def load_later(self) -> None:
+        """Until `load` is done, questions are answered by words alone instead of waiting for the model."""
+        self._is_loading = self._embedder() == DEFAULT_EMBEDDER
+
+    def load(self) -> None:
+        """Loads the model in the background, once, if `load_later` put that off."""
+        if self._is_loading and self._loader is None:
+            self._loader = Thread(target=self._load, daemon=True, name="model")
+            self._loader.start()
+
+    def _load(self) -> None:
+        try:
+            model = self._kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
+            if model is not None:
+                model.embed(["load the model"])
+        except MemcliError as error:
+            self._note(error.message)  # and each recall says that it answers by words alone
+        finally:
+            self._is_loading = False
+
+    def _embedder(self) -> str:
+        return self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
 
     def close(self) -> None:
         """Closes what is kept. The next call loads it again."""
         with self._lock:
             self._kept.close()
 
-    def _run(self, verb: Verb, values: Mapping[str, Any], space: str | None) -> Any:
+    def _run(self, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values) -> Any:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         common = CommonOptions(quiet=True, space=space or self._options.get("space"), **known)
-        output = _Values(values.get("format") is None, self._note)
         session = Session(verb.name, common, output, self._kept.open)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
+        if self._is_loading:
+            session.options["embedder"] = "off"
         try:
             verb.run_in(session, verb.options(**values))
         except Exception as error:

@@ -114,11 +114,17 @@ def ask(question: str, default: bool = False) -> bool:
 
 def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line; with `json` also as JSON on standard output."""
-    message, hint = _without_secrets(error.message), _without_secrets(error.hint)
-    sys.stderr.write(f"memcli: {clean_line(f'{message} ({hint})' if hint else message)}\n")
+    sys.stderr.write(f"memcli: {on_one_line(error)}\n")
     if json:
+        message, hint = _without_secrets(error.message), _without_secrets(error.hint)
         body = {"code": error.code, "message": message, "hint": hint}
         sys.stdout.write(escape(encode({"error": body}).decode("utf-8", "replace")) + "\n")
+
+
+def on_one_line(error: MemcliError) -> str:
+    """What was wrong and what to do, without secrets and control characters."""
+    message, hint = _without_secrets(error.message), _without_secrets(error.hint)
+    return clean_line(f"{message} ({hint})" if hint else message)
 
 
 def _without_secrets(text: str) -> str:

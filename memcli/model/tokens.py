@@ -26,13 +26,19 @@ def count_tokens(text: str) -> int:
 
 def cut_tokens(text: str, most: int) -> str:
     """The beginning of `text` that is at most `most` tokens, with `…` for what was cut off."""
-    end = total = 0
-    for match in _PIECE.finditer(text):
+    end = end_of_tokens(text, most)
+    return text if end == len(text) else text[:end].rstrip() + "…"
+
+
+def end_of_tokens(text: str, most: int, start: int = 0) -> int:
+    """Where the part of `text` ends that begins at `start` and is at most `most` tokens."""
+    end, total = start, 0
+    for match in _PIECE.finditer(text, start):
         total += _cost(match[0])
         if total > 100 * most:
-            return text[:end].rstrip() + "…"
+            return end
         end = match.end()
-    return text
+    return len(text)
 
 
 def _cost(piece: str) -> int:

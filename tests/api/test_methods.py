@@ -32,6 +32,7 @@ WITHOUT_METHOD = {
     "demo": "it is a tour for a person at a terminal",
     "merge-driver": "git calls it",
     "hook run": "git calls it",
+    "mcp": "it is a server",
     "watch": "it runs until it is stopped, by signals",
 }
 

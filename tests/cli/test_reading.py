@@ -20,7 +20,7 @@ READS = [
     ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
     ["completions", "bash"],
 ]  # fmt: skip
-CHANGES = frozenset("init demo remember edit tag pin unpin forget ingest watch import merge-driver".split())
+CHANGES = frozenset("init demo remember edit tag pin unpin forget ingest watch import mcp merge-driver".split())
 
 
 def shared_files(root: Path) -> dict[str, tuple[bytes, int, int]]:

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from memcli.cli.calls import Calls
 from memcli.cli.main import VERBS
+from memcli.cli.offer import make_offer
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
 from memcli.model.space import Space
@@ -54,6 +56,14 @@ def _remember(run: Run, folder: Path) -> None:
     run("remember", "--object", json.dumps({"raw": "y", "content": {TOKEN: 1}, "metadata": {"later": SAID}}))
     run("remember", "no token here", "--scope", "global", "--meta", f"who={MAIL}")
     run("remember", "-", stdin=SAID)
+
+
+def _mcp(run: Run, folder: Path) -> None:
+    offer = make_offer(Calls({}, lambda _: None), "all", lambda _: None)
+    tools = {tool.name: tool for tool in offer.tools}
+    tools["remember"].call({"text": SAID, "tag": [MAIL], "reason": SAID, "trigger": [TOKEN], "path": f"ops/{TOKEN}"})
+    for topic in (SAID, "deploy"):
+        assert TOKEN not in tools["recall"].call({"topic": topic})
 
 
 def _batch(run: Run, folder: Path) -> None:
@@ -138,7 +148,7 @@ def _adopt(run: Run, folder: Path) -> None:
 
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
-    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,),
+    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
     "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard".split()

@@ -53,7 +53,7 @@ _BY_NAME: Mapping[str, Value] = {
     "name": Value("spaces"),  # the argument of `memcli space`
 }
 _FREE = (
-    "TOKENS", "MS", "NAME=X", "ARGUMENT",
+    "TOKENS", "MS", "NAME=X", "ARGUMENT", "PORT",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID",
 )  # fmt: skip

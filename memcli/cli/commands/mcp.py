@@ -1,0 +1,69 @@
+"""`memcli mcp`"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from memcli.cli.options import Options, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+
+_SETS = ("default", "all")
+
+
+class McpOptions(Options):
+    """What `memcli mcp` takes."""
+
+    tools: str = option(metavar="default|all", help="The tools to offer.", default="default")
+    http: int | None = option(
+        metavar="PORT", help="Serve HTTP on 127.0.0.1 instead of standard input; 0 is any free port.",
+        type=int, low=0, high=65535,
+    )  # fmt: skip
+
+
+@verb(McpOptions)
+def command(session: Session, options: McpOptions) -> None:
+    """Serve the memory to coding agents over the Model Context Protocol (MCP).
+
+    The tools are recall, remember, get, search and list; `--tools all` adds forget, tag and verify. The project is the
+    client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another store. The server ends
+    with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
+
+    Example: claude mcp add memcli -- memcli mcp
+    """
+    if options.tools not in _SETS:
+        raise UsageError(f"no tools {options.tools!r}", f"choose one of {', '.join(_SETS)}")
+    if options.http is None and sys.stdin.isatty():
+        raise UsageError(
+            "mcp speaks with an agent on standard input", "configure the agent to run it, or use --http PORT"
+        )
+    try:
+        import mcp.server  # noqa: F401 - first of all, to say what is missing
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise UsageError("mcp needs the extra `mcp`", "pip install '.[mcp]' in a clone of memcli") from None
+    _serve(session, options)
+
+
+def _serve(session: Session, options: McpOptions) -> None:
+    from memcli.cli.calls import Calls
+    from memcli.cli.offer import enter_project, make_offer
+    from memcli.mcp.server import Agents
+    from memcli.mcp.transports import serve_http, serve_stdio
+
+    calls = Calls({name: session.options[name] for name in ("root", "space", "freeze_clock")}, session.output.note)
+    calls.load_later()
+
+    def find_project(roots: Sequence[str] | None) -> None:
+        # Clients over HTTP share this process, so none of them moves it; --root is more than a root.
+        if options.http is None and session.options["root"] is None and enter_project(roots, os.environ):
+            os.environ.pop("MEMCLI_ROOT", None)
+
+    agents = Agents(make_offer(calls, options.tools, find_project))
+    if options.http is None:
+        serve_stdio(agents.server)
+    else:
+        serve_http(agents.server, options.http, lambda address: session.output.note(f"serving MCP on {address}"))

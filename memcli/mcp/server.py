@@ -1,0 +1,231 @@
+"""The server: the protocol's requests, answered by the tools and texts of its caller, one at a time."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from memcli import __version__
+from memcli.mcp.tools import Tool
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server import Server
+
+_Context = Any
+
+
+class Resource(Record, kw_only=True):
+    """A text with a URI; `{}` in it makes it a template. `read` takes what stands there, and raises MemcliError."""
+
+    uri: str
+    name: str
+    description: str
+    mime_type: str = "text/plain"
+    read: Callable[[str], str]
+
+    @property
+    def is_template(self) -> bool:
+        """Whether the URI has a place for a value."""
+        return "{" in self.uri
+
+
+class Offer(Record, kw_only=True):
+    """What a server offers. `report` tells an exception as a line; `find_project` is given the roots of a client, None
+    if it has none to give, before the first tool runs; `answered` is called after each tool."""
+
+    instructions: str
+    tools: Sequence[Tool]
+    resources: Sequence[Resource]
+    prompt: Tool
+    report: Callable[[Exception], str]
+    find_project: Callable[[Sequence[str] | None], None]
+    answered: Callable[[], None]
+
+
+class Agents:
+    """Answers the requests of agents."""
+
+    def __init__(self, offer: Offer) -> None:
+        import anyio
+
+        self._offer = offer
+        self._tools = {tool.name: tool for tool in offer.tools}
+        self._lock = anyio.Lock()
+        self._has_project = False
+
+    def server(self) -> Server[Any]:
+        """The server, to be run on a transport."""
+        import mcp_types as types
+        from mcp.server import Server
+
+        server: Server[Any] = Server(
+            "memcli",
+            version=__version__,
+            instructions=self._offer.instructions,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+        server.add_notification_handler("notifications/roots/list_changed", types.NotificationParams, self._forget)
+        return server
+
+    async def _list_tools(self, _: _Context, _params: Any) -> types.ListToolsResult:
+        import mcp_types as types
+
+        return types.ListToolsResult(tools=[_described(tool) for tool in self._offer.tools])
+
+    async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        import mcp_types as types
+
+        tool = self._tools.get(params.name)
+        if tool is None:
+            text, is_error = f"no tool {params.name!r} (tools: {', '.join(self._tools)})", True
+        else:
+            text, is_error = await self._run(context, functools.partial(tool.call, params.arguments or {}))
+        self._offer.answered()
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+    async def _run(self, context: _Context, work: Callable[[], str]) -> tuple[str, bool]:
+        """The text that `work` gives, or the error in a line, and whether it is one."""
+        import anyio.to_thread
+
+        async with self._lock:
+            await self._find_project(context)
+            try:
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True), False
+            except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+                return self._offer.report(error), True
+
+    async def _find_project(self, context: _Context) -> None:
+        """Asks the client for its roots, before the first work of a session and when they have changed."""
+        if not self._has_project:
+            self._has_project = True
+            roots = await _roots(context)
+            self._offer.find_project(roots)
+
+    async def _forget(self, _: _Context, _params: Any) -> None:
+        self._has_project = False
+
+    async def _list_resources(self, _: _Context, _params: Any) -> types.ListResourcesResult:
+        import mcp_types as types
+
+        found = [
+            types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=one.mime_type)
+            for one in self._offer.resources
+            if not one.is_template
+        ]
+        return types.ListResourcesResult(resources=found)
+
+    async def _list_templates(self, _: _Context, _params: Any) -> types.ListResourceTemplatesResult:
+        import mcp_types as types
+
+        found = [
+            types.ResourceTemplate(
+                uri_template=one.uri, name=one.name, description=one.description, mime_type=one.mime_type
+            )
+            for one in self._offer.resources
+            if one.is_template
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=found)
+
+    async def _read_resource(
+        self, context: _Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        import mcp_types as types
+
+        uri = str(params.uri)
+        one, value = _matching(self._offer.resources, uri)
+        text = await self._told(context, functools.partial(one.read, value))
+        content = types.TextResourceContents(uri=uri, text=text, mime_type=one.mime_type)
+        return types.ReadResourceResult(contents=[content])
+
+    async def _list_prompts(self, _: _Context, _params: Any) -> types.ListPromptsResult:
+        import mcp_types as types
+
+        prompt = self._offer.prompt
+        arguments = [
+            types.PromptArgument(name=name, description=one.get("description"), required=name in prompt.required)
+            for name, one in prompt.properties.items()
+        ]
+        found = types.Prompt(name=prompt.name, description=prompt.description, arguments=arguments)
+        return types.ListPromptsResult(prompts=[found])
+
+    async def _get_prompt(self, context: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        import mcp_types as types
+
+        prompt = self._offer.prompt
+        if params.name != prompt.name:
+            raise _protocol_error(f"no prompt {params.name!r}")
+        text = await self._told(context, functools.partial(prompt.call, params.arguments or {}))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _told(self, context: _Context, work: Callable[[], str]) -> str:
+        """The text that `work` gives. Raises MCPError with the error in a line."""
+        text, is_error = await self._run(context, work)
+        self._offer.answered()
+        if is_error:
+            raise _protocol_error(text)
+        return text
+
+
+def _described(tool: Tool) -> types.Tool:
+    import mcp_types as types
+
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.schema(),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.reads_only,
+            destructive_hint=tool.destroys,
+            idempotent_hint=tool.is_idempotent,
+            open_world_hint=False,
+        ),
+        _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
+    )
+
+
+def _matching(resources: Sequence[Resource], uri: str) -> tuple[Resource, str]:
+    """The resource with this URI and the value in it. Raises MCPError if there is none."""
+    for one in resources:
+        start = one.uri.partition("{")[0]
+        if uri == one.uri or (one.is_template and uri.startswith(start) and len(uri) > len(start)):
+            return one, unquote(uri[len(start) :])
+    raise _protocol_error(f"no resource {uri[:200]!r}")
+
+
+def _protocol_error(text: str) -> Exception:
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import INVALID_PARAMS
+
+    return MCPError(code=INVALID_PARAMS, message=text)
+
+
+async def _roots(context: _Context) -> list[str] | None:
+    """The folders that the client works in, by its word; None if it cannot be asked."""
+    import anyio
+    import mcp_types as types
+
+    session = context.session
+    known = session.client_capabilities
+    if known is None or known.roots is None or not session.can_send_request:
+        return None
+    with anyio.move_on_after(_ROOTS_SECONDS):
+        try:
+            answer = await session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+        except Exception:  # noqa: BLE001 - a client that says it has roots may still refuse to tell them
+            return None
+        return [unquote(urlsplit(str(root.uri)).path) for root in answer.roots if str(root.uri).startswith("file:")]
+    return None
+
+
+_ROOTS_SECONDS = 2.0

@@ -1,0 +1,248 @@
+"""The server in this process, asked by the client of the SDK in both of its protocols."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from memcli import Memory
+from memcli.mcp.tools import MOST_TOKENS, page
+from memcli.model.tokens import count_tokens
+from tests.mcp.conftest import in_process, text
+
+GOLDEN = Path(__file__).parent / "golden"
+DEFAULT = ["recall", "remember", "get", "search", "list"]
+MODES = ["auto", "legacy"]
+
+
+def run(work: Any, *arguments: Any) -> Any:
+    return anyio.run(work, *arguments)
+
+
+@pytest.mark.parametrize("tools", ["default", "all"])
+@pytest.mark.usefixtures("project")
+def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool) -> None:
+    async def work() -> list[dict[str, Any]]:
+        async with in_process(tools=tools) as client:
+            found = await client.list_tools()
+            return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in found.tools]
+
+    found = run(work)
+    size = len(json.dumps({"tools": found}, separators=(",", ":"), ensure_ascii=False).encode())
+    names = [tool["name"] for tool in found]
+    assert names[: len(DEFAULT)] == DEFAULT
+    if tools == "default":
+        assert names == DEFAULT
+        assert size < 6_000
+    assert len(names) <= 12
+    for tool in found:
+        assert len(tool["description"].encode()) < 400
+        hints = tool["annotations"]
+        assert hints.keys() == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+        assert hints["destructiveHint"] == (tool["name"] == "forget")
+        assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link"))
+    assert [tool["name"] for tool in found if tool.get("_meta")] == ["recall"]
+    golden = GOLDEN / f"{tools}.json"
+    shown = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    if update_golden:
+        golden.write_text(shown, encoding="utf-8")
+    assert golden.read_text(encoding="utf-8") == shown
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_a_session(mode: str) -> None:
+    async def work() -> None:
+        async with in_process(mode, tools="all") as client:
+            made = await client.call_tool(
+                "remember", {"text": "We use uv, not pip.", "kind": "decision", "path": "tools/uv"}
+            )
+            assert text(made).startswith("created mem_")
+            name = text(made).split()[1]
+            found = await client.call_tool("recall", {"topic": "do we use uv?", "limit": 3, "kind": ["decision"]})
+            assert f"[{name}]" in text(found)
+            assert text(found).startswith("<memory-")
+            assert "We use uv" in text(await client.call_tool("get", {"refs": ["tools/uv"]}))
+            assert name in text(await client.call_tool("search", {"query": "uv", "under": "tools"}))
+            assert name in text(await client.call_tool("list", {}))
+            assert "review" in text(await client.call_tool("tag", {"refs": ["tools/uv"], "add": ["review"]}))
+            assert text(await client.call_tool("verify", {})) == "0 anchors"
+            assert "forgotten" in text(await client.call_tool("forget", {"refs": [name]}))
+            assert name not in text(await client.call_tool("list", {}))
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "message"),
+    [
+        ("get", {"refs": ["no/where"]}, "no memory 'no/where' in space 'main' (`memcli list` lists the memories)"),
+        ("get", {}, "get needs refs"),
+        ("recall", {}, "recall needs topic (The question"),
+        ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
+        ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
+        ("recall", {"topic": "x", "limit": "many"}, "limit must be a whole number, not str"),
+        ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
+        ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
+        ("recall", {"topic": "x", "cursor": "5-abc"}, "the memory changed since the cursor was given"),
+        ("remember", {"text": "-"}, "there is no standard input to read"),
+        ("remember", {"text": ["x"]}, "text must be text, not list"),
+        ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),
+        ("nonsense", {}, "no tool 'nonsense' (tools: recall, remember"),
+    ],
+)
+@pytest.mark.usefixtures("project")
+def test_an_error_is_a_result_with_a_hint(tool: str, arguments: dict[str, Any], message: str) -> None:
+    async def work() -> Any:
+        async with in_process() as client:
+            return await client.call_tool(tool, arguments)
+
+    Memory().init()
+    done = run(work)
+    assert done.is_error
+    assert text(done).startswith(message)
+    assert "\n" not in text(done)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, project: Path) -> None:
+    async def work() -> None:
+        async with in_process(mode) as client:
+            assert len((await client.list_tools()).tools) == len(DEFAULT)
+            for tool, arguments in (("recall", {"topic": "x"}), ("get", {"refs": ["x"]}), ("search", {}), ("list", {})):
+                done = await client.call_tool(tool, arguments)
+                assert done.is_error
+                assert "memcli init" in text(done)
+            with pytest.raises(MCPError, match="memcli init"):
+                await client.read_resource("memcli://tree")
+            with pytest.raises(MCPError, match="memcli init"):
+                await client.get_prompt("memory", {"topic": "x"})
+
+    run(work)
+    assert not (project / ".memory").exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_resources_and_the_prompt(mode: str) -> None:
+    memory = Memory()
+    name = memory.remember("We use uv, not pip.", path="tools/uv")["id"]
+    memory.space_create("notes")
+
+    async def work() -> None:
+        async with in_process(mode) as client:
+
+            async def read(uri: str) -> str:
+                (content,) = (await client.read_resource(uri)).contents
+                return str(content.text)
+
+            listed = {resource.uri for resource in (await client.list_resources()).resources}
+            assert listed == {"memcli://spaces", "memcli://tree"}
+            templates = {one.uri_template for one in (await client.list_resource_templates()).resource_templates}
+            assert templates == {"memcli://spaces/{name}", "memcli://tree/{path}", "memcli://memory/{id}"}
+            assert "notes" in await read("memcli://spaces")
+            assert "uv" in await read("memcli://tree")
+            assert "uv" in await read("memcli://tree/tools")
+            assert "We use uv" in await read(f"memcli://memory/{name}")
+            assert "We use uv" in await read("memcli://memory/tools%2Fuv")
+            assert "policy" in await read("memcli://spaces/notes")
+            for uri in ("memcli://nonsense", "memcli://memory/", "memcli://memory/nonsense"):
+                with pytest.raises(MCPError):
+                    await read(uri)
+            (prompt,) = (await client.list_prompts()).prompts
+            assert [argument.name for argument in prompt.arguments or ()] == ["topic"]
+            (message,) = (await client.get_prompt("memory", {"topic": "do we use uv?"})).messages
+            assert name in message.content.text
+            with pytest.raises(MCPError):
+                await client.get_prompt("nonsense", {})
+
+    run(work)
+
+
+@pytest.mark.usefixtures("project")
+def test_what_agents_store_can_wait_for_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(word: str) -> str:
+        async with in_process() as client:
+            return text(await client.call_tool("remember", {"text": f"We use {word}."}))
+
+    assert run(work, "uv").startswith("created")
+    Memory().space_policy(set={"review": True})
+    assert run(work, "ruff").startswith("proposed")
+    Memory().space_policy(set={"review": False})
+    monkeypatch.setenv("MEMCLI_PROPOSE", "1")
+    assert run(work, "mypy").startswith("proposed")
+
+
+@pytest.mark.usefixtures("project")
+def test_a_long_result_comes_in_pages() -> None:
+    words = " ".join(f"word{n}" for n in range(30_000))
+    Memory().remember(file=words.encode(), path="long/text")
+
+    async def work() -> list[str]:
+        pages, cursor = [], None
+        async with in_process() as client:
+            while True:
+                done = await client.call_tool("get", {"refs": ["long/text"], "cursor": cursor})
+                assert not done.is_error
+                pages.append(text(done))
+                if "call again with cursor" not in pages[-1]:
+                    return pages
+                cursor = pages[-1].rsplit('"', 2)[1]
+
+    pages = run(work)
+    assert len(pages) > 3
+    assert all(count_tokens(one) <= MOST_TOKENS for one in pages)
+    whole = "".join(one.rsplit("\n[There is more", 1)[0] for one in pages)
+    assert all(f"word{n}" in whole for n in range(0, 30_000, 997))
+
+
+def test_pages_are_the_text() -> None:
+    lines = "\n".join(f"line {n} of a text with some words" for n in range(3_000))
+    for whole in (lines, "x" * 200_000, "a\n" * 20_000, ""):
+        parts, cursor = [], None
+        while True:
+            part, _, rest = page(whole, cursor).partition("\n[There is more")
+            parts.append(part)
+            if not rest:
+                break
+            cursor = rest.rsplit('"', 2)[1]
+        assert "".join(parts) == whole
+
+
+def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Path) -> None:
+    from mcp_types import ListRootsResult, Root
+
+    other = tmp_path / "a b"
+    other.mkdir()
+    Memory(other).init()
+    Memory(other).remember("The other project.", path="here/other")
+    Memory(project).init()
+
+    async def told(_: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri="file:///nonsense"), Root(uri=(other).as_uri())])
+
+    async def work() -> str:
+        async with in_process("legacy", list_roots_callback=told) as client:
+            return text(await client.call_tool("list", {}))
+
+    assert "here/other" in run(work)
+
+
+def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    Memory(other).init()
+    Memory(other).remember("The other project.", path="here/other")
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other))
+
+    async def work() -> str:
+        async with in_process() as client:
+            return text(await client.call_tool("list", {}))
+
+    assert "here/other" in run(work)
+    assert project
