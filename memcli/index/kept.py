@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from memcli.index.cache import CachedIndex, stored_fingerprint
 from memcli.index.view import IndexedSpace, Semantic
@@ -13,6 +14,9 @@ from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group
 from memcli.model.space import Policy, Space
 from memcli.ports import Embedder, Progress, Snapshot
+
+if TYPE_CHECKING:
+    from memcli.index.vectors import VectorFile
 
 _MOST = 32
 """How many spaces are kept open: each takes a file and what was read of it."""
@@ -63,23 +67,34 @@ class KeptIndex(CachedIndex):
             self._vectors.close()
         self._vectors = self._seen = None
 
+    def _loaded(self) -> tuple[Embedder, VectorFile] | None:
+        found = super()._loaded()
+        if self._seen is None and self._vectors is not None:
+            self._seen = _state(self._vectors)
+        return found
+
     def _check_vectors(self) -> None:
         """Closes the views if vectors were added, and also the vectors if their files were replaced or deleted."""
         if self._vectors is None:
             return
-        try:
-            now = (_identity(self._vectors.path), self._vectors.count())
-        except sqlite3.Error:
-            now = (None, -1)
-        if self._seen is not None and self._seen != now:
-            is_replaced = self._seen[0] != now[0]
-            while self._views:
-                self._views.popitem()[1].release()
-            if is_replaced:
-                self._vectors.close()
-                self._vectors = self._seen = None
-                return
-        self._seen = now
+        now = _state(self._vectors)
+        if self._seen == now and not self._vectors.is_lost:
+            return
+        while self._views:
+            self._views.popitem()[1].release()
+        if self._vectors.is_lost or (self._seen is not None and self._seen[0] != now[0]):
+            self._vectors.close()
+            self._vectors = self._seen = None
+        else:
+            self._seen = now
+
+
+def _state(vectors: VectorFile) -> tuple[object, int]:
+    """Which file the vectors are in, and how many there are."""
+    try:
+        return _identity(vectors.path), vectors.count()
+    except sqlite3.Error:
+        return None, -1
 
 
 class KeptSpace(IndexedSpace):

@@ -49,6 +49,7 @@ class VectorFile:
         self._record = _HEADER_BYTES + dimensions
         self._memory = bytearray()
         self._map: Any = None
+        self.is_lost = False
         self.lock = allocate_lock()
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
@@ -136,7 +137,11 @@ class VectorFile:
         return LoadedVectors(_Numbers(records[places]), places < 0)
 
     def _records(self, places: Any) -> Any:
-        data = self._bytes((int(places.max()) + 1) * self._record if len(places) else 0)
+        import numpy
+
+        least = (int(places.max()) + 1) * self._record if len(places) else 0
+        # Where no vector is asked for there may be no file yet.
+        data = self._bytes(least) if least else numpy.empty(0, numpy.uint8)
         return data[: len(data) // self._record * self._record].reshape(-1, self._record)
 
     @property
@@ -152,6 +157,7 @@ class VectorFile:
     def go_on_in_memory(self) -> None:
         """Gives up the files, which somebody has taken away, and begins anew in memory."""
         self._path, self._map, self._memory = None, None, bytearray()
+        self.is_lost = True
         self._places.close()
         self._places = _connect(IN_MEMORY)
         self.token = self._birth()
