@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from calls import calls, starts
 from large import held, timed
 from markdown import section, table
 from objects import objects, questions
@@ -62,6 +63,8 @@ def _parts(work: str, options: argparse.Namespace) -> Iterable[Iterator[Row]]:
         canonical(work, options.runs),
         together(work),
         vectors(),
+        calls(work, _MIDDLE),
+        starts(work, _MIDDLE, options.runs),
     )
 
 
