@@ -59,7 +59,7 @@ class Calls:
             notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
         output = _Values(as_json=False, note=notes.append)
         with self._lock, called(data):
-            text = clean(self._run(verb, values, options.get("space"), output) or "")
+            text = self._run(verb, values, options.get("space"), output) or ""
         return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
 
     def load_later(self) -> None:
@@ -128,7 +128,7 @@ class _Values(Output):
         if self.json:
             self._values.append(json.loads(encode_line(data)))
         else:
-            self._texts.append(text)
+            self.write(text)
 
     def confirm(self, data: Json, text: str) -> None:
         self.answer(data, text)
@@ -139,7 +139,7 @@ class _Values(Output):
             self.answer(value, "")
 
     def write(self, text: str) -> None:
-        self._texts.append(text)
+        self._texts.append(clean(text))
 
     def raw(self, text: str) -> None:
         self._texts.append(text)
@@ -215,6 +215,8 @@ class _Given:
         kind = self._field.type
         if kind is bool or isinstance(value, bool):
             return self._checked(value, bool if kind is bool else object)
+        if kind is int and isinstance(value, float) and value.is_integer():
+            return int(value)
         if kind is not str:
             return kind(self._checked(value, (int, float) if kind is float else int))
         if isinstance(value, str):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -100,7 +101,7 @@ TOOLS = (
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] | None], None]) -> Offer:
+def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] | None], None] | None = None) -> Offer:
     """What the server offers: the default tools, or `all`."""
     wanted = [one for one in TOOLS if one.is_default or tools == "all"]
     made = {one.verb: _tool(one, calls) for one in wanted if find_spec(f"memcli.cli.commands.{module_of(one.verb)}")}
@@ -115,18 +116,19 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
     )
 
 
-def enter_project(roots: Sequence[str] | None, environ: Mapping[str, str]) -> bool:
+def enter_project(roots: Sequence[str] | None, environ: MutableMapping[str, str]) -> None:
     """Makes the project of the client the working directory: its first root with a store, its first root, or the folder
-    that its environment names. Returns whether the client named it by a root."""
+    that the environment names. A root also wins over the store that the environment names."""
     from memcli.store.layout import find_root
 
     folders = [root for root in roots or () if os.path.isdir(root)]
     home = os.path.expanduser("~")
     named = next((folder for folder in folders if find_root(folder, home)), folders[0] if folders else "")
-    folder = named or environ.get("CLAUDE_PROJECT_DIR", "")
+    if named:
+        environ.pop("MEMCLI_ROOT", None)
+    folder = named or ("" if environ.get("MEMCLI_ROOT") else environ.get("CLAUDE_PROJECT_DIR", ""))
     if os.path.isdir(folder):
         os.chdir(folder)
-    return bool(named)
 
 
 def _tool(declared: Declared, calls: Calls) -> Tool:
@@ -141,6 +143,7 @@ def _tool(declared: Declared, calls: Calls) -> Tool:
         run=lambda arguments: calls.text(verb, _named(arguments, known)),
         reads_only=declared.reads_only,
         destroys=declared.destroys,
+        is_idempotent=declared.verb != "remember",  # the same text again strengthens the memory
         is_always_loaded=declared.verb == "recall",
     )
 
@@ -156,10 +159,18 @@ def _required(declared: Declared, known: Mapping[str, Field]) -> list[str]:
 def _named(arguments: Mapping[str, Any], known: Mapping[str, Field]) -> dict[str, Any]:
     """The arguments as a call takes them: what can be several is a list."""
     return {
-        name: [value] if known[name].many and not isinstance(value, list) else value
+        name: [value] if known[name].many and not isinstance(value, list) else _number(value, known[name])
         for name, value in arguments.items()
         if value is not None
     }
+
+
+def _number(value: Any, field: Field) -> Any:
+    """The value; a number where a model wrote one as text."""
+    if field.type in (int, float) and isinstance(value, str):
+        with suppress(ValueError):
+            return field.type(value)
+    return value
 
 
 def _schema(field: Field) -> dict[str, Any]:

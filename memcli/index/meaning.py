@@ -55,6 +55,7 @@ class Meaning:
         self._plan: _Plan | None = None
         self._uses = 0
         self._numbers: dict[int, LoadedVectors | None] = {}
+        self._first: dict[int, int] = {}
 
     def complete(self) -> None:
         """Makes all vectors that are missing. Raises ProviderError."""
@@ -84,7 +85,7 @@ class Meaning:
     def _prepare(self, most: int | None) -> None:
         if self._plan is None or (most is None and self._missing()):
             self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most)
-            self._uses, self._numbers = 0, {}
+            self._uses, self._numbers, self._first = 0, {}, {}
 
     def _missing(self) -> int:
         """How many passages of the plan have no vector."""
@@ -100,6 +101,8 @@ class Meaning:
             return Nearness({}, {}, [])
         cosines = self._cosines_of(0, question, slots)
         starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1))
+        if not self._first:
+            self._first = dict(zip(rows[starts].tolist(), starts.tolist(), strict=True))
         best = numpy.fmax.reduceat(cosines, starts)
         own = rows[starts]
         if len(window_rows):
@@ -109,8 +112,7 @@ class Meaning:
             best[at] = numpy.where(numpy.isnan(both), best[at], both)
         known = ~numpy.isnan(best)
         nearest = dict(zip(own[known].tolist(), best[known].tolist(), strict=True))
-        first = dict(zip(own.tolist(), starts.tolist(), strict=True))
-        return Nearness(nearest, first, cosines.tolist(), int(numpy.count_nonzero(numpy.isnan(cosines))))
+        return Nearness(nearest, self._first, cosines.tolist(), int(numpy.count_nonzero(numpy.isnan(cosines))))
 
     def _cosines_of(self, part: int, question: bytes, slots: Any) -> Any:
         """The cosines of a part of the plan, whose vectors are kept as numbers from the second question on."""

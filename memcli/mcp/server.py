@@ -34,15 +34,15 @@ class Resource(Record, kw_only=True):
 
 
 class Offer(Record, kw_only=True):
-    """What a server offers. `report` tells an exception as a line; `find_project` is given the roots of a client, None
-    if it has none to give, before the first tool runs; `answered` is called after each tool."""
+    """What a server offers. `report` describes an exception in a line; `find_project`, if there is one, is given the roots
+    of the client, None if it has none to give, before the first tool runs; `answered` is called after each tool."""
 
     instructions: str
     tools: Sequence[Tool]
     resources: Sequence[Resource]
     prompt: Tool
     report: Callable[[Exception], str]
-    find_project: Callable[[Sequence[str] | None], None]
+    find_project: Callable[[Sequence[str] | None], None] | None = None
     answered: Callable[[], None]
 
 
@@ -106,10 +106,9 @@ class Agents:
 
     async def _find_project(self, context: _Context) -> None:
         """Asks the client for its roots, before the first work of a session and when they have changed."""
-        if not self._has_project:
+        if self._offer.find_project is not None and not self._has_project:
             self._has_project = True
-            roots = await _roots(context)
-            self._offer.find_project(roots)
+            self._offer.find_project(await _roots(context))
 
     async def _forget(self, _: _Context, _params: Any) -> None:
         self._has_project = False

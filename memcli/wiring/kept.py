@@ -48,6 +48,9 @@ class Kept:
         found: _T = self._parts[key]
         return found
 
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """Closes and forgets all parts."""
         while self._parts:

@@ -59,7 +59,7 @@ def _remember(run: Run, folder: Path) -> None:
 
 
 def _mcp(run: Run, folder: Path) -> None:
-    offer = make_offer(Calls({}, lambda _: None), "all", lambda _: None)
+    offer = make_offer(Calls({}, lambda _: None), "all")
     tools = {tool.name: tool for tool in offer.tools}
     tools["remember"].call({"text": SAID, "tag": [MAIL], "reason": SAID, "trigger": [TOKEN], "path": f"ops/{TOKEN}"})
     for topic in (SAID, "deploy"):

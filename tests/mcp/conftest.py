@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def in_process(mode: str = "auto", tools: str = "default", **options: Any) -> AsyncIterator[Client]:
     """A client of a server in this process."""
     calls = Calls({}, lambda _: None)
-    agents = Agents(make_offer(calls, tools, lambda roots: enter_project(roots, os.environ) and None))
+    agents = Agents(make_offer(calls, tools, partial(enter_project, environ=os.environ)))
     try:
         async with Client(agents.server(), mode=mode, **options) as client:
             yield client

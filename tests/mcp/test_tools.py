@@ -45,6 +45,8 @@ def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool
         hints = tool["annotations"]
         assert hints.keys() == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
         assert hints["destructiveHint"] == (tool["name"] == "forget")
+        assert hints["idempotentHint"] == (tool["name"] != "remember")
+        assert not hints["openWorldHint"]
         assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link"))
     assert [tool["name"] for tool in found if tool.get("_meta")] == ["recall"]
     golden = GOLDEN / f"{tools}.json"
@@ -87,6 +89,7 @@ def test_a_session(mode: str) -> None:
         ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
         ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
         ("recall", {"topic": "x", "limit": "many"}, "limit must be a whole number, not str"),
+        ("recall", {"topic": "x", "limit": "0"}, "--limit must be between 1 and 10000, not 0"),
         ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
         ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
         ("recall", {"topic": "x", "cursor": "5-abc"}, "the memory changed since the cursor was given"),

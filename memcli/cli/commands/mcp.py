@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from functools import partial
 
 from memcli.cli.options import Options, option
 from memcli.cli.verb import Session, verb
@@ -57,13 +57,11 @@ def _serve(session: Session, options: McpOptions) -> None:
     calls = Calls({name: session.options[name] for name in ("root", "space", "freeze_clock")}, session.output.note)
     calls.load_later()
 
-    def find_project(roots: Sequence[str] | None) -> None:
-        # Clients over HTTP share this process, so none of them moves it; --root is more than a root.
-        if options.http is None and session.options["root"] is None and enter_project(roots, os.environ):
-            os.environ.pop("MEMCLI_ROOT", None)
-
-    agents = Agents(make_offer(calls, options.tools, find_project))
-    if options.http is None:
-        serve_stdio(agents.server)
-    else:
+    if options.http is not None:  # clients share the process, so none of them chooses the project
+        agents = Agents(make_offer(calls, options.tools))
         serve_http(agents.server, options.http, lambda address: session.output.note(f"serving MCP on {address}"))
+        return
+    find_project = partial(enter_project, environ=os.environ) if session.options["root"] is None else None
+    serve_stdio(Agents(make_offer(calls, options.tools, find_project)).server)
+    sys.stderr.flush()
+    os._exit(0)  # the model may still be loading, and a tool may still run for a client that has gone
