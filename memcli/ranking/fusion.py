@@ -117,20 +117,21 @@ def _hits(
     parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], found: Answers, query: Query
 ) -> tuple[Hit, ...]:
     """The rows in order, a commit as one entry, without the tail that is far below the best of its style."""
-    hits = [
+    scores = {row: (sum(why.values()), style_of(entries[row])) for row, why in parts.items()}
+    best: dict[Style, float] = {}
+    for score, style in scores.values():
+        best[style] = max(best.get(style, 0.0), score)
+    hits = (
         Hit(
             entries[row],
-            sum(why.values()),
-            {k: v for k, v in why.items() if v},
-            tuple((one.n, one.score) for one in found.get(row, ())),
+            score,
+            {k: v for k, v in parts[row].items() if v},
+            tuple([(one.n, one.score) for one in found.get(row, ())]),
         )
-        for row, why in parts.items()
-    ]
-    best: dict[Style, float] = {}
-    for hit in hits:
-        style = style_of(hit.entry)
-        best[style] = max(best.get(style, 0.0), hit.score)
-    kept = ordered((hit for hit in hits if hit.score >= TAIL_SHARE * best[style_of(hit.entry)]), query)
+        for row, (score, style) in scores.items()
+        if score >= TAIL_SHARE * best[style]
+    )
+    kept = ordered(hits, query)
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
 
 
