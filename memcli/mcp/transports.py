@@ -42,12 +42,9 @@ def serve_http(make: Callable[[], Server[Any]], port: int, told: Callable[[str],
         # The SDK checks Host and Origin of a server on the loopback: a web page cannot reach it under another name.
         app = make().streamable_http_app(host=HOST)
         server = uvicorn.Server(uvicorn.Config(app, host=HOST, port=port, log_level="warning"))
-        with server.capture_signals():
-            config = server.config
-            config.load()
-            listening = config.bind_socket()
-            told(f"http://{HOST}:{listening.getsockname()[1]}/mcp")
-            await server.serve([listening])
+        listening = server.config.bind_socket()
+        told(f"http://{HOST}:{listening.getsockname()[1]}/mcp")
+        await server.serve([listening])
 
     anyio.run(run)
 

@@ -166,7 +166,8 @@ def _redactor(
     store: Store, layout: Layout, environ: Mapping[str, str], in_force: _InForce, warn: Warn, keep: Keep
 ) -> Redactor:
     key = environ.get(VARIABLE)
-    detectors: dict[bytes, Detector] = keep(("detectors", layout.root, key), dict)
+    store_itself = os.stat(layout.root).st_ino  # another one at the same place has another key
+    detectors: dict[bytes, Detector] = keep(("detectors", layout.root, store_itself, key), dict)
     return Redactor(store, signer(layout, environ), in_force, warn, detectors, has_shared_key=bool(key))
 
 

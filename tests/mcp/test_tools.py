@@ -11,6 +11,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
+from memcli.cli.offer import INSTRUCTIONS
 from memcli.mcp.tools import MOST_TOKENS, page
 from memcli.model.tokens import count_tokens
 from tests.mcp.conftest import in_process, text
@@ -33,6 +34,7 @@ def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool
             return [tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in found.tools]
 
     found = run(work)
+    assert len(INSTRUCTIONS.encode()) < 2_000
     size = len(json.dumps({"tools": found}, separators=(",", ":"), ensure_ascii=False).encode())
     names = [tool["name"] for tool in found]
     assert names[: len(DEFAULT)] == DEFAULT
