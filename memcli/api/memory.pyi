@@ -241,6 +241,7 @@ class Memory:
         kind: str | Sequence[str] = (),
         tag: str | Sequence[str] = (),
         limit: int | None = None,
+        offset: int = 0,
         all: bool = False,
         rev: str | None = None,
         space: str | None = None,
@@ -255,6 +256,7 @@ class Memory:
             kind: Only memories of this kind; a,b matches either. (KIND)
             tag: Only memories with this tag; a,b requires both. (TAG)
             limit: List at most N memories. (N)
+            offset: Skip the first N memories. (N)
             all: Include forgotten and superseded memories.
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
@@ -263,6 +265,7 @@ class Memory:
         self,
         path: str = '',
         *,
+        depth: int | None = None,
         rev: str | None = None,
         space: str | None = None,
     ) -> Object:
@@ -273,6 +276,7 @@ class Memory:
 
         Parameters:
             path: Only memories at or below this path.
+            depth: Show N levels. (N)
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
         """

@@ -21,8 +21,8 @@ from memcli.render.clean import clean, clean_line
 
 EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under"))
 """Options that only choose an exit code, which a call does not have."""
-STREAMS_ONLY = frozenset(("stdin0",))
-"""Options that only say how standard input is read."""
+PROCESS_ONLY = frozenset(("background", "stdin0"))
+"""Options that say how the process works or reads standard input: it belongs to the program."""
 
 
 class Calls:
@@ -138,10 +138,18 @@ class _Values(Output):
         for value in values:
             self.answer(value, "")
 
+    def array(self, values: Iterable[Json]) -> int:
+        found = list(values)
+        self.answer(found, "")
+        return len(found)
+
     def write(self, text: str) -> None:
         self._texts.append(clean(text))
 
     def raw(self, text: str) -> None:
+        self._put(text)
+
+    def _put(self, text: str) -> None:
         self._texts.append(text)
 
     def note(self, text: str) -> None:
@@ -162,7 +170,7 @@ def find_verb(name: str) -> Verb:
 
 def parameters(verb: Verb) -> dict[str, Field]:
     """The fields of a verb that a call can give."""
-    left_out = EXIT_CODES_ONLY | STREAMS_ONLY
+    left_out = EXIT_CODES_ONLY | PROCESS_ONLY
     return {name: field for name, field in verb.options.FIELDS.items() if name not in left_out}
 
 

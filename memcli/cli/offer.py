@@ -69,7 +69,7 @@ TOOLS = (
     Declared(
         verb="list",
         description="List memories by path, with their kinds, tags and summaries.",
-        fields=("path", "kind", "tag", "limit"),
+        fields=("path", "kind", "tag", "limit", "offset"),
         is_default=True,
     ),
     Declared(

@@ -14,7 +14,7 @@ from memcli.api import memory as module
 from memcli.api.memories import Memories
 from memcli.api.method import Method
 from memcli.api.stores import Stores
-from memcli.cli.calls import EXIT_CODES_ONLY, STREAMS_ONLY, find_verb
+from memcli.cli.calls import EXIT_CODES_ONLY, PROCESS_ONLY, find_verb
 from memcli.cli.main import VERBS
 from memcli.cli.options import REQUIRED
 from memcli.cli.verb import MODULES, Group, module_of
@@ -63,7 +63,7 @@ def test_modules_that_verbs_share_are_found() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_has_the_parameters_of_its_command(name: str) -> None:
     signature = inspect.signature(getattr(Memory(), name))
-    declared = {n: f for n, f in METHODS[name].verb.options.FIELDS.items() if n not in EXIT_CODES_ONLY | STREAMS_ONLY}
+    declared = {n: f for n, f in METHODS[name].verb.options.FIELDS.items() if n not in EXIT_CODES_ONLY | PROCESS_ONLY}
     assert signature.parameters.keys() == {*declared, "space"}
     for own, field in declared.items():
         parameter = signature.parameters[own]
