@@ -305,17 +305,19 @@ def test_a_folder_again_retires_what_is_there_no_more(run: Run, repository: Path
 
 def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run, repository: Path) -> None:
     long = "def big():\n" + "    x = 'some text'\n" * 80
-    texts = ["LIMIT = 3\n\ndef retry():\n    return LIMIT\n", f"LIMIT = 3\n\n{long}", "turtle = 2\n"]
-    for text in texts:
+    texts = {
+        "limit retry": "LIMIT = 3\n\ndef retry():\n    return LIMIT\n",
+        "limit big": f"LIMIT = 3\n\n{long}",
+        "turtle": "turtle = 2\n",
+    }
+    for topic, text in texts.items():
         (repository / "m.py").write_text(text)
         run("ingest", "m.py")
         grown = run("get", "m.py", "--json").out
         assert run("verify").code == 0
         assert {
             a["state"]
-            for a in json.loads(run("recall", "limit turtle", "--kind", "code", "--json").out)["sections"][0].get(
-                "anchors", []
-            )
+            for a in json.loads(run("recall", topic, "--kind", "code", "--json").out)["sections"][0].get("anchors", [])
         } <= {"fresh"}
         shutil.rmtree(repository / ".memory")
         run("ingest", "m.py")
