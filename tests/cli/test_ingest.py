@@ -329,7 +329,7 @@ def test_a_file_that_is_cut_otherwise_is_as_if_read_for_the_first_time(run: Run,
             fresh["metadata"],
         )
         shutil.rmtree(repository / ".memory")
-        (repository / "m.py").write_text(texts[0])
+        (repository / "m.py").write_text(texts["limit retry"])
         run("ingest", "m.py")
 
 
