@@ -66,7 +66,13 @@ class FusionRanker:
         if not rows:
             return state
         cut = view.passages(asked, rows)
-        found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
+        length = view.passage_length()
+
+        def find() -> Answers:
+            return answers(query.topic, stats, cut, length, near or (), query.weights)
+
+        is_headed = any(one.is_headed for passages in cut.values() for one in passages)
+        found = find() if near and is_headed else {}
         evidence = _evidence(query.topic, stats, near, cut, found)
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
@@ -81,7 +87,8 @@ class FusionRanker:
             entries |= view.entries(kin)
             cut |= view.passages(asked, kin)
             whole = _whole(query, entries, stats, cosines)
-            found = answers(query.topic, stats, cut, view.passage_length(), near or (), query.weights)
+        if kin or not found:
+            found = find()
         parts = _scored(whole, found, entries, groups, stats)
         _add_mentions(parts, entries, query.topic)
         for row, why in parts.items():
@@ -180,10 +187,16 @@ def _mixed(near: Near | None) -> dict[int, float]:
 def _evidence(
     topic: str, stats: TermStats, near: Near | None, cut: Mapping[int, Sequence[PassageTerms]], found: Answers
 ) -> Evidence:
-    if near and any(one.is_headed for passages in cut.values() for one in passages):
-        best = min((-round(scored[0].score, 6), row, scored[0].n) for row, scored in found.items() if scored)
-        place = next(n for n, one in enumerate(cut[best[1]]) if one.n == best[2])
-        if evidence := judge_passages(stats, cut, near, (best[1], place)):
+    """By the passage that answers best, where any were found; else by the best shares of all."""
+    if near and found:
+        highest = max(round(scored[0].score, 6) for scored in found.values() if scored)
+        best = [
+            (row, next(n for n, one in enumerate(cut[row]) if one.n == scored[0].n))
+            for row, scored in found.items()
+            if scored and round(scored[0].score, 6) == highest
+        ]
+        judged = [judge_passages(stats, cut, near, place) for place in best]
+        if evidence := max((one for one in judged if one), key=lambda one: one.cosine or 0.0, default=None):
             return evidence
         near = None
     covered = coverage(stats)
