@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust ingest watch hook mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -82,6 +82,12 @@ _memcli_table() {
     options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
+  'off')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'on')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
   'ingest')
     options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='files...'
@@ -111,9 +117,6 @@ _memcli_table() {
   'hook run')
     options='--detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
-    ;;
-  'mcp')
-    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'import')
     options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
@@ -190,7 +193,7 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'index embed')
-    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'index status')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

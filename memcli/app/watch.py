@@ -57,6 +57,9 @@ class Progress(Protocol):
     def is_there(self) -> bool:
         """Whether there still is the store that the watch began with."""
 
+    def is_off(self) -> bool:
+        """Whether memory is switched off in this clone."""
+
     def log(self, entry: Mapping[str, Json]) -> None:
         """Writes down what happened."""
 
@@ -121,7 +124,11 @@ class Watch:
         return self.is_gone
 
     def _persist(self, batch: Batch) -> Ingested | None:
-        """Stores a batch, however long that takes; None when stopped before, or without a store to put it into."""
+        """Stores a batch, however long that takes, and not while memory is off; None when stopped before, or without a store
+        to put it into."""
+        while self._progress.is_off():
+            if self._once or self._stop.wait(_FIRST_PAUSE) or self._is_lost():
+                return None
         pause = _FIRST_PAUSE
         while not (done := self._patiently(lambda: self._attempt(batch))):
             if self._stop.wait(pause) or self._is_lost():

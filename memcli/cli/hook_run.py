@@ -20,6 +20,7 @@ from memcli.model.failure import reason_of
 from memcli.model.memory import Json
 from memcli.store.layout import Layout
 from memcli.store.log import HookLog
+from memcli.store.switch import is_off
 
 FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
 """Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
@@ -100,6 +101,8 @@ def _logged(
     except MemcliError as error:
         if is_verbose and not isinstance(error, NotFoundError):
             report(error, json=False)
+        return
+    if is_off(workspace.root, os.environ):
         return
     log = HookLog(Layout(workspace.root), workspace.space)
     try:

@@ -92,6 +92,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"forget": "exclude memories from recall, or delete them"},
         {"gc": "delete expired memories", "restore": "restore deleted memories"},
         {"inbox": "review proposed memories", "trust": "accept a cloned store, imports or memories"},
+        {"off": "stop hooks, watch and agents in this clone", "on": "start them again"},
     ),
     "Import and export": (
         {"ingest": "ingest files or commits", "watch": "ingest changes continuously"},

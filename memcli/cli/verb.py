@@ -21,6 +21,7 @@ MODULES = {
     **dict.fromkeys(("fsck", "fmt"), "repair"),
     **dict.fromkeys(("schema", "completions"), "generated"),
     **dict.fromkeys(("index", "stats"), "space"),
+    **dict.fromkeys(("off", "on"), "switch"),
 }
 
 
@@ -47,10 +48,15 @@ class Session:
         self._opener = opener
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
+        self._told_off = False
         self._notes: list[str] = []
 
-    def open(self, create: bool = False, **options: str | None) -> Workspace:
-        """Opens the workspace; `create` creates a missing store. `options` are those of the command."""
+    def open(self, create: bool = False, *, tells_off: bool = True, **options: str | None) -> Workspace:
+        """Opens the workspace; `create` creates a missing store. `options` are those of the command.
+
+        Notes that memory is off, unless `tells_off` is false.
+        """
+        from memcli.store.switch import is_off
         from memcli.wiring.roots import locate
 
         if self._opener is None:
@@ -69,6 +75,9 @@ class Session:
         )
         if is_new:
             self._made, self._notes = workspace.root, notes
+        if tells_off and not self._told_off and is_off(workspace.root, os.environ):
+            self._told_off = True
+            self.output.note("memory is off: hooks, watch and agents do nothing until you run `memcli on`")
         return workspace
 
     def __enter__(self) -> Self:

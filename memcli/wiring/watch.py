@@ -19,6 +19,7 @@ from memcli.store.layout import Layout, find_work_tree
 from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
+from memcli.store.switch import is_off
 from memcli.watch.state import SavedState, WatchState
 from memcli.wiring.sources import lost_commits
 
@@ -63,7 +64,7 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
         if not options.paths and not options.globs and _build(workspace, repository, stop, with_git=options.with_git):
             state.save(WatchState())  # all files are to follow
         watcher = _watcher(root, options, state, stop, log, has_git=repository is not None)
-        progress = _Progress(state, watcher, log)
+        progress = _Progress(workspace.root, state, watcher, log)
         watch = Watch(
             workspace,
             _Tree(root, watcher, lost_commits(workspace.root)),
@@ -175,7 +176,8 @@ def _identity(path: str) -> tuple[int, int] | None:
 class _Progress:
     """How far a watch is: its state and its log."""
 
-    def __init__(self, state: SavedState, watcher: Watcher, log: _WatchLog) -> None:
+    def __init__(self, root: str, state: SavedState, watcher: Watcher, log: _WatchLog) -> None:
+        self._root = root
         self._state = state
         self._watcher = watcher
         self._log = log
@@ -188,6 +190,9 @@ class _Progress:
 
     def is_there(self) -> bool:
         return self._log.is_there()
+
+    def is_off(self) -> bool:
+        return is_off(self._root, os.environ)
 
     def log(self, entry: Mapping[str, Json]) -> None:
         self._log.add(entry)

@@ -149,6 +149,9 @@ def test_a_watch_goes_on(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) 
         def is_there(self) -> bool:
             return True
 
+        def is_off(self) -> bool:
+            return False
+
         def log(self, entry: Any) -> None:
             told.append(dict(entry))
 

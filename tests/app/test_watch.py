@@ -32,6 +32,7 @@ class Upserter:
     waits: list[float] = field(default_factory=list)
     entries: list[Mapping[str, Json]] = field(default_factory=list)
     is_gone: bool = False
+    offs: list[bool] = field(default_factory=list)
     stops_after: int = 100
     given: Iterable[Batch] = ()
 
@@ -74,6 +75,9 @@ class Upserter:
 
     def is_there(self) -> bool:
         return not self.is_gone
+
+    def is_off(self) -> bool:
+        return self.offs.pop(0) if self.offs else False
 
     def log(self, entry: Mapping[str, Json]) -> None:
         self.entries.append(entry)
@@ -154,6 +158,18 @@ def test_a_stop_in_trouble_saves_nothing_that_is_not_stored(desk: Upserter):
     desk.stops_after = 3
     assert list(desk.watch([Batch(("a.md",)), Batch(("b.md",))]).run()) == []
     assert "save" not in desk.told
+
+
+def test_while_memory_is_off_a_batch_waits(desk: Upserter):
+    desk.offs = [True, True, False]
+    (done,) = desk.watch([Batch(("a.md",))]).run()
+    assert (done.created, desk.waits) == (1, [1, 1])
+
+
+def test_once_while_memory_is_off_stores_nothing(desk: Upserter):
+    desk.offs = [True]
+    assert list(desk.watch([Batch(("a.md",))], once=True).run()) == []
+    assert desk.paths() == []
 
 
 def test_once_trouble_is_an_error(desk: Upserter):

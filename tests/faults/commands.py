@@ -113,6 +113,8 @@ CASES = (
     Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),
     Case("pin", ("pin", "db/engine", "git/push")),
     Case("unpin", ("unpin", "db/engine"), (*FIRST, ("pin", "db/engine"))),
+    Case("off", ("off",)),
+    Case("on", ("on",), (*FIRST, ("off",))),
     Case("tag", ("tag", "git/push", "--add", "safety", "--remove", "git")),
     Case("forget", ("forget", "git/svn")),
     Case("forget --recursive", ("forget", "git", "--recursive")),

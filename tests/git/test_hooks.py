@@ -102,6 +102,18 @@ def test_install_and_uninstall_leave_no_trace(place: Repo, capsys: pytest.Captur
     hook("install", "pre-commit", code=2)
 
 
+def test_while_memory_is_off_hooks_do_nothing(place: Repo) -> None:
+    hook("install")
+    assert main(["off", "-q"]) == 0
+    change(place)
+    assert (commits(place), log(place)) == (set(), [])
+    assert main(["on", "-q"]) == 0
+    assert attempt(place, "commit", "--allow-empty", "-qm", "one", MEMCLI_OFF="1").returncode == 0
+    assert commits(place) == set()
+    second = change(place, "def fetch(): retry()\n")
+    assert commits(place) == {second}
+
+
 def test_a_commit_is_remembered(place: Repo) -> None:
     hook("install")
     first = change(place)

@@ -101,6 +101,8 @@ def _watch(session: Session, options: WatchRequest) -> None:
 
     with stoppable() as stop:
         workspace = over_repo(session.open(create=True))
+        if not _wait_until_on(workspace.root, options, stop):
+            return
         while _run(session, workspace, options, stop):
             session.output.note(f"the store was removed or replaced: waiting for {workspace.root}")
             while not os.path.isdir(workspace.root):
@@ -108,6 +110,18 @@ def _watch(session: Session, options: WatchRequest) -> None:
                     return
             options = replace(options, all_is_new=True)
             workspace = over_repo(session.open())
+
+
+def _wait_until_on(root: str, options: WatchRequest, stop: Event) -> bool:
+    """Waits while memory is off. Returns whether it is on."""
+    import os
+
+    from memcli.store.switch import is_off
+
+    while is_off(root, os.environ):
+        if options.once or stop.wait(1):
+            return False
+    return True
 
 
 def _run(session: Session, workspace: Workspace, options: WatchRequest, stop: Event) -> bool:

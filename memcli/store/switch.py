@@ -1,0 +1,35 @@
+"""The switch of a clone: while memory is off, hooks, watches and agents record and inject nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import Layout
+
+_FILE = "off"
+_NO = ("", "0", "false", "no")
+
+
+def is_off(root: str, environ: Mapping[str, str]) -> bool:
+    """Whether memory is off for the store at `root`: switched off in this clone, or by MEMCLI_OFF."""
+    return is_off_by_variable(environ) or os.path.lexists(Layout(root).local(_FILE))
+
+
+def is_off_by_variable(environ: Mapping[str, str]) -> bool:
+    """Whether MEMCLI_OFF switches memory off."""
+    return environ.get("MEMCLI_OFF", "").strip().lower() not in _NO
+
+
+def switch(root: str, *, on: bool) -> bool:
+    """Switches memory on or off in this clone. Returns whether that changes anything. Raises StoreError."""
+    path = Layout(root).local(_FILE)
+    if os.path.lexists(path) != on:
+        return False
+    if on:
+        remove_file(path)
+    else:
+        make_folder(os.path.dirname(path))
+        write_file(path, b"", 0o600)
+    return True

@@ -1,0 +1,66 @@
+"""`memcli off` and `memcli on`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.store.switch import is_off
+from tests.conftest import Run
+
+NOTE = "memcli: memory is off: hooks, watch and agents do nothing until you run `memcli on`\n"
+
+
+def test_off_and_on(run: Run, tmp_path: Path) -> None:
+    run("init")
+    assert run("off").out == "memory is off in this clone\n"
+    assert is_off(str(tmp_path / ".memory"), {})
+    again = run("off")
+    assert (again.code, again.out, again.err) == (0, "memory is already off in this clone\n", "")
+    assert json.loads(run("on", "--json").out) == {"changed": True, "state": "on"}
+    assert run("on").out == "memory is already on in this clone\n"
+    assert not is_off(str(tmp_path / ".memory"), {})
+
+
+def test_explicit_commands_say_so_and_still_work(run: Run) -> None:
+    run("init")
+    run("off")
+    stored = run("remember", "We chose PostgreSQL.", "--path", "db/engine")
+    assert (stored.code, stored.err) == (0, NOTE)
+    found = run("recall", "PostgreSQL")
+    assert "db/engine" in found.out
+    assert found.err == NOTE
+    assert run("recall", "PostgreSQL", "-q").err == ""
+    run("on")
+    assert run("recall", "PostgreSQL").err == ""
+
+
+@pytest.mark.parametrize(("value", "off"), [("1", True), ("true", True), ("0", False), ("", False), ("no", False)])
+def test_the_variable(run: Run, monkeypatch: pytest.MonkeyPatch, value: str, off: bool) -> None:
+    run("init")
+    monkeypatch.setenv("MEMCLI_OFF", value)
+    assert (NOTE in run("list").err) == off
+    assert ("stays off" in run("on").err) == off
+
+
+def test_the_switch_is_of_this_clone(run: Run, tmp_path: Path) -> None:
+    """What git tracks does not change."""
+    run("init")
+    before = {file for file in (tmp_path / ".memory").iterdir() if file.name != "local"}
+    run("off")
+    assert {file for file in (tmp_path / ".memory").iterdir() if file.name != "local"} == before
+
+
+def test_without_a_store_there_is_nothing_to_switch(run: Run) -> None:
+    assert run("off").code == 3
+
+
+def test_watch_once_stores_nothing_while_memory_is_off(run: Run, tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / "a.md").write_text("# Setup\n\nRun the migrations before the first start.\n")
+    run("off")
+    watched = run("watch", "--once", "--no-git")
+    assert (watched.code, watched.err) == (0, NOTE)
+    assert not (tmp_path / ".memory" / "spaces" / "repo.json").exists()
