@@ -385,6 +385,7 @@ complete -c memcli -n '__memcli_at hook retry' -l json -d 'Print the result as J
 complete -c memcli -n '__memcli_at hook retry' -l quiet -s q -d 'Print only results and errors.'
 complete -c memcli -n '__memcli_at hook retry' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at hook retry' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at hook run' -l agent -r -f -d 'The agent that calls, with JSON on standard input.'
 complete -c memcli -n '__memcli_at hook run' -l detached -d 'Do not start a background process; this is one.'
 complete -c memcli -n '__memcli_at hook run' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at hook run' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

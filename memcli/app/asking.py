@@ -46,8 +46,8 @@ def ask(query: Query, place: Place) -> Ranking:
     """What the ranker of the place says to the query, without what scores less than it wants."""
     if query.topic.strip():
         ranking = place.ranker.rank(query, place.view)
-    else:  # without a topic a kind can be listed; nothing at all is no question
-        ranking = _all(query, place.view) if query.kinds else Ranking()
+    else:  # without a topic a kind or a time can be listed; nothing at all is no question
+        ranking = _all(query, place.view) if query.kinds or query.changed_since else Ranking()
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     return ranking

@@ -70,6 +70,8 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         add("created_at >= ?", query.since)
     if query.until:
         add("created_at < ?", query.until)
+    if query.changed_since:
+        add("updated_at >= ?", query.changed_since)
     if query.require_high_relevance:
         add("relevance = 'high'")
     return where, values

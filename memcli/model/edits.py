@@ -11,7 +11,7 @@ Line = tuple[int, str]
 class FileEdit(Record):
     """What a diff does to one file. `file` is its name now, or the last one when it is deleted; `was` the one before.
 
-    `symbols` are the functions and classes touched.
+    `symbols` are the functions and classes touched. `is_whole`: it is to come, and may change any line.
     """
 
     file: str
@@ -20,11 +20,12 @@ class FileEdit(Record):
     removed: tuple[Line, ...] = ()
     symbols: tuple[str, ...] = ()
     is_deleted: bool = False
+    is_whole: bool = False
 
     def touches(self, file: str, first: int = 0, last: int = 0) -> bool:
         """Whether it changes the file, under either of its names; with `first` and `last`, one of these lines."""
         if file not in (self.file, self.was):
             return False
-        if not first:
+        if not first or self.is_whole:
             return True
         return any(first <= number <= last for number, _ in (*self.removed, *self.added))

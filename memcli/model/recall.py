@@ -40,6 +40,7 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"
 class Query(Record, kw_only=True):
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline` is how many
     seconds the search for meaning may take. `edits`: the change that the topic is made of, if it is of one.
+    `changed_since`: only what was stored or changed at that time or later, which without a topic is listed.
     """
 
     topic: str
@@ -58,6 +59,7 @@ class Query(Record, kw_only=True):
     at: str | None = None
     since: str | None = None
     until: str | None = None
+    changed_since: str | None = None
     min_score: float | None = None
     budget: int | None = None
     backend: str = DEFAULT_BACKEND

@@ -23,7 +23,7 @@ _FROM_CLONE = (
 def render(bundle: Bundle) -> str:
     """The bundle as a prompt. Every line of recalled text is indented, so that none can imitate the fence."""
     body = _body(bundle)
-    nonce = _nonce(body)
+    nonce = nonce_of(body)
     lines = [f'<memory-{nonce} space="{bundle.space}"{_topic(bundle)}>']
     if bundle.sections or bundle.always:
         lines += [HEADER, *([_FROM_CLONE] if bundle.is_from_clone else []), ""]
@@ -114,7 +114,7 @@ def _line(text: str) -> str:
     return inert(clean_line(text))
 
 
-def _nonce(body: str) -> str:
+def nonce_of(body: str) -> str:
     """Eight digits that do not occur in the body; decimal digits take few tokens. They are derived from the content, so that
     equal bundles are equal bytes, which prompt caches need; a text cannot predict the digest of a bundle that contains it.
     """

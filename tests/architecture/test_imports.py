@@ -48,12 +48,18 @@ def loaded(folder: Path, *arguments: str, **environ: str) -> set[str]:
         ["remember", "More."],
         ["pin", "notes/a"],
         ["hook", "run", "post-commit"],
+        ["hook", "run", "prompt", "--agent", "claude"],
     ],
 )
 def test_light_commands_stay_light(tmp_path: Path, arguments: list[str]) -> None:
     workspace = open_at(tmp_path)
     rewrite(workspace.store, lambda space: space.put([memory("a")], "2026-01-01T00:00:00Z"))
     assert not loaded(tmp_path, *arguments, MEMCLI_EMBEDDER="off") & HEAVY
+
+
+def test_hooks_of_agents_go_past_typer(tmp_path: Path) -> None:
+    open_at(tmp_path)
+    assert "typer" not in loaded(tmp_path, "hook", "run", "prompt", "--agent", "claude", MEMCLI_HOOK_FOREGROUND="1")
 
 
 def test_completion_of_values_knows_almost_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.app.repo import over_repo
 from memcli.cli.hook_run import run_hook
-from memcli.cli.options import REQUIRED, Options, argument, flag
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Group, Session
 from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
@@ -171,8 +171,9 @@ def _remark(hook: Hook) -> str:
 class RunOptions(Options):
     """What `memcli hook run` takes."""
 
-    hook: str = argument("HOOK", "The hook to run.", default=REQUIRED)
+    hook: str = argument("HOOK", "The git hook, or the event of an agent.", default=REQUIRED)
     arguments: list[str] = argument("[ARGUMENT...]", "The arguments that git passed to the hook.", many=True)
+    agent: str | None = option(metavar="NAME", help="The agent that calls, with JSON on standard input.")
     detached: bool = flag(help="Do not start a background process; this is one.")
 
 
@@ -182,8 +183,17 @@ def run(session: Session, options: RunOptions) -> None:
 
     Never fails because of what it finds. Commits are ingested in the background after it has returned.
 
+    With --agent, HOOK is session-start, subagent-start, prompt, before-tool, after-compaction, stop or session-end: prints
+    what the agent is to know, in the form that it takes, or nothing; always exits with 0 within 3 seconds; and adds a line
+    to .memory/local/agents.log.
+
     Example: memcli hook run post-commit
     """
+    if options.agent is not None:
+        from memcli.cli.agent_hook import run_agent_hook
+
+        run_agent_hook(session, options.hook, options.agent)
+        return
     check_name(options.hook)
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()

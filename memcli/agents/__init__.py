@@ -1,0 +1,1 @@
+"""Agents: what is installed for each coding agent, and what its hooks get."""

@@ -1,0 +1,162 @@
+"""One call of a hook: what is injected, what is noted for later."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from memcli.agents.events import (
+    AFTER_COMPACTION,
+    BEFORE_TOOL,
+    EVENTS,
+    NATIVE,
+    PROMPT,
+    SESSION_END,
+    SESSION_START,
+    STOP,
+    SUBAGENT_START,
+)
+from memcli.agents.payload import Payload, edits_of
+from memcli.app.inject import FILE_BACKEND, fitted, for_files, for_prompt, for_start, stamps
+from memcli.app.workspace import Workspace
+from memcli.model.memory import Json
+from memcli.model.recall import Bundle
+from memcli.model.tokens import count_tokens
+from memcli.record import Record, field
+from memcli.render.as_injection import render
+from memcli.store.layout import Layout, find_work_tree
+from memcli.store.spool import MAX_TEXT, Spool
+from memcli.store.surfaced import SessionRecord, Surfaced
+
+_NOT_TRUSTED = (
+    "This project has a memcli memory that came with a clone and has not been accepted on this machine, so none of it is "
+    "shown. `memcli trust --status` shows what is in it; `memcli trust`, run by the user, accepts it."
+)
+_RESET = ("compact", "clear")
+_COMPACTED = f"{SESSION_START} compact"
+
+
+class Outcome(Record):
+    """`text` is to be injected; `facts` go into the log."""
+
+    text: str = ""
+    facts: dict[str, Json] = field(default_factory=dict)
+
+
+def backend_of(event: str) -> str | None:
+    """The backend that an event needs; None for that of the store."""
+    return FILE_BACKEND if event == BEFORE_TOOL else None
+
+
+def problem_of(event: str, agent: str) -> str:
+    """What is unknown about a call; empty if nothing is."""
+    if agent not in NATIVE:
+        return f"unknown agent {agent[:40]!a}"
+    return "" if event in EVENTS else f"unknown event {event[:40]!a}"
+
+
+def handle(workspace: Workspace, agent: str, event: str, payload: Payload) -> Outcome:
+    """Handles a call. Raises MemcliError, OSError."""
+    call = _Call(workspace, agent, event, payload)
+    if event in (AFTER_COMPACTION, STOP, SESSION_END):
+        return call.spool()
+    if not workspace.trust.is_accepted:
+        return call.inject_notice()
+    if event == PROMPT:
+        return call.inject_for_prompt()
+    return call.inject_for_tool() if event == BEFORE_TOOL else call.inject_at_start()
+
+
+class _Call:
+    """A call, with the record of its session."""
+
+    def __init__(self, workspace: Workspace, agent: str, event: str, payload: Payload) -> None:
+        self._workspace, self._agent, self._event, self._payload = workspace, agent, event, payload
+        self._layout = Layout(workspace.root)
+        self._surfaced = Surfaced(self._layout)
+        # Without an id, the sessions of an agent are told apart by their start alone.
+        self._session = payload.session or f"{agent} {payload.cwd}"
+        self._now = workspace.clock()
+
+    def inject_notice(self) -> Outcome:
+        if self._event not in (SESSION_START, PROMPT):
+            return Outcome(facts={"outcome": "not trusted"})
+        with self._surfaced.session(self._session) as record:
+            self._begin(record)
+            if not record.is_unseen("", _NOT_TRUSTED):
+                return Outcome(facts={"outcome": "not trusted"})
+            record.note({"": _NOT_TRUSTED})
+        return Outcome(_NOT_TRUSTED, {"outcome": "not trusted", "tokens": count_tokens(_NOT_TRUSTED)})
+
+    def inject_at_start(self) -> Outcome:
+        source = self._payload.source if self._event == SESSION_START else SUBAGENT_START
+        with self._surfaced.session(self._session) as record:
+            if not record.claim(f"{self._event} {source}", self._now):
+                return _DUPLICATE
+            if source in _RESET or not self._payload.session:
+                record.shown.clear()
+            self._begin(record)
+            since = record.since if self._event == SESSION_START else None
+        return self._inject(for_start(self._workspace, since))
+
+    def inject_for_prompt(self) -> Outcome:
+        prompt = self._payload.prompt
+        if not prompt or not self._payload.is_of_a_person:
+            return Outcome(facts={"outcome": "no prompt of a person"})
+        with self._surfaced.session(self._session) as record:
+            if not record.claim(f"{PROMPT} {prompt}", self._now):
+                return _DUPLICATE
+        return self._inject(for_prompt(self._workspace, prompt))
+
+    def inject_for_tool(self) -> Outcome:
+        base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
+        edits = edits_of(self._payload, base)
+        return self._inject(for_files(self._workspace, edits)) if edits else Outcome(facts={"outcome": "no file"})
+
+    def spool(self) -> Outcome:
+        payload = self._payload
+        text = self._redacted(payload.text)
+        with self._surfaced.session(self._session) as record:
+            if not record.claim(f"{self._event} {text}", self._now):
+                return _DUPLICATE
+            # After a compaction, agents that report its end may have begun the session anew before.
+            if self._event == AFTER_COMPACTION and not record.was_claimed(_COMPACTED, self._now):
+                record.shown.clear()
+        entry = {
+            "at": self._now, "agent": self._agent, "event": self._event, "session": payload.session,
+            "cwd": payload.cwd, "transcript": payload.transcript, "text": text,
+        }  # fmt: skip
+        Spool(self._layout).add(entry)
+        return Outcome(facts={"outcome": "spooled"})
+
+    def _begin(self, record: SessionRecord) -> None:
+        if self._event == SESSION_START:
+            self._surfaced.begin(record, self._now)
+
+    def _inject(self, bundle: Bundle) -> Outcome:
+        """Injects what of the bundle the session was not shown yet."""
+        if not bundle.sections:
+            return Outcome(facts={"outcome": "nothing relevant"})
+        with self._surfaced.session(self._session) as record:
+            chosen = fitted(bundle, render, record.is_unseen)
+            record.note(stamps(chosen))
+        if not chosen.sections:
+            return Outcome(facts={"outcome": "shown before"})
+        text = render(chosen)
+        facts = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
+        return Outcome(text, facts)
+
+    def _redacted(self, text: str) -> str:
+        """The beginning of `text`, without secrets and without what memcli recalled."""
+        if not text:
+            return ""
+        from memcli.safety.recalled import without_recalled
+
+        workspace = self._workspace
+        redact: Callable[[str], str] = workspace.redactor.cleaner(
+            workspace.in_force(workspace.load_policy(workspace.main))
+        )
+        return redact(without_recalled(text)[: 4 * MAX_TEXT])[:MAX_TEXT]
+
+
+_DUPLICATE = Outcome(facts={"outcome": "duplicate"})

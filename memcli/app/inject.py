@@ -1,0 +1,79 @@
+"""Inject: what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.app.budget import fit
+from memcli.app.recall import ALWAYS_MOST, recall
+from memcli.app.workspace import Workspace
+from memcli.model.edits import FileEdit
+from memcli.model.recall import Bundle, Query, Section
+from memcli.ports import Renderer
+from memcli.record import replace
+
+MAX_TOKENS = 2_000
+MAX_CHARACTERS = 9_000
+FILE_BACKEND = "basic"
+"""For files only leads count, which no ranking finds."""
+_FILE_KINDS = ("constraint", "negative")
+_MOST_CHANGED = 10
+_MOST_RELEVANT = 8
+_DEADLINE_SECONDS = 1.5
+
+
+def for_start(workspace: Workspace, since: str | None) -> Bundle:
+    """What is pinned, and then what was told or changed at the time `since` or later, newest first. Raises what recall raises."""
+    now = workspace.clock()
+    space = workspace.space if workspace.is_space_named else workspace.main
+    queries = [Query(topic="", now=now, budget=MAX_TOKENS)]
+    if since is not None:
+        queries.append(replace(queries[0], changed_since=since, limit=_MOST_CHANGED))
+    pins, *changed = recall(replace(workspace, space=space, is_space_named=True), queries)
+    known = {_name(section) for section in pins.always[:ALWAYS_MOST]}
+    new = [section for bundle in changed for section in bundle.sections if _name(section) not in known]
+    return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())
+
+
+def for_prompt(workspace: Workspace, prompt: str) -> Bundle:
+    """What is relevant to a prompt, or nothing. Raises what recall raises."""
+    query = Query(
+        topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=_DEADLINE_SECONDS
+    )
+    (bundle,) = recall(workspace, [query])
+    return replace(bundle, always=())
+
+
+def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
+    """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
+    backend is FILE_BACKEND. Raises what recall raises."""
+    query = Query(topic="", now=workspace.clock(), kinds=_FILE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
+    (bundle,) = recall(workspace, [query])
+    return replace(bundle, sections=tuple(section for section in bundle.sections if section.is_lead), always=())
+
+
+def fitted(bundle: Bundle, render: Renderer, is_unseen: Callable[[str, str], bool]) -> Bundle:
+    """Of the bundle what is new to a session, as much of the best as an injection may hold."""
+    new = tuple(section for section in bundle.sections if is_unseen(_name(section), _stamp(section)))
+    if not new:
+        return replace(bundle, sections=())
+    bundle = replace(bundle, sections=new)
+    budget = MAX_TOKENS
+    fit_bundle = fit(bundle, render, budget)
+    while len(render(fit_bundle)) > MAX_CHARACTERS:
+        budget = budget * MAX_CHARACTERS // (len(render(fit_bundle)) + 1)
+        fit_bundle = fit(bundle, render, budget)
+    return fit_bundle
+
+
+def stamps(bundle: Bundle) -> dict[str, str]:
+    """The memories of a bundle, each with what differs once it changes."""
+    return {_name(section): _stamp(section) for section in bundle.sections}
+
+
+def _name(section: Section) -> str:
+    return f"{section.space}/{section.memory.id}"
+
+
+def _stamp(section: Section) -> str:
+    return f"{section.memory.version} {section.memory.updated_at}"

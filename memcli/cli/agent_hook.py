@@ -1,0 +1,176 @@
+"""Run the hook of an agent: it always succeeds, prints all or nothing, and ends in time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from memcli.agents.hook import Outcome, backend_of, handle, problem_of
+from memcli.agents.payload import MAX_BYTES, Payload, read_payload
+from memcli.cli.hook_run import FOREGROUND
+from memcli.cli.verb import Session
+from memcli.clock import system_clock
+from memcli.errors import MemcliError
+from memcli.model.failure import reason_of
+from memcli.model.memory import Json
+from memcli.store.layout import Layout
+from memcli.store.log import Log
+from memcli.store.switch import is_off
+
+_LIMIT_SECONDS = 2.5
+"""With the start of the interpreter less than three seconds."""
+_LOCK_SECONDS = "1"
+_CHUNK = 1 << 16
+_PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
+_END = b"\0"
+
+Find = Callable[[str], None]
+"""Told the root of the store once it is found."""
+
+
+def run_agent_hook(session: Session, event: str, agent: str) -> None:
+    """Answers a call on standard output. Raises nothing, whatever is on standard input."""
+    session.output.quiet = True
+    began = time.monotonic()
+
+    def work(find: Find) -> str:
+        with suppress(Exception):  # there is nobody to report it to
+            return _answer(session, event, agent, find, began)
+        return ""
+
+    if os.environ.get(FOREGROUND) or not hasattr(os, "fork"):
+        _print(work(lambda _: None))
+        return
+    text, root = _run_within(_LIMIT_SECONDS, work)
+    if text is None and root:
+        _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": _spent(began), "outcome": "gave up"})
+    _print(text or "")
+
+
+def _print(text: str) -> None:
+    with suppress(OSError):
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _answer(session: Session, event: str, agent: str, find: Find, began: float) -> str:
+    """What to print; nothing without a store, and while memory is off."""
+    from memcli.agents.envelope import wrap
+
+    payload, problem = _payload()
+    problem = problem_of(event, agent) or problem
+    try:
+        _enter(payload.cwd)
+        workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend_of(event), tells_off=False)
+    except (MemcliError, OSError):
+        return ""
+    if is_off(workspace.root, os.environ):
+        return ""
+    find(workspace.root)
+    outcome = Outcome(facts={"outcome": "ignored", "error": problem})
+    if not problem:
+        outcome = _guarded(lambda: handle(workspace, agent, event, payload))
+    facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
+    _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
+    return wrap(agent, event, outcome.text)
+
+
+def _payload() -> tuple[Payload, str]:
+    """The call, and what is wrong with it."""
+    try:
+        return read_payload(_read()), ""
+    except (MemcliError, OSError) as error:
+        return Payload(), reason_of(error)
+
+
+def _read() -> bytes:
+    """Standard input. All of it is read, since some agents fail if a hook does not, but only so much is kept."""
+    data = b""
+    while chunk := sys.stdin.buffer.read(_CHUNK):
+        if len(data) <= MAX_BYTES:
+            data += chunk
+    return data
+
+
+def _guarded(work: Callable[[], Outcome]) -> Outcome:
+    try:
+        return work()
+    except MemcliError as error:
+        return Outcome(facts={"outcome": "failed", "error": error.message, "hint": error.hint})
+    except Exception as error:  # noqa: BLE001 - the agent must not suffer from it
+        return Outcome(facts={"outcome": "failed", "error": reason_of(error)})
+
+
+def _enter(cwd: str) -> None:
+    """Changes to the folder that the agent works in, where it says so and the folder exists."""
+    for folder in (cwd, *(os.environ.get(name, "") for name in _PROJECT)):
+        if folder and "\0" not in folder and os.path.isdir(folder):
+            os.chdir(folder)
+            return
+
+
+def _log(root: str, entry: Mapping[str, Json]) -> None:
+    with suppress(MemcliError):
+        Log(Layout(root).local("agents.log")).add(entry)
+
+
+def _spent(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)
+
+
+def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None, str]:
+    """The result of `work`, done in a process of its own, and the root that it found; None for the result if the process
+    failed, or took longer and was killed."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _report(writer, work)
+    os.close(writer)
+    data = _read_until(reader, time.monotonic() + seconds)
+    os.close(reader)
+    with suppress(OSError):
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    root, _, rest = data.partition(_END)
+    text = rest.removesuffix(_END).decode("utf-8", "replace") if rest.endswith(_END) else None
+    return text, os.fsdecode(root)
+
+
+def _report(writer: int, work: Callable[[Find], str]) -> None:
+    """Runs `work` in the child and writes the root, and then what came of it, each with an end mark."""
+    try:
+        told = False
+
+        def find(root: str) -> None:
+            nonlocal told
+            told = True
+            os.write(writer, os.fsencode(root) + _END)
+
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        text = work(find).encode("utf-8", "replace").replace(_END, b"")
+        rest = memoryview((b"" if told else _END) + text + _END)
+        while rest:
+            rest = rest[os.write(writer, rest) :]
+    finally:
+        os._exit(0)  # also past what was given up and still runs
+
+
+def _read_until(reader: int, deadline: float) -> bytes:
+    """What arrives until the writer closes, or the time is up."""
+    import select
+
+    data = b""
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([reader], [], [], left)[0]:
+            break
+        chunk = os.read(reader, _CHUNK)
+        if not chunk:
+            break
+        data += chunk
+    return data
