@@ -37,12 +37,13 @@ def run(args: Sequence[str], **own: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Something to time. `args` gives the command of the nth run; `before` runs ahead of it, untimed."""
+    """Something to time. `args` gives the command of the nth run, and `stdin` its input; `before` runs ahead, untimed."""
 
     name: str
     args: Callable[[int], Sequence[str]]
     settings: Mapping[str, str]
     before: Callable[[int], None] = lambda _: None
+    stdin: Callable[[int], bytes] = lambda _: b""
 
 
 def constant(*args: str) -> Callable[[int], Sequence[str]]:
@@ -56,7 +57,7 @@ def seconds(cases: Sequence[Case], runs: int) -> dict[str, float]:
     for n in range(runs + 1):
         for case in cases:
             case.before(n)
-            elapsed = _timed(case.args(n), surroundings(**case.settings))
+            elapsed = _timed(case.args(n), surroundings(**case.settings), case.stdin(n))
             if n:  # the first round warms up
                 taken[case.name].append(elapsed)
     return {name: statistics.median(times) for name, times in taken.items()}
@@ -73,7 +74,7 @@ def peak(args: Sequence[str], **own: str) -> int:
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
-def _timed(args: Sequence[str], environment: Mapping[str, str]) -> float:
+def _timed(args: Sequence[str], environment: Mapping[str, str], stdin: bytes) -> float:
     start = time.perf_counter()
-    subprocess.run(args, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(args, env=environment, input=stdin, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - start

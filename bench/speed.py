@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -78,12 +79,16 @@ def commands(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
         Case("pass", constant(*PASS), {}),
         Case("help", constant(memcli(), "--help"), {}),
         *recalls.values(),
+        *([_prompt("prompt", store(work, _MIDDLE), asked, _WORDS_ONLY)] if _MIDDLE in sizes else []),
     ]
     took = seconds(cases, runs)
     yield Row("`memcli --help` over `python -c pass`", *over(took["help"], took["pass"]))
     for size, case in recalls.items():
         name = f"`recall`, no embedding, {size_name(size)}, over `python -c pass`"
         yield Row(name, *over(took[case.name], took["pass"], _RECALL_TARGETS.get(size, "")))
+    if "prompt" in took:
+        name = "prompt hook of an agent, no embedding, 10k, over `python -c pass`"
+        yield Row(name, *over(took["prompt"], took["pass"], "12 × / 4 ×"))
     if {1000, 10_000, 100_000} <= recalls.keys():
         small, middle, large = (took[recalls[size].name] for size in (1000, 10_000, 100_000))
         yield Row(
@@ -106,12 +111,17 @@ def embedding(work: str, sizes: Sequence[int], runs: int) -> Iterator[Row]:
         Case("defaults", constant(sys.executable, bare, "--defaults"), {}),
         *(Case(f"new {size}", _recall(root, new), {}) for size, root in roots.items()),
         *(Case(f"known {size}", _recall(root, known), {}) for size, root in roots.items()),
+        *([_prompt("prompt", roots[_MIDDLE], new, {})] if _MIDDLE in roots else []),
     ]
     took = seconds(cases, runs)
     start = "(import onnxruntime + session + one run)"
     for size in sizes:
         name = f"`recall` cold with embedding, {size_name(size)}, over {start}"
         yield Row(name, *over(took[f"new {size}"], took["bare"], "1.4 × / 1.15 ×"))
+    if "prompt" in took:
+        yield Row(
+            f"prompt hook of an agent with embedding, 10k, over {start}", *over(took["prompt"], took["bare"], "1.4 ×")
+        )
     yield Row(f"{start}, default options, over that with the options of memcli", *over(took["defaults"], took["bare"]))
     for size in sizes:
         name = f"`recall`, the same question again, {size_name(size)}, over `python -c pass`"
@@ -281,6 +291,16 @@ def _alone(session: Any, batches: Sequence[dict[str, Any]]) -> None:
 
 def _recall(root: str, asked: Sequence[str]) -> Callable[[int], Sequence[str]]:
     return lambda n: (memcli(), "recall", asked[n], "--json", "--no-global", "--root", root)
+
+
+def _prompt(name: str, root: str, asked: Sequence[str], settings: Mapping[str, str]) -> Case:
+    """The hook of a prompt, each time in a new session."""
+    args = constant(memcli(), "hook", "run", "prompt", "--agent", "claude")
+
+    def stdin(n: int) -> bytes:
+        return json.dumps({"session_id": f"{os.getpid()} {name} {n}", "cwd": root, "prompt": asked[n]}).encode()
+
+    return Case(name, args, settings, stdin=stdin)
 
 
 def _remember(root: str, text: str) -> Callable[[int], Sequence[str]]:
