@@ -6,11 +6,11 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
-    options='--project=- --git --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--project=- --git --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'demo')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
@@ -117,6 +117,25 @@ _memcli_table() {
   'hook run')
     options='--agent=- --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
+    ;;
+  'agent')
+    commands='install uninstall list check'
+    options='--help -h'
+    ;;
+  'agent install')
+    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'agent uninstall')
+    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'agent list')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'agent check')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='spaces'
     ;;
   'import')
     options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -97,7 +97,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
     "Import and export": (
         {"ingest": "ingest files or commits", "watch": "ingest changes continuously"},
         {"hook": "ingest commits automatically with git hooks"},
-        {"mcp": "serve the memory to coding agents over MCP"},
+        {"agent": "connect coding agents to the memory", "mcp": "serve it to them over MCP"},
         {"import": "import an export, or another tool's memory", "export": "export a space"},
     ),
     "Inspect": (

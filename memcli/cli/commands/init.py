@@ -16,6 +16,9 @@ class InitOptions(Options):
 
     project: str | None = option(metavar="NAME", help="The project's name, used as the first segment of new paths.")
     git: bool = flag(help="Install the git merge driver for memories in this clone.")
+    agent: list[str] = option(
+        metavar="NAME", help="Connect this agent, as `agent install` does. Repeatable.", many=True
+    )
 
 
 @verb(InitOptions)
@@ -26,14 +29,28 @@ def command(session: Session, options: InitOptions) -> None:
     """
     from memcli.wiring.roots import make_store
 
+    if options.agent:
+        from memcli.cli.agent_sites import check_agent
+
+        for name in options.agent:
+            check_agent(name, "project")
     # The repository first of all, so that nothing is made where there is none.
     check = _repository if options.git else lambda _: None
     root, new = make_store({**session.options, "project": options.project}, os.environ, check)
     done = _install_driver(root) if options.git else []
+    done += [line for name in options.agent for line in _install_agent(session, name)]
     text = f"created a store at {root}" if new else f"store already exists at {root}"
     session.output.confirm(
         {"root": root, "created": new, **({"git": done} if options.git else {})}, "\n".join([text, *done])
     )
+
+
+def _install_agent(session: Session, name: str) -> list[str]:
+    """Connects an agent. Returns one line per change."""
+    from memcli.cli.agent_sites import install_agent
+
+    _, lines = install_agent(session, name, "project")
+    return lines or [f"{name}: nothing to change"]
 
 
 def _install_driver(root: str) -> list[str]:

@@ -1,0 +1,126 @@
+"""Files of agents: read with care, since they are somebody else's, and changed all together or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+
+from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.record import Record
+from memcli.store.atomic import make_folder, remove_file, write_file
+
+MAX_BYTES = 16 << 20
+_ANY_WRITE = 0o222
+
+
+class Change(Record):
+    """A file before and after; None where it is not there."""
+
+    path: str
+    before: str | None
+    after: str | None
+    is_executable: bool = False
+
+    @property
+    def what(self) -> str:
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "updated"
+
+
+def read_text(path: str) -> str | None:
+    """The text of the file at `path`; None if it is not there. Raises UsageError for what cannot be edited."""
+    try:
+        status = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _refused(path, error.strerror or "unreadable", "check its permissions") from None
+    if stat.S_ISLNK(status.st_mode):
+        raise _refused(path, "it is a symbolic link", "replace it with a file, or edit what it leads to by hand")
+    if not stat.S_ISREG(status.st_mode):
+        raise _refused(path, "it is not a regular file", "move it away")
+    if status.st_size > MAX_BYTES:
+        raise _refused(path, f"it is larger than {MAX_BYTES >> 20} MB", "edit it by hand")
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode()
+    except UnicodeDecodeError:
+        raise _refused(path, "it is not valid UTF-8", "convert it to UTF-8") from None
+    except OSError as error:
+        raise _refused(path, error.strerror or "unreadable", "check its permissions") from None
+
+
+def check_writable(path: str) -> None:
+    """Raises UsageError if the file at `path` is read-only, or could not be made or replaced."""
+    with suppress(OSError):
+        if not os.lstat(path).st_mode & _ANY_WRITE:
+            raise _refused(path, "it is read-only", f"make it writable: chmod u+w {path}")
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        raise _refused(path, f"{folder} is not a folder", "move it away")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _refused(path, f"the folder {folder} is read-only", "make it writable")
+
+
+def missing_folders(path: str) -> list[str]:
+    """The folders above `path` that do not exist, the outermost first."""
+    found = []
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return found[::-1]
+
+
+def apply_changes(changes: Sequence[Change]) -> None:
+    """Makes the changes in order; if one fails, those before it are taken back. Raises StoreError."""
+    done: list[tuple[Change, int | None, list[str]]] = []
+    try:
+        for change in changes:
+            mode = stat.S_IMODE(os.lstat(change.path).st_mode) if change.before is not None else None
+            made = missing_folders(change.path)
+            done.append((change, mode, made))
+            _write(change.path, change.after, 0o755 if mode is None and change.is_executable else mode)
+    except (MemcliError, OSError) as error:
+        for change, mode, made in reversed(done):
+            with suppress(MemcliError, OSError):
+                _write(change.path, change.before, mode)
+            remove_empty(made)
+        if isinstance(error, MemcliError):
+            raise
+        raise StoreError(
+            f"cannot write {changes[len(done) - 1].path}: {error.strerror}", "nothing was changed"
+        ) from None
+
+
+def remove_empty(folders: Sequence[str]) -> list[str]:
+    """Removes those of the folders that are empty, the innermost first; returns the others."""
+    kept = []
+    for folder in sorted(folders, key=len, reverse=True):
+        try:
+            os.rmdir(folder)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            kept.append(folder)
+    return kept[::-1]
+
+
+def _write(path: str, text: str | None, mode: int | None) -> None:
+    if text is None:
+        if os.path.lexists(path):
+            remove_file(path)
+        return
+    make_folder(os.path.dirname(path), 0o755)
+    write_file(path, text.encode(), 0o644 if mode is None else mode)
+    if mode is not None:
+        os.chmod(path, mode)
+
+
+def _refused(path: str, why: str, hint: str) -> UsageError:
+    return UsageError(f"cannot edit {path}: {why}; nothing was changed", hint)

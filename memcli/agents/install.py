@@ -1,0 +1,318 @@
+"""Install and uninstall an agent's parts: plan all files first, then write them together.
+
+A note of each file that was changed says how to take the change back to the character, as long as nobody else changed the
+file since. Otherwise, as in another clone, only what is memcli's is taken out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.agents import json_text
+from memcli.agents.files import Change, apply_changes, check_writable, missing_folders, read_text, remove_empty
+from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, Whole
+from memcli.agents.splice import Splice, apply_all
+from memcli.agents.table import AGENTS, USER
+from memcli.codec.canonical import encode
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.record import Record, field, replace
+from memcli.store.atomic import make_folder, remove_quietly, write_file
+from memcli.store.reading import read_json
+
+_HOMES = {
+    ".claude/": "CLAUDE_CONFIG_DIR", ".codex/": "CODEX_HOME", ".copilot/": "COPILOT_HOME", ".config/": "XDG_CONFIG_HOME",
+}  # fmt: skip
+"""The variables that move a folder of the home directory."""
+
+
+class Site(Record):
+    """Where a scope is: its folder, the file with the notes, and the environment."""
+
+    scope: str
+    folder: str
+    notes: str
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+    def path(self, file: str) -> str:
+        """The file as it is on the disk. Raises UsageError if it is outside of the folder."""
+        path = os.path.join(self.folder, *file.split("/"))
+        if self.scope == USER:
+            return self._moved(file) or path
+        parent = os.path.realpath(os.path.dirname(path))
+        home = os.path.realpath(self.folder)
+        if os.path.commonpath([parent, home]) != home:
+            raise UsageError(
+                f"cannot edit {path}: a folder on the way is a symbolic link out of the project; nothing was changed",
+                "replace the link with a folder",
+            )
+        if not os.path.lexists(path) and file.endswith(".json") and os.path.lexists(f"{path}c"):
+            return f"{path}c"
+        return path
+
+    def _moved(self, file: str) -> str:
+        if file == ".claude.json" and (home := self.environ.get("CLAUDE_CONFIG_DIR")):
+            return os.path.join(home, file)
+        for start, variable in _HOMES.items():
+            if file.startswith(start) and (home := self.environ.get(variable)):
+                return os.path.join(home, *file.removeprefix(start).split("/"))
+        return ""
+
+
+class Note(Record):
+    """What is known of a file that was changed: for which agents, its digest after that, and what takes it back."""
+
+    agents: tuple[str, ...]
+    digest: str
+    undo: tuple[Splice, ...]
+    was_there: bool
+
+    def fits(self, text: str | None) -> bool:
+        """Whether the file is as it was left."""
+        return text is not None and self.digest == _digest(text)
+
+
+class Plan(Record):
+    """What to change, what to note, and what to tell the user."""
+
+    changes: tuple[Change, ...]
+    notes: Mapping[str, Note]
+    warnings: tuple[str, ...] = ()
+
+
+def plan_install(site: Site, name: str) -> Plan:
+    """The plan to bring an agent's parts in, or up to date. Raises UsageError."""
+    notes = dict(load_notes(site))
+    changes, warnings = [], []
+    for path, parts in parts_by_path(site, name).items():
+        change, note = _installed(site, name, path, parts, notes.get(path))
+        after = change.after or ""
+        warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
+        if change.after != change.before:
+            check_writable(path)
+            changes.append(change)
+        if note is not None:
+            notes[path] = note
+    return Plan(tuple(sorted(changes, key=_is_entry)), notes, tuple(warnings))
+
+
+def plan_uninstall(site: Site, name: str) -> Plan:
+    """The plan to take an agent's parts out. Raises UsageError."""
+    notes = dict(load_notes(site))
+    changes = []
+    for path, parts in parts_by_path(site, name).items():
+        before = read_text(path)
+        if before is None:
+            notes.pop(path, None)
+            continue
+        after, note = _uninstalled(site, name, path, parts, before, notes.pop(path, None))
+        if note is not None:
+            notes[path] = note
+        if after != before:
+            check_writable(path)
+            changes.append(Change(path, before, after))
+    return Plan(tuple(sorted(changes, key=_is_entry, reverse=True)), notes)
+
+
+def carry_out(site: Site, plan: Plan) -> None:
+    """Makes the changes of a plan, and notes them. Raises StoreError."""
+    folders = set(_load(site).get("folders", ()))
+    made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
+    unknown = [_folders_below(site, c.path) for c in plan.changes if c.after is None and c.path not in load_notes(site)]
+    apply_changes(plan.changes)
+    if any(change.after is None for change in plan.changes):
+        folders = set(remove_empty(sorted(folders.union(*unknown)))) & folders
+    _save(site, plan.notes, sorted({*folders, *made}))
+
+
+def parts_by_path(site: Site, name: str) -> dict[str, list[Part]]:
+    """An agent's parts by the file that they are in. A file that only leads agents to another is left out where a link
+    does that."""
+    found: dict[str, list[Part]] = {}
+    for part in AGENTS[name].scopes[site.scope]:
+        found.setdefault(_linked(site, part), []).append(part)
+    return {path: _without_imports(parts) for path, parts in found.items()}
+
+
+def states(site: Site, name: str) -> Iterator[tuple[Part, str, str]]:
+    """Each part of an agent, its file, and its state. Raises UsageError for a file that cannot be read."""
+    for path, parts in parts_by_path(site, name).items():
+        text = read_text(path) or ""
+        for part in parts:
+            try:
+                yield part, path, part.state(text)
+            except UsageError as error:
+                raise _in_file(path, error) from None
+
+
+def is_installed(site: Site, name: str) -> bool:
+    """Whether something of the agent is there that no other agent shares."""
+    shared = {(part.file, part.key) for other in AGENTS if other != name for part in _parts(other, site.scope)}
+    try:
+        own = [
+            state
+            for part, _, state in states(site, name)
+            if (part.file, part.key) not in shared and not isinstance(part, JsonDefault) and part.key != "import"
+        ]  # what others may have written proves nothing
+    except UsageError:
+        return False
+    if own:
+        return any(state in (ACTIVE, STALE) for state in own)
+    return any(name in note.agents for note in load_notes(site).values())
+
+
+def load_notes(site: Site) -> dict[str, Note]:
+    """What is noted of the files of the scope."""
+    files = _load(site).get("files")
+    found = {}
+    for file, data in files.items() if isinstance(files, dict) else ():
+        try:
+            undo = tuple(Splice(int(start), int(end), str(text)) for start, end, text in data["undo"])
+            note = Note(tuple(data["agents"]), data["digest"], undo, data["was_there"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        found[os.path.join(site.folder, file)] = note
+    return found
+
+
+def _installed(
+    site: Site, name: str, path: str, parts: Sequence[Part], note: Note | None
+) -> tuple[Change, Note | None]:
+    before = read_text(path)
+    try:
+        if note is not None and before is not None and note.fits(before):
+            base, was_there = apply_all(before, note.undo), note.was_there
+            agents = tuple(dict.fromkeys((*note.agents, name)))
+        else:
+            removals = list(_removals(before or "", _unshared(site, name, parts)))
+            base = apply_all(before or "", removals)
+            was_there = before is not None and not (removals and json_text.is_bare(base))
+            agents = (name,)
+            if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
+                kept = Note(agents, _digest(before), tuple(removals), was_there) if removals else None
+                return Change(path, before, before), kept
+        after, undo = _composed(base, [part for agent in agents for part in parts_by_path(site, agent).get(path, ())])
+    except UsageError as error:
+        raise _in_file(path, error) from None
+    is_executable = any(isinstance(part, Whole) and part.is_executable for part in parts)
+    if not undo:
+        return Change(path, before, before), note
+    return Change(path, before, after, is_executable), Note(agents, _digest(after), undo, was_there)
+
+
+def _uninstalled(
+    site: Site, name: str, path: str, parts: Sequence[Part], before: str, note: Note | None
+) -> tuple[str | None, Note | None]:
+    try:
+        if note is None or not note.fits(before) or name not in note.agents:
+            removals = list(_removals(before, _unshared(site, name, parts)))
+            after = apply_all(before, removals)
+            return (None if removals and json_text.is_bare(after) else after), None
+        base = apply_all(before, note.undo)
+        others = tuple(agent for agent in note.agents if agent != name)
+        after, undo = _composed(base, [p for agent in others for p in parts_by_path(site, agent).get(path, ())])
+    except UsageError as error:
+        raise _in_file(path, error) from None
+    if undo:
+        return after, replace(note, agents=others, digest=_digest(after), undo=undo)
+    return (after if note.was_there else None), None
+
+
+def _composed(text: str, parts: Sequence[Part]) -> tuple[str, tuple[Splice, ...]]:
+    """The text with the parts, and what takes them out again."""
+    undo: list[Splice] = []
+    for part in parts:
+        splice = part.put(text)
+        if splice is not None:
+            undo.insert(0, splice.undo(text))
+            text = splice.apply(text)
+    return text, tuple(undo)
+
+
+def _removals(text: str, parts: Sequence[Part]) -> Iterator[Splice]:
+    """What takes the parts out of the text, one after the other."""
+    for part in sorted(parts, key=lambda part: isinstance(part, JsonDefault)):
+        while (splice := part.remove(text)) is not None:
+            yield splice
+            text = splice.apply(text)
+
+
+def _unshared(site: Site, name: str, parts: Sequence[Part]) -> list[Part]:
+    """The parts that no other agent needs that is installed."""
+    keys = {(part.file, part.key) for part in parts}
+    needed: set[tuple[str, str]] = set()
+    for other in AGENTS:
+        theirs = {(part.file, part.key) for part in _parts(other, site.scope)} & keys if other != name else set()
+        if theirs - needed and is_installed(site, other):
+            needed |= theirs
+    return [part for part in parts if (part.file, part.key) not in needed]
+
+
+def _parts(name: str, scope: str) -> Sequence[Part]:
+    return AGENTS[name].scopes.get(scope, ())
+
+
+def _linked(site: Site, part: Part) -> str:
+    """The path of a part. A link between two files of instructions of the project is followed."""
+    path = site.path(part.file)
+    if isinstance(part, Block) and site.scope != USER and os.path.islink(path):
+        target = os.path.realpath(path)
+        if os.path.dirname(target) == os.path.realpath(site.folder):
+            return os.path.join(site.folder, os.path.basename(target))
+    return path
+
+
+def _without_imports(parts: list[Part]) -> list[Part]:
+    has_whole = any(isinstance(part, Block) and part.key == "block" for part in parts)
+    return [part for part in parts if not (has_whole and part.key == "import")]
+
+
+def _is_entry(change: Change) -> bool:
+    """Whether a file has entries that lead to others, which have to be there first."""
+    return change.path.endswith((".json", ".jsonc", ".toml"))
+
+
+def _folders_below(site: Site, path: str) -> list[str]:
+    """The folders between the folder of the scope and a file."""
+    found = []
+    folder = os.path.dirname(path)
+    while folder.startswith(site.folder + os.sep):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _load(site: Site) -> dict[str, Json]:
+    data = read_json(site.notes)
+    found = data.get(site.scope) if isinstance(data, dict) else None
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _save(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) -> None:
+    """Keeps the notes. Raises StoreError."""
+    data = read_json(site.notes)
+    scopes = dict(data) if isinstance(data, dict) else {}
+    files = {
+        os.path.relpath(path, site.folder): {
+            "agents": list(note.agents), "digest": note.digest, "undo": [list(splice) for splice in note.undo],
+            "was_there": note.was_there,
+        }
+        for path, note in notes.items()
+    }  # fmt: skip
+    scopes[site.scope] = {"files": files, "folders": list(folders)}
+    kept = {scope: found for scope, found in scopes.items() if found != {"files": {}, "folders": []}}
+    if not kept:
+        remove_quietly(site.notes)
+        return
+    make_folder(os.path.dirname(site.notes))
+    write_file(site.notes, encode(kept), 0o600)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _in_file(path: str, error: UsageError) -> UsageError:
+    return UsageError(f"cannot edit {path}: {error.message}; nothing was changed", "correct the file, and try again")

@@ -1,0 +1,251 @@
+"""The agents: for each scope the parts that an installation has. To add an agent, add it here, and its events in events.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memcli.agents.events import BEFORE_TOOL, NATIVE, SESSION_START, hook_command
+from memcli.agents.parts import SKILL, Block, JsonDefault, JsonHook, JsonValue, Part, TomlTable, Whole
+from memcli.agents.texts import INSTRUCTIONS, PLUGIN
+from memcli.agents.texts import SKILL as SKILL_TEXT
+from memcli.model.memory import Json
+from memcli.record import Record, field
+
+PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
+_SECONDS = 5
+_SERVER: Mapping[str, Json] = {"command": "memcli", "args": ["mcp"]}
+_EDITS = {
+    "claude": "Edit|MultiEdit|Write|NotebookEdit",
+    "codex": "apply_patch|Edit|Write",
+    "cursor": "Write|Edit|MultiEdit|StrReplace",
+    "copilot": "Edit|Write",
+    "gemini": "read_file|write_file|replace",
+}
+"""The tools on files, as each agent matches their names."""
+
+
+class Agent(Record):
+    """An agent. `scopes` has the parts for each scope that it supports; `notes` says what a user must know or do."""
+
+    name: str
+    title: str
+    scopes: Mapping[str, tuple[Part, ...]]
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def supports(self, role: str) -> bool:
+        """Whether there is a part of this role in any scope."""
+        return any(part.role == role for parts in self.scopes.values() for part in parts)
+
+
+def _agents_file(*others: Part, also: Sequence[Part] = ()) -> tuple[Part, ...]:
+    return (Block("AGENTS.md", INSTRUCTIONS), *also, *others)
+
+
+def _skill(folder: str) -> Whole:
+    return Whole(f"{folder}/memcli/SKILL.md", SKILL_TEXT, SKILL, "name: memcli\n")
+
+
+def _script(file: str, event: str, agent: str) -> Whole:
+    text = f"#!/bin/sh\n# Written by memcli: `memcli agent uninstall {agent}` removes this file.\n"
+    return Whole(file, f"{text}exec {hook_command(event, agent)}\n", "hooks", hook_command(event, agent), True)
+
+
+def _hooks(agent: str, file: str, make: Callable[[str, str], Mapping[str, Json]]) -> tuple[Part, ...]:
+    """The hooks of an agent in a JSON file, one for each of its events; `make` gives the entry of an event."""
+    return tuple(
+        JsonHook(file, ("hooks", name), make(agent, event), hook_command(event, agent))
+        for event, name in NATIVE[agent].items()
+    )
+
+
+def _matched(agent: str, event: str, entry: Mapping[str, Json]) -> Mapping[str, Json]:
+    return {"matcher": _EDITS[agent], **entry} if event == BEFORE_TOOL else entry
+
+
+def _grouped(agent: str, event: str) -> Mapping[str, Json]:
+    """As Claude Code, Codex and Gemini have it; Gemini counts in milliseconds."""
+    timeout = _SECONDS * 1000 if agent == "gemini" else _SECONDS
+    handler = {"type": "command", "command": hook_command(event, agent), "timeout": timeout}
+    return _matched(agent, event, {"hooks": [handler]})
+
+
+def _flat(agent: str, event: str) -> Mapping[str, Json]:
+    return _matched(agent, event, {"command": hook_command(event, agent), "timeout": _SECONDS})
+
+
+def _shells(agent: str, event: str) -> Mapping[str, Json]:
+    """Copilot denies every tool call while a hook before it fails, as it does where memcli is not installed."""
+    command = hook_command(event, agent)
+    shells = {"type": "command", "bash": f"{command} || true", "powershell": f"{command}; exit 0"}
+    return _matched(agent, event, {**shells, "timeoutSec": _SECONDS})
+
+
+def _shown(agent: str, event: str) -> Mapping[str, Json]:
+    return {"command": hook_command(event, agent), "show_output": False}
+
+
+def _claude(settings: str, instructions: Sequence[Part], servers: JsonValue, skills: str) -> tuple[Part, ...]:
+    return (*instructions, servers, *_hooks("claude", settings, _grouped), _skill(skills))
+
+
+def _servers(file: str, *path: str, server: Mapping[str, Json] = _SERVER) -> JsonValue:
+    return JsonValue(file, (*path, "memcli"), dict(server))
+
+
+def _codex(folder: str, instructions: str, skills: str) -> tuple[Part, ...]:
+    table = TomlTable(f"{folder}/config.toml", ("mcp_servers", "memcli"), {"command": "memcli", "args": ["mcp"]})
+    return (
+        Block(instructions, INSTRUCTIONS), table, *_hooks("codex", f"{folder}/hooks.json", _grouped), _skill(skills),
+    )  # fmt: skip
+
+
+def _cursor(folder: str) -> tuple[Part, ...]:
+    hooks = f"{folder}/hooks.json"
+    return (
+        _servers(f"{folder}/mcp.json", "mcpServers"), JsonDefault(hooks, ("version",), 1), *_hooks("cursor", hooks, _flat)
+    )  # fmt: skip
+
+
+def _copilot(hooks: str) -> tuple[Part, ...]:
+    return (JsonDefault(hooks, ("version",), 1), *_hooks("copilot", hooks, _shells))
+
+
+def _gemini(settings: str) -> tuple[Part, ...]:
+    return (_servers(settings, "mcpServers"), *_hooks("gemini", settings, _grouped))
+
+
+def _opencode(settings: str, plugins: str) -> tuple[Part, ...]:
+    server = {"type": "local", "command": ["memcli", "mcp"], "enabled": True}
+    plugin = Whole(f"{plugins}/memcli.js", PLUGIN, "hooks", "// Written by memcli")
+    return (_servers(settings, "mcp", server=server), plugin)
+
+
+def _cline(folder: str) -> tuple[Part, ...]:
+    events = [*((name, event) for event, name in NATIVE["cline"].items()), ("TaskResume", SESSION_START)]
+    return tuple(_script(f"{folder}/{name}", event, "cline") for name, event in events)
+
+
+_SHARED_SKILL = _skill(".agents/skills")
+_STDIO = {"type": "stdio", **_SERVER}
+_IMPORT = "@AGENTS.md"
+
+AGENTS: Mapping[str, Agent] = {
+    agent.name: agent
+    for agent in (
+        Agent(
+            "claude",
+            "Claude Code",
+            {
+                PROJECT: _claude(
+                    ".claude/settings.json",
+                    _agents_file(also=[Block("CLAUDE.md", _IMPORT, unless=_IMPORT, key="import")]),
+                    _servers(".mcp.json", "mcpServers"),
+                    ".claude/skills",
+                ),
+                USER: _claude(
+                    ".claude/settings.json",
+                    [Block(".claude/CLAUDE.md", INSTRUCTIONS)],
+                    _servers(".claude.json", "mcpServers"),
+                    ".claude/skills",
+                ),
+                LOCAL: (
+                    Block("CLAUDE.local.md", INSTRUCTIONS),
+                    *_hooks("claude", ".claude/settings.local.json", _grouped),
+                ),
+            },
+            {
+                PROJECT: "Claude Code asks each user once whether to use the MCP server of the project",
+                LOCAL: "no MCP entry: run `claude mcp add memcli -- memcli mcp`",
+            },
+        ),
+        Agent(
+            "codex",
+            "Codex CLI",
+            {
+                PROJECT: _codex(".codex", "AGENTS.md", ".agents/skills"),
+                USER: _codex(".codex", ".codex/AGENTS.md", ".agents/skills"),
+            },
+            dict.fromkeys((PROJECT, USER), "Codex skips hooks until you approve them: start `codex` and run /hooks"),
+        ),
+        Agent(
+            "cursor",
+            "Cursor",
+            {PROJECT: _agents_file(*_cursor(".cursor"), _SHARED_SKILL), USER: _cursor(".cursor")},
+            {USER: "no instructions: Cursor keeps those of a user in its settings"},
+        ),
+        Agent(
+            "copilot",
+            "GitHub Copilot and VS Code",
+            {
+                PROJECT: _agents_file(
+                    _servers(".mcp.json", "mcpServers"),
+                    _servers(".vscode/mcp.json", "servers", server=_STDIO),
+                    *_copilot(".github/hooks/memcli.json"),
+                    _SHARED_SKILL,
+                ),
+                USER: (
+                    Block(".copilot/copilot-instructions.md", INSTRUCTIONS),
+                    _servers(
+                        ".copilot/mcp-config.json", "mcpServers", server={"type": "local", **_SERVER, "tools": ["*"]}
+                    ),
+                    *_copilot(".copilot/hooks/memcli.json"),
+                ),
+            },
+            {PROJECT: "Copilot passes nothing of a prompt hook to the model: the agent recalls by itself"},
+        ),
+        Agent(
+            "gemini",
+            "Gemini CLI",
+            {
+                PROJECT: _agents_file(
+                    *_gemini(".gemini/settings.json"),
+                    _SHARED_SKILL,
+                    also=[Block("GEMINI.md", "@./AGENTS.md", unless="@./AGENTS.md", key="import")],
+                ),
+                USER: (Block(".gemini/GEMINI.md", INSTRUCTIONS), *_gemini(".gemini/settings.json")),
+            },
+        ),
+        Agent(
+            "opencode",
+            "opencode",
+            {
+                PROJECT: _agents_file(*_opencode("opencode.json", ".opencode/plugins"), _SHARED_SKILL),
+                USER: (
+                    Block(".config/opencode/AGENTS.md", INSTRUCTIONS),
+                    *_opencode(".config/opencode/opencode.json", ".config/opencode/plugins"),
+                ),
+            },
+        ),
+        Agent(
+            "windsurf",
+            "Windsurf",
+            {
+                PROJECT: _agents_file(*_hooks("windsurf", ".windsurf/hooks.json", _shown)),
+                USER: (
+                    Block(".codeium/windsurf/memories/global_rules.md", INSTRUCTIONS),
+                    _servers(".codeium/windsurf/mcp_config.json", "mcpServers"),
+                    *_hooks("windsurf", ".codeium/windsurf/hooks.json", _shown),
+                ),
+            },
+            {PROJECT: "no MCP entry: Windsurf has them for users only (`memcli agent install windsurf --user`)"},
+        ),
+        Agent(
+            "cline",
+            "Cline",
+            {PROJECT: _agents_file(*_cline(".clinerules/hooks")), USER: _cline("Documents/Cline/Hooks")},
+            dict.fromkeys(
+                (PROJECT, USER),
+                "turn on hooks in the settings of Cline, and add the MCP server there: command `memcli`, argument `mcp`",
+            ),
+        ),
+        Agent(
+            "zed",
+            "Zed",
+            {
+                PROJECT: _agents_file(_servers(".zed/settings.json", "context_servers", server={**_SERVER, "env": {}})),
+                USER: (_servers(".config/zed/settings.json", "context_servers", server={**_SERVER, "env": {}}),),
+            },
+        ),
+        Agent("generic", "any agent that reads AGENTS.md", {PROJECT: _agents_file()}),
+    )
+}

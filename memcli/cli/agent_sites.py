@@ -1,0 +1,94 @@
+"""Where agents are installed: in this project, in this clone alone, or for this user; and the installation itself."""
+
+from __future__ import annotations
+
+import os
+from difflib import unified_diff
+
+from memcli.agents.files import Change
+from memcli.agents.install import Plan, Site, carry_out, plan_install
+from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER
+from memcli.cli.verb import Session
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.store.layout import Layout, find_work_tree
+from memcli.wiring.roots import global_root, locate
+
+_NOTES = "agents.installed.json"
+
+
+def site_of(session: Session, scope: str) -> Site:
+    """The place of a scope. A project need not have a store yet."""
+    if scope == USER:
+        data = os.path.dirname(global_root({**os.environ, "MEMCLI_GLOBAL": ""}))
+        return Site(scope, os.path.expanduser("~"), os.path.join(data, _NOTES), os.environ)
+    root = session.open(tells_off=False).root if locate(session.options, os.environ) else None
+    if root is not None:
+        return Site(scope, os.path.dirname(root), Layout(root).local(_NOTES), os.environ)
+    here = os.getcwd()
+    folder = find_work_tree(here, os.path.expanduser("~")) or here
+    return Site(scope, folder, os.path.join(folder, ".memory", "local", _NOTES), os.environ)
+
+
+def sites(session: Session) -> list[Site]:
+    """The places of all scopes."""
+    return [site_of(session, scope) for scope in SCOPES]
+
+
+def scope_of(user: bool, local: bool) -> str:
+    """The scope that flags name. Raises UsageError for both."""
+    if user and local:
+        raise UsageError("--user and --local cannot be combined", "use one of them")
+    return USER if user else LOCAL if local else PROJECT
+
+
+def check_agent(name: str, scope: str) -> None:
+    """Raises UsageError unless there is such an agent, with this scope."""
+    if name not in AGENTS:
+        raise UsageError(f"no agent {name!r}", f"choose one of {', '.join(AGENTS)}")
+    if scope not in AGENTS[name].scopes:
+        known = ", ".join(AGENTS[name].scopes)
+        raise UsageError(f"{name} cannot be installed for scope {scope}", f"scopes of {name}: {known}")
+
+
+def install_agent(session: Session, name: str, scope: str, *, dry_run: bool = False) -> tuple[Plan, list[str]]:
+    """Installs an agent; what was done, one line each. Raises UsageError, StoreError."""
+    from memcli.agents.check import find_program, warnings
+
+    check_agent(name, scope)
+    site = site_of(session, scope)
+    plan = plan_install(site, name)
+    if not dry_run:
+        carry_out(site, plan)
+        for warning in (*plan.warnings, *warnings(sites(session), name)):
+            session.output.note(warning)
+        if find_program() is None:
+            session.output.note(
+                "memcli is not on PATH: the hooks and the MCP server run once it is, as with `pipx install`"
+            )
+        if plan.changes and (note := AGENTS[name].notes.get(scope)):
+            session.output.note(note)
+    return plan, told(plan)
+
+
+def told(plan: Plan) -> list[str]:
+    """What a plan changes, one line each."""
+    return [f"{change.what} {change.path}" for change in plan.changes]
+
+
+def to_json(name: str, scope: str, plan: Plan) -> dict[str, Json]:
+    """What a plan changes."""
+    changed = [{"file": change.path, "what": change.what} for change in plan.changes]
+    return {"agent": name, "scope": scope, "changed": changed}
+
+
+def diff_of(plan: Plan) -> str:
+    """A unified diff of what a plan changes."""
+    return "".join(line for change in plan.changes for line in _diff(change))
+
+
+def _diff(change: Change) -> list[str]:
+    old, new = (None if text is None else text.splitlines(keepends=True) for text in (change.before, change.after))
+    source, target = (os.devnull if lines is None else change.path for lines in (old, new))
+    lines = unified_diff(old or [], new or [], source, target)
+    return [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]

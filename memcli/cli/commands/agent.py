@@ -1,0 +1,144 @@
+"""`memcli agent`"""
+
+from __future__ import annotations
+
+from memcli.agents.parts import ROLES
+from memcli.agents.table import AGENTS
+from memcli.cli.agent_sites import (
+    check_agent,
+    diff_of,
+    install_agent,
+    scope_of,
+    site_of,
+    sites,
+    to_json,
+    told,
+)
+from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag
+from memcli.cli.verb import Group, Session
+from memcli.errors import CorruptError
+
+_NAMES = ", ".join(AGENTS)
+command = Group("agent", "Connect coding agents: instructions, MCP server, hooks and a skill, in one command each.")
+
+
+class AgentOptions(Options):
+    """What `memcli agent install` and `uninstall` take."""
+
+    name: str = argument("AGENT", f"One of {_NAMES}.", default=REQUIRED)
+    user: bool = flag(help="For this user, in all projects.")
+    local: bool = flag(help="For this clone alone, in files that are not committed.")
+    dry_run: bool = dry_run_option()
+
+
+@command.verb(AgentOptions)
+def install(session: Session, options: AgentOptions) -> None:
+    """Connect an agent to the memory of this project.
+
+    Writes, as the agent supports it, an instruction block into AGENTS.md, the MCP server `memcli mcp`, hooks that call
+    `memcli hook run`, and a skill. Existing files are edited, not replaced; running it again changes nothing; --dry-run
+    prints a diff. Creates a store if there is none. What agents store waits in the inbox with the policy `review: true`
+    or MEMCLI_PROPOSE=1.
+
+    Example: memcli agent install claude --dry-run
+    """
+    scope = scope_of(options.user, options.local)
+    check_agent(options.name, scope)
+    if scope != "user" and not options.dry_run:
+        _make_store(session)
+    plan, lines = install_agent(session, options.name, scope, dry_run=options.dry_run)
+    if options.dry_run:
+        session.output.answer(to_json(options.name, scope, plan), diff_of(plan))
+        return
+    session.output.confirm(to_json(options.name, scope, plan), "\n".join(lines) or f"{options.name}: nothing to change")
+
+
+def _make_store(session: Session) -> None:
+    import os
+
+    from memcli.wiring.roots import locate, make_store
+
+    if locate(session.options, os.environ) is None:
+        root, _ = make_store(session.options, os.environ)
+        session.output.note(f"created a store at {root}")
+
+
+@command.verb(AgentOptions)
+def uninstall(session: Session, options: AgentOptions) -> None:
+    """Disconnect an agent: the files are as before `install`, byte for byte, unless they were changed since.
+
+    From a file that was changed, only memcli's parts are removed. The memory itself stays.
+
+    Example: memcli agent uninstall claude
+    """
+    from memcli.agents.install import carry_out, plan_uninstall
+
+    scope = scope_of(options.user, options.local)
+    check_agent(options.name, scope)
+    site = site_of(session, scope)
+    plan = plan_uninstall(site, options.name)
+    if options.dry_run:
+        session.output.answer(to_json(options.name, scope, plan), diff_of(plan))
+        return
+    if plan.changes:
+        carry_out(site, plan)
+    lines = told(plan) or [f"{options.name} is not installed"]
+    session.output.confirm(to_json(options.name, scope, plan), "\n".join(lines))
+
+
+@command.verb()
+def list_(session: Session) -> None:
+    """Show which agents can be connected, what each supports, and which are.
+
+    Example: memcli agent list
+    """
+    from memcli.agents.check import installed
+    from memcli.render.clean import grid
+
+    found: dict[str, list[str]] = {}
+    for site, name in installed(sites(session)):
+        found.setdefault(name, []).append(site.scope)
+    data = [
+        {"agent": name, "title": agent.title, "scopes": list(agent.scopes), "installed": found.get(name, []),
+         **{role: agent.supports(role) for role in ROLES}}
+        for name, agent in AGENTS.items()
+    ]  # fmt: skip
+    rows = [
+        [name, agent.title, *("yes" if agent.supports(role) else "-" for role in ROLES), ", ".join(found.get(name, ["-"]))]
+        for name, agent in AGENTS.items()
+    ]  # fmt: skip
+    session.output.answer(data, grid(["agent", "", *ROLES, "installed for"], rows))
+
+
+class CheckOptions(Options):
+    """What `memcli agent check` takes."""
+
+    name: str | None = argument("[AGENT]", f"One of {_NAMES} [default: all that are installed].")
+
+
+@command.verb(CheckOptions)
+def check(session: Session, options: CheckOptions) -> int:
+    """Check the agents that are connected: what is active, trusted, out of date or there twice, with a fix for each.
+
+    Exits with 6 if something needs attention.
+
+    Example: memcli agent check
+    """
+    from memcli.agents.check import check as check_at
+    from memcli.agents.check import find_program, installed, warnings
+    from memcli.render.clean import grid
+
+    if options.name is not None:
+        check_agent(options.name, next(iter(AGENTS[options.name].scopes)) if options.name in AGENTS else "")
+    places = sites(session)
+    found = [(site, name) for site, name in installed(places) if options.name in (None, name)]
+    rows = [row for site, name in found for row in check_at(site, name)]
+    notes = [note for name in dict.fromkeys(name for _, name in found) for note in warnings(places, name)]
+    if rows and find_program() is None:
+        notes.append("memcli is not on PATH: neither hooks nor the MCP server can start")
+    cells = [[row.agent, row.scope, row.role, row.state, row.fix or ", ".join(row.files)] for row in rows]
+    text = grid(["agent", "scope", "part", "state", "file or fix"], cells) if rows else "no agent is installed"
+    session.output.answer({"parts": [row.to_json() for row in rows], "warnings": notes}, text)
+    for note in notes:
+        session.output.note(note)
+    return 0 if all(row.is_fine for row in rows) and not notes else CorruptError.exit_code
