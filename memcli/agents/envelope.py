@@ -17,7 +17,7 @@ def wrap(agent: str, event: str, text: str) -> str:
 
 
 def _plain(_event: str, _name: str, text: str) -> str:
-    return text
+    return f"{text}\n"
 
 
 def _claude(_event: str, name: str, text: str) -> str:

@@ -17,7 +17,7 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import Payload, edits_of
-from memcli.app.inject import FILE_BACKEND, fitted, for_files, for_prompt, for_start, stamps
+from memcli.app.inject import DEADLINE_SECONDS, FILE_BACKEND, fitted, for_files, for_prompt, for_start, stamps
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
@@ -55,15 +55,15 @@ def problem_of(event: str, agent: str) -> str:
     return "" if event in EVENTS else f"unknown event {event[:40]!a}"
 
 
-def handle(workspace: Workspace, agent: str, event: str, payload: Payload) -> Outcome:
-    """Handles a call. Raises MemcliError, OSError."""
+def handle(workspace: Workspace, agent: str, event: str, payload: Payload, *, is_hurried: bool = True) -> Outcome:
+    """Handles a call. `is_hurried`: an agent waits for it. Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
         return call.spool()
     if not workspace.trust.is_accepted:
         return call.inject_notice()
     if event == PROMPT:
-        return call.inject_for_prompt()
+        return call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None)
     return call.inject_for_tool() if event == BEFORE_TOOL else call.inject_at_start()
 
 
@@ -99,14 +99,14 @@ class _Call:
             since = record.since if self._event == SESSION_START else None
         return self._inject(for_start(self._workspace, since))
 
-    def inject_for_prompt(self) -> Outcome:
+    def inject_for_prompt(self, deadline: float | None) -> Outcome:
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
             return Outcome(facts={"outcome": "no prompt of a person"})
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-        return self._inject(for_prompt(self._workspace, prompt))
+        return self._inject(for_prompt(self._workspace, prompt, deadline))
 
     def inject_for_tool(self) -> Outcome:
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree

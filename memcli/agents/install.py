@@ -232,9 +232,11 @@ def _composed(text: str, parts: Sequence[Part]) -> tuple[str, tuple[Splice, ...]
 
 
 def _removals(text: str, parts: Sequence[Part]) -> Iterator[Splice]:
-    """What takes the parts out of the text, one after the other."""
+    """What takes the parts out of the text, one after the other; defaults only with something that needs them."""
+    has_begun = False
     for part in sorted(parts, key=lambda part: isinstance(part, JsonDefault)):
-        while (splice := part.remove(text)) is not None:
+        while (has_begun or not isinstance(part, JsonDefault)) and (splice := part.remove(text)) is not None:
+            has_begun = True
             yield splice
             text = splice.apply(text)
 

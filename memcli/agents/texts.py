@@ -55,7 +55,7 @@ export const Memcli = async ({{ directory }}) => {{
     const input = JSON.stringify({{ cwd: directory, ...fields }})
     const options = {{ cwd: directory, input, encoding: "utf8", timeout: 4000 }}
     const done = spawnSync("memcli", ["hook", "run", event, "--agent", "opencode"], options)
-    return done.status === 0 ? done.stdout : ""
+    return done.status === 0 ? done.stdout.trimEnd() : ""
   }}
   const started = new Set()
   const given = new Map()

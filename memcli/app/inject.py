@@ -19,7 +19,10 @@ FILE_BACKEND = "basic"
 _FILE_KINDS = ("constraint", "negative")
 _MOST_CHANGED = 10
 _MOST_RELEVANT = 8
-_DEADLINE_SECONDS = 1.5
+_LEAST_SHARE = 0.75
+"""What of the best score a memory must have where nobody asked: the floor of recall is for the best one alone."""
+DEADLINE_SECONDS = 1.5
+"""How long the search for meaning may take where an agent waits."""
 
 
 def for_start(workspace: Workspace, since: str | None) -> Bundle:
@@ -35,13 +38,13 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())
 
 
-def for_prompt(workspace: Workspace, prompt: str) -> Bundle:
+def for_prompt(workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS) -> Bundle:
     """What is relevant to a prompt, or nothing. Raises what recall raises."""
-    query = Query(
-        topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=_DEADLINE_SECONDS
-    )
+    query = Query(topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=deadline)
     (bundle,) = recall(workspace, [query])
-    return replace(bundle, always=())
+    least = _LEAST_SHARE * max((section.score for section in bundle.sections), default=0.0)
+    chosen = tuple(section for section in bundle.sections if section.is_lead or section.score >= least)
+    return replace(bundle, sections=chosen, always=())
 
 
 def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:

@@ -73,7 +73,8 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float) 
     find(workspace.root)
     outcome = Outcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
-        outcome = _guarded(lambda: handle(workspace, agent, event, payload))
+        is_hurried = not os.environ.get(FOREGROUND)
+        outcome = _guarded(lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried))
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     return wrap(agent, event, outcome.text)

@@ -139,6 +139,14 @@ def test_irrelevant_prompts_get_nothing(fire: Fire) -> None:
         assert fire("claude", "prompt", prompt=prompt).out == ""
 
 
+def test_what_is_far_behind_the_best_answer_is_no_answer(run: Run, fire: Fire) -> None:
+    """Otherwise it would come up once the best was shown before."""
+    run("remember", "The office plants are watered on Fridays, orders of the landlord.", "--path", "office/plants")
+    asked = "which PostgreSQL database has the orders as JSONB?"
+    assert "orders/database" in fire("claude", "prompt", prompt=asked).out
+    assert fire("claude", "prompt", prompt=f"{asked} again").out == ""
+
+
 def test_prompts_of_machines_get_nothing(fire: Fire) -> None:
     assert fire("claude", "prompt", source="loop_wakeup").out == ""
     assert fire("claude", "prompt", source="sdk").out

@@ -116,6 +116,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     yield _config(root)
     yield from _merge_driver(root)
     yield from _hooks(root)
+    yield _agents(root, environ)
     yield _trust(root)
     yield from _spaces(options, environ)
 
@@ -199,6 +200,21 @@ def _hooks(root: str) -> Iterator[Check]:
     ok = not any(state in ("outdated", "edited") for _, state in states)
     found = ", ".join(told) or "none (`memcli hook install` installs them)"
     yield Check("hooks", ok, found, "run `memcli hook install`")
+
+
+def _agents(root: str, environ: Mapping[str, str]) -> Check:
+    """Checks the agents that are installed in the project; a switched-off memory is no failure."""
+    from memcli.agents.check import check, installed
+    from memcli.agents.install import Site
+    from memcli.agents.table import PROJECT
+    from memcli.store.switch import is_off
+
+    site = Site(PROJECT, os.path.dirname(root), Layout(root).local("agents.installed.json"), environ)
+    names = [name for _, name in installed([site])]
+    bad = [name for name in names if not all(row.is_fine for row in check(site, name))]
+    off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
+    found = ", ".join(bad or names) or "none connected (`memcli agent install` connects one)"
+    return Check("agents", not bad, f"{found}{off}", "run `memcli agent check`")
 
 
 def _trust(root: str) -> Check:

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Codex: what its hooks tell it; it runs them once the user has approved them with /hooks.
+set -euo pipefail
+# In a repository of its own: in the folder given, which is made, or in a temporary one.
+work="${1:-$(mktemp -d)/repository}" && mkdir -p "$work" && cd "$work" && git init -q -b main
+export MEMCLI_FREEZE_CLOCK=2026-05-03T12:00:00Z
+export MEMCLI_EMBEDDER=off # by words alone, which is faster
+export MEMCLI_HOOK_FOREGROUND=1 # no time limit, so that what is shown does not depend on the machine
+
+memcli init --quiet
+mkdir -p src && printf 'def charge(order):\n    return gateway.post(order)\n' > src/payments.py
+memcli remember "Payments go through Stripe: its webhooks are signed, and the old gateway's were not." --kind decision \
+  --path payments/provider --quiet
+memcli remember "Never retry a charge without an idempotency key: in March customers paid twice." --kind negative \
+  --path payments/retries --anchor src/payments.py:1-2 --quiet
+memcli remember "All amounts are integers of the smallest unit, such as cents." --path money/amounts --pin --quiet
+
+echo "--- what the installation adds to the repository"
+memcli agent install codex --quiet
+git status --short --untracked-files=all -- . ':!.memory' ':!src'
+
+# Calls a hook as codex does: with JSON on standard input. What it prints goes to the model.
+call() {
+  echo "--- $1" && memcli hook run "$1" --agent codex | jq -r '.hookSpecificOutput.additionalContext'
+}
+call session-start <<JSON
+{"session_id": "0199c2a5", "transcript_path": null, "cwd": "$PWD", "hook_event_name": "SessionStart", "source": "startup"}
+JSON
+call prompt <<JSON
+{"session_id": "0199c2a5", "turn_id": "1", "cwd": "$PWD", "hook_event_name": "UserPromptSubmit", "prompt": "which payment provider do we use, and why?"}
+JSON
+call before-tool <<JSON
+{"session_id": "0199c2a5", "turn_id": "1", "cwd": "$PWD", "hook_event_name": "PreToolUse", "tool_name": "apply_patch",
+ "tool_input": {"command": "*** Begin Patch\\n*** Update File: src/payments.py\\n+    retry(gateway.post)\\n*** End Patch"}}
+JSON
+call stop <<JSON
+{"session_id": "0199c2a5", "cwd": "$PWD", "hook_event_name": "Stop", "last_assistant_message": "Charges are retried now."}
+JSON
+
+echo "--- uninstalled, nothing is left"
+memcli agent uninstall codex --quiet
+git status --short --untracked-files=all -- . ':!.memory' ':!src'
