@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 
 from memcli.agents import toml_text
 from memcli.agents.files import read_text
 from memcli.agents.install import Site, is_installed, states
-from memcli.agents.parts import ABSENT, ACTIVE, FOREIGN, HOOKS, ROLES, STALE, JsonHook, Part
+from memcli.agents.parts import ABSENT, ACTIVE, FOREIGN, HOOKS, MCP, ROLES, STALE, JsonHook, Part
 from memcli.agents.table import AGENTS, PROJECT
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -19,7 +20,7 @@ _FIRST_OF_ZED = (
     ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".github/copilot-instructions.md", "AGENT.md",
 )  # fmt: skip
 _MAX_OF_CODEX = 32 << 10
-NOT_APPROVED, DISABLED, UNREADABLE = "not approved", "disabled", "unreadable"
+NOT_TRUSTED, NOT_APPROVED, DISABLED, UNREADABLE = "not trusted", "not approved", "disabled", "unreadable"
 
 
 class Row(Record):
@@ -82,13 +83,16 @@ def _row(site: Site, name: str, role: str, found: list[tuple[Part, str, str]]) -
     if kinds != {ACTIVE}:
         state = STALE if STALE in kinds or ACTIVE in kinds else ABSENT
         return Row(name, site.scope, role, state, files, install)
-    if role == HOOKS and (found_problem := _held_back(site, name, found)):
-        return Row(name, site.scope, role, *found_problem[:1], files, found_problem[1])
-    return Row(name, site.scope, role, ACTIVE, files)
+    state, fix = _held_back(site, name, role, found) or (ACTIVE, "")
+    return Row(name, site.scope, role, state, files, fix)
 
 
-def _held_back(site: Site, name: str, found: list[tuple[Part, str, str]]) -> tuple[str, str] | None:
-    """Why an agent does not run hooks that are installed, and what to do."""
+def _held_back(site: Site, name: str, role: str, found: list[tuple[Part, str, str]]) -> tuple[str, str] | None:
+    """Why an agent does not use what is installed, and what to do."""
+    if name == "codex" and role in (MCP, HOOKS) and site.scope == PROJECT and not _is_trusted_project(site):
+        return NOT_TRUSTED, "Codex ignores .codex/ of a project until you trust it: start `codex` here and accept"
+    if role != HOOKS:
+        return None
     if name == "codex" and (missing := _not_approved(site, found)):
         fix = (
             f"Codex skips {missing} hook{'' if missing == 1 else 's'} until you approve them: start `codex`, run /hooks"
@@ -107,13 +111,23 @@ def _is_set(path: str, key: str) -> bool:
     return node is not None and node.value is True
 
 
-def _not_approved(site: Site, found: list[tuple[Part, str, str]]) -> int:
-    """How many hooks Codex has no trust entry for, or has disabled. It names them by file, event and place."""
+def _codex(site: Site, *path: str) -> Any:
+    """A value of the configuration of Codex; None where there is none."""
     home = site.environ.get("CODEX_HOME") or os.path.join(os.path.expanduser("~"), ".codex")
     try:
-        trusted = toml_text.table_at(read_text(os.path.join(home, "config.toml")) or "", ("hooks", "state"))
+        return toml_text.table_at(read_text(os.path.join(home, "config.toml")) or "", path)
     except UsageError:
-        trusted = None
+        return None
+
+
+def _is_trusted_project(site: Site) -> bool:
+    folders = {site.folder, os.path.realpath(site.folder)}
+    return any(_codex(site, "projects", folder, "trust_level") == "trusted" for folder in folders)
+
+
+def _not_approved(site: Site, found: list[tuple[Part, str, str]]) -> int:
+    """How many hooks Codex has no trust entry for, or has disabled. It names them by file, event and place."""
+    trusted = _codex(site, "hooks", "state")
     keys = (
         {key: value for key, value in trusted.items() if isinstance(value, dict)} if isinstance(trusted, dict) else {}
     )

@@ -261,7 +261,7 @@ def _linked(site: Site, part: Part) -> str:
     path = site.path(part.file)
     if isinstance(part, Block) and site.scope != USER and os.path.islink(path):
         target = os.path.realpath(path)
-        if os.path.dirname(target) == os.path.realpath(site.folder):
+        if os.path.dirname(target) == os.path.realpath(site.folder) and target.endswith(".md"):
             return os.path.join(site.folder, os.path.basename(target))
     return path
 

@@ -43,6 +43,8 @@ def run_agent_hook(session: Session, event: str, agent: str) -> None:
         return ""
 
     if os.environ.get(FOREGROUND) or not hasattr(os, "fork"):
+        if not os.environ.get(FOREGROUND):  # pragma: no cover - Windows
+            _end_after(_LIMIT_SECONDS)
         _print(work(lambda _: None))
         return
     text, root = _run_within(_LIMIT_SECONDS, work)
@@ -64,7 +66,7 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float) 
     payload, problem = _payload()
     problem = problem_of(event, agent) or problem
     try:
-        _enter(payload.cwd)
+        _enter_project(session, payload.cwd)
         workspace = session.open(lock_wait=_LOCK_SECONDS, backend=backend_of(event), tells_off=False)
     except (MemcliError, OSError):
         return ""
@@ -106,12 +108,15 @@ def _guarded(work: Callable[[], Outcome]) -> Outcome:
         return Outcome(facts={"outcome": "failed", "error": reason_of(error)})
 
 
-def _enter(cwd: str) -> None:
-    """Changes to the folder that the agent works in, where it says so and the folder exists."""
+def _enter_project(session: Session, cwd: str) -> None:
+    """Changes to the folder that the agent works in, or else to that of its project: to the first that has a store."""
+    from memcli.wiring.roots import locate
+
     for folder in (cwd, *(os.environ.get(name, "") for name in _PROJECT)):
         if folder and "\0" not in folder and os.path.isdir(folder):
             os.chdir(folder)
-            return
+            if locate(session.options, os.environ) is not None:
+                return
 
 
 def _log(root: str, entry: Mapping[str, Json]) -> None:
@@ -121,6 +126,15 @@ def _log(root: str, entry: Mapping[str, Json]) -> None:
 
 def _spent(began: float) -> int:
     return round((time.monotonic() - began) * 1000)
+
+
+def _end_after(seconds: float) -> None:  # pragma: no cover - Windows
+    """Ends the process after so many seconds, where it cannot be done in another one."""
+    import threading
+
+    timer = threading.Timer(seconds, os._exit, [0])
+    timer.daemon = True
+    timer.start()
 
 
 def _run_within(seconds: float, work: Callable[[Find], str]) -> tuple[str | None, str]:

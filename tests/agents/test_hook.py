@@ -247,6 +247,20 @@ def test_without_a_store(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert os.listdir(tmp_path) == [".git"]
 
 
+def test_the_project_is_found_from_another_folder(
+    run: Run, project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent may work elsewhere for a while; some then name the project in the environment."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    data = json.dumps(payload("claude", "prompt", elsewhere)).encode()
+    assert run("hook", "run", "prompt", "--agent", "claude", stdin=data).out == ""
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    assert "orders/database" in run("hook", "run", "prompt", "--agent", "claude", stdin=data).out
+    edit = json.dumps({**payload("claude", "before-tool", project), "cwd": str(elsewhere)}).encode()
+    assert "orders/sleep" in run("hook", "run", "before-tool", "--agent", "claude", stdin=edit).out
+
+
 def test_a_damaged_state_is_begun_anew(fire: Fire, project: Path) -> None:
     fire("claude", "prompt")
     for file in (project / ".memory" / "local" / "agents").iterdir():

@@ -109,7 +109,7 @@ def test_contract(name: str, scope: str, run: Run, tmp_path: Path) -> None:
     checked = json.loads(run("agent", "check", name, "--json").out)
     states = {part["role"]: part["state"] for part in checked["parts"]}
     assert set(states) == {part.role for part in AGENTS[name].scopes[scope]}
-    assert set(states.values()) <= ({ACTIVE, "not approved"} if name == "codex" else {ACTIVE})
+    assert set(states.values()) <= ({ACTIVE, "not approved", "not trusted"} if name == "codex" else {ACTIVE})
     again = run("agent", "install", name, *FLAGS[scope])
     assert again.out == f"{name}: nothing to change\n"
     assert (tree(tmp_path), tree(home, without=(".local",))) == after
@@ -428,13 +428,19 @@ def test_codex_hooks_count_once_they_are_approved(run: Run, tmp_path: Path) -> N
     run("init")
     run("agent", "install", "codex")
     found = run("agent", "check", "codex")
-    assert (found.code, "approve" in found.out) == (6, True)
+    assert (found.code, found.out.count("not trusted")) == (6, 2)
     hooks = tmp_path / ".codex" / "hooks.json"
     config = Path(os.environ["HOME"], ".codex", "config.toml")
     config.parent.mkdir()
     names = list(NATIVE["codex"].values())
     spelled = [names[0], *(re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in names[1:])]
-    config.write_text("".join(f'[hooks.state."{hooks}:{name}:0:0"]\ntrusted_hash = "x"\n' for name in spelled))
+    trusted = f'[projects."{tmp_path}"]\ntrust_level = "trusted"\n'
+    config.write_text(trusted)
+    found = run("agent", "check", "codex")
+    assert (found.code, "skips 6 hooks until you approve them" in found.out) == (6, True)
+    config.write_text(
+        trusted + "".join(f'[hooks.state."{hooks}:{name}:0:0"]\ntrusted_hash = "x"\n' for name in spelled)
+    )
     assert run("agent", "check", "codex").code == 0
     config.write_text(config.read_text() + "enabled = false\n")
     assert "skips 1 hook until" in run("agent", "check", "codex").out
