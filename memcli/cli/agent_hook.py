@@ -11,19 +11,23 @@ from contextlib import suppress
 
 from memcli.agents.hook import Outcome, backend_of, handle, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
+from memcli.cli.background import start
 from memcli.cli.hook_run import FOREGROUND
 from memcli.cli.verb import Session
-from memcli.clock import system_clock
+from memcli.clock import days_between, normalize_time, system_clock
 from memcli.errors import MemcliError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
+from memcli.store.atomic import replace_file
 from memcli.store.layout import Layout
 from memcli.store.log import Log
+from memcli.store.reading import read_regular
 from memcli.store.switch import is_off
 
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
 _LOCK_SECONDS = "1"
+_WARMING_DAYS = 60 / 86_400
 _CHUNK = 1 << 16
 _PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _END = b"\0"
@@ -50,6 +54,7 @@ def run_agent_hook(session: Session, event: str, agent: str) -> None:
     text, root = _run_within(_LIMIT_SECONDS, work)
     if text is None and root:
         _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": _spent(began), "outcome": "gave up"})
+        _warm(root)
     _print(text or "")
 
 
@@ -122,6 +127,18 @@ def _enter_project(session: Session, cwd: str) -> None:
 def _log(root: str, entry: Mapping[str, Json]) -> None:
     with suppress(MemcliError):
         Log(Layout(root).local("agents.log")).add(entry)
+
+
+def _warm(root: str) -> None:
+    """Brings the index up to date in the background, at most once a minute: that may be what took so long, as after a
+    large pull, and no hook would ever have the time for it."""
+    mark, now = Layout(root).local("agents.warming"), system_clock()
+    with suppress(MemcliError, OSError):
+        before = (read_regular(mark, 32) or b"").decode("ascii", "replace")
+        if before and days_between(normalize_time(before), now) < _WARMING_DAYS:
+            return
+        replace_file(mark, now.encode())
+    start(["recall", "--kind", "constraint", "--limit", "1", "--quiet", "--root", root])
 
 
 def _spent(began: float) -> int:

@@ -278,8 +278,13 @@ def call(project: Path, event: str, data: bytes, **environ: str) -> subprocess.C
 
 
 def test_as_a_process(project: Path) -> None:
-    done = call(project, "prompt", json.dumps(payload("claude", "prompt", project)).encode())
-    assert (done.returncode, done.stderr) == (0, b"")
+    """On a busy machine it may give up, and says so in the log; then it is called again."""
+    for n in range(10):
+        data = json.dumps(payload("claude", "prompt", project, session_id=f"session {n}")).encode()
+        done = call(project, "prompt", data)
+        assert (done.returncode, done.stderr) == (0, b"")
+        if entries(project, "agents.log")[-1]["outcome"] != "gave up":
+            break
     assert "orders/database" in done.stdout.decode()
 
 
@@ -321,10 +326,28 @@ def test_all_or_nothing_comes_out_of_the_child(act: str, seconds: float, text: s
     assert done.stdout.decode() == f"{(text, '/root/of/it')!r}\n"
 
 
+def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memcli.cli import agent_hook
+
+    started: list[list[str]] = []
+    monkeypatch.setattr(agent_hook, "start", started.append)
+    for _ in range(3):
+        agent_hook._warm(str(project / ".memory"))
+    assert len(started) == 1
+    shutil.rmtree(project / ".memory" / "cache")
+    assert agent_hook._warm(str(project / ".memory")) is None
+    from memcli.cli.main import main
+
+    assert main(started[0]) == 0
+    assert (project / ".memory" / "cache" / "main.index").exists()
+
+
 def test_parallel_processes_show_a_memory_once(project: Path) -> None:
     prompts = [f"which database do we use for orders, question {n}?" for n in range(8)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]
     with ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda data: call(project, "prompt", data), calls))
+        done = list(pool.map(lambda data: call(project, "prompt", data, MEMCLI_HOOK_FOREGROUND="1"), calls))
     assert [one.returncode for one in done] == [0] * 8
     assert sum(b"orders/database" in one.stdout for one in done) == 1
