@@ -9,7 +9,8 @@ from typing import Any
 
 from memcli.agents import toml_text
 from memcli.agents.files import read_text
-from memcli.agents.install import Site, is_installed, states
+from memcli.agents.install import is_installed, states
+from memcli.agents.notes import Site
 from memcli.agents.parts import ABSENT, ACTIVE, FOREIGN, HOOKS, MCP, ROLES, STALE, JsonHook, Part
 from memcli.agents.table import AGENTS, PROJECT
 from memcli.errors import UsageError

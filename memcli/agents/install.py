@@ -6,72 +6,17 @@ file since. Otherwise, as in another clone, only what is memcli's is taken out.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.agents import json_text
 from memcli.agents.files import Change, apply_changes, check_writable, missing_folders, read_text, remove_empty
+from memcli.agents.notes import Note, Site, digest_of, load_folders, load_notes, save_notes
 from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, Whole
 from memcli.agents.splice import Splice, apply_all
 from memcli.agents.table import AGENTS, USER
-from memcli.codec.canonical import encode
 from memcli.errors import UsageError
-from memcli.model.memory import Json
-from memcli.record import Record, field, replace
-from memcli.store.atomic import make_folder, remove_quietly, write_file
-from memcli.store.reading import read_json
-
-_HOMES = {
-    ".claude/": "CLAUDE_CONFIG_DIR", ".codex/": "CODEX_HOME", ".copilot/": "COPILOT_HOME", ".config/": "XDG_CONFIG_HOME",
-}  # fmt: skip
-"""The variables that move a folder of the home directory."""
-
-
-class Site(Record):
-    """Where a scope is: its folder, the file with the notes, and the environment."""
-
-    scope: str
-    folder: str
-    notes: str
-    environ: Mapping[str, str] = field(default_factory=dict)
-
-    def path(self, file: str) -> str:
-        """The file as it is on the disk. Raises UsageError if it is outside of the folder."""
-        path = os.path.join(self.folder, *file.split("/"))
-        if self.scope == USER:
-            return self._moved(file) or path
-        parent = os.path.realpath(os.path.dirname(path))
-        home = os.path.realpath(self.folder)
-        if os.path.commonpath([parent, home]) != home:
-            raise UsageError(
-                f"cannot edit {path}: a folder on the way is a symbolic link out of the project; nothing was changed",
-                "replace the link with a folder",
-            )
-        if not os.path.lexists(path) and file.endswith(".json") and os.path.lexists(f"{path}c"):
-            return f"{path}c"
-        return path
-
-    def _moved(self, file: str) -> str:
-        if file == ".claude.json" and (home := self.environ.get("CLAUDE_CONFIG_DIR")):
-            return os.path.join(home, file)
-        for start, variable in _HOMES.items():
-            if file.startswith(start) and (home := self.environ.get(variable)):
-                return os.path.join(home, *file.removeprefix(start).split("/"))
-        return ""
-
-
-class Note(Record):
-    """What is known of a file that was changed: for which agents, its digest after that, and what takes it back."""
-
-    agents: tuple[str, ...]
-    digest: str
-    undo: tuple[Splice, ...]
-    was_there: bool
-
-    def fits(self, text: str | None) -> bool:
-        """Whether the file is as it was left."""
-        return text is not None and self.digest == _digest(text)
+from memcli.record import Record, replace
 
 
 class Plan(Record):
@@ -118,13 +63,13 @@ def plan_uninstall(site: Site, name: str) -> Plan:
 
 def carry_out(site: Site, plan: Plan) -> None:
     """Makes the changes of a plan, and notes them. Raises StoreError."""
-    folders = set(_load(site).get("folders", ()))
+    folders = set(load_folders(site))
     made = [folder for change in plan.changes if change.after for folder in missing_folders(change.path)]
     unknown = [_folders_below(site, c.path) for c in plan.changes if c.after is None and c.path not in load_notes(site)]
     apply_changes(plan.changes)
     if any(change.after is None for change in plan.changes):
         folders = set(remove_empty(sorted(folders.union(*unknown)))) & folders
-    _save(site, plan.notes, sorted({*folders, *made}))
+    save_notes(site, plan.notes, sorted({*folders, *made}))
 
 
 def parts_by_path(site: Site, name: str) -> dict[str, list[Part]]:
@@ -163,20 +108,6 @@ def is_installed(site: Site, name: str) -> bool:
     return any(name in note.agents for note in load_notes(site).values())
 
 
-def load_notes(site: Site) -> dict[str, Note]:
-    """What is noted of the files of the scope."""
-    files = _load(site).get("files")
-    found = {}
-    for file, data in files.items() if isinstance(files, dict) else ():
-        try:
-            undo = tuple(Splice(int(start), int(end), str(text)) for start, end, text in data["undo"])
-            note = Note(tuple(data["agents"]), data["digest"], undo, data["was_there"])
-        except (KeyError, TypeError, ValueError):
-            continue
-        found[os.path.join(site.folder, file)] = note
-    return found
-
-
 def _installed(
     site: Site, name: str, path: str, parts: Sequence[Part], note: Note | None
 ) -> tuple[Change, Note | None]:
@@ -191,7 +122,7 @@ def _installed(
             was_there = before is not None and not (removals and json_text.is_bare(base))
             agents = (name,)
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
-                kept = Note(agents, _digest(before), tuple(removals), was_there) if removals else None
+                kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
                 return Change(path, before, before), kept
         after, undo = _composed(base, [part for agent in agents for part in parts_by_path(site, agent).get(path, ())])
     except UsageError as error:
@@ -199,7 +130,7 @@ def _installed(
     is_executable = any(isinstance(part, Whole) and part.is_executable for part in parts)
     if not undo:
         return Change(path, before, before), note
-    return Change(path, before, after, is_executable), Note(agents, _digest(after), undo, was_there)
+    return Change(path, before, after, is_executable), Note(agents, digest_of(after), undo, was_there)
 
 
 def _uninstalled(
@@ -216,7 +147,7 @@ def _uninstalled(
     except UsageError as error:
         raise _in_file(path, error) from None
     if undo:
-        return after, replace(note, agents=others, digest=_digest(after), undo=undo)
+        return after, replace(note, agents=others, digest=digest_of(after), undo=undo)
     return (after if note.was_there else None), None
 
 
@@ -284,36 +215,6 @@ def _folders_below(site: Site, path: str) -> list[str]:
         found.append(folder)
         folder = os.path.dirname(folder)
     return found
-
-
-def _load(site: Site) -> dict[str, Json]:
-    data = read_json(site.notes)
-    found = data.get(site.scope) if isinstance(data, dict) else None
-    return dict(found) if isinstance(found, dict) else {}
-
-
-def _save(site: Site, notes: Mapping[str, Note], folders: Sequence[str]) -> None:
-    """Keeps the notes. Raises StoreError."""
-    data = read_json(site.notes)
-    scopes = dict(data) if isinstance(data, dict) else {}
-    files = {
-        os.path.relpath(path, site.folder): {
-            "agents": list(note.agents), "digest": note.digest, "undo": [list(splice) for splice in note.undo],
-            "was_there": note.was_there,
-        }
-        for path, note in notes.items()
-    }  # fmt: skip
-    scopes[site.scope] = {"files": files, "folders": list(folders)}
-    kept = {scope: found for scope, found in scopes.items() if found != {"files": {}, "folders": []}}
-    if not kept:
-        remove_quietly(site.notes)
-        return
-    make_folder(os.path.dirname(site.notes))
-    write_file(site.notes, encode(kept), 0o600)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _in_file(path: str, error: UsageError) -> UsageError:

@@ -6,7 +6,8 @@ import os
 from difflib import unified_diff
 
 from memcli.agents.files import Change
-from memcli.agents.install import Plan, Site, carry_out, plan_install
+from memcli.agents.install import Plan, carry_out, plan_install
+from memcli.agents.notes import Site
 from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER
 from memcli.cli.verb import Session
 from memcli.errors import UsageError

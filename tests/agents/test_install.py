@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from memcli.agents import json_text
 from memcli.agents.check import check
 from memcli.agents.events import NATIVE, hook_command
-from memcli.agents.install import Site, carry_out, is_installed, plan_install, plan_uninstall, states
+from memcli.agents.install import carry_out, is_installed, plan_install, plan_uninstall, states
+from memcli.agents.notes import Site
 from memcli.agents.parts import ACTIVE, INSTRUCTIONS, Whole
 from memcli.agents.table import AGENTS, PROJECT
 from memcli.agents.texts import INSTRUCTIONS as BLOCK

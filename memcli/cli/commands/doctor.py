@@ -205,7 +205,7 @@ def _hooks(root: str) -> Iterator[Check]:
 def _agents(root: str, environ: Mapping[str, str]) -> Check:
     """Checks the agents that are installed in the project; a switched-off memory is no failure."""
     from memcli.agents.check import check, installed
-    from memcli.agents.install import Site
+    from memcli.agents.notes import Site
     from memcli.agents.table import PROJECT
     from memcli.store.switch import is_off
 
