@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 
 from memcli.agents.splice import Splice
 from memcli.agents.table import USER
 from memcli.codec.canonical import encode
+from memcli.digests import sha256
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.record import Record, field
@@ -115,4 +115,4 @@ def _load(site: Site) -> dict[str, Json]:
 
 def digest_of(text: str) -> str:
     """What tells one text from another."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text.encode()).hexdigest()

@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from memcli.agents.hook import Outcome, backend_of, handle, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
-from memcli.cli.background import start
-from memcli.cli.hook_run import FOREGROUND
+from memcli.cli.background import FOREGROUND, start
 from memcli.cli.verb import Session
 from memcli.clock import days_between, normalize_time, system_clock
 from memcli.errors import MemcliError

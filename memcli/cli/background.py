@@ -13,6 +13,8 @@ from memcli.store.atomic import make_folder
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 
+FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
+"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
 SWITCH = "MEMCLI_BACKGROUND"
 """`off`: no vectors are computed in the background."""
 _LOWEST = 19

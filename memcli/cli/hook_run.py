@@ -12,7 +12,7 @@ from contextlib import suppress
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
-from memcli.cli.background import embed_later, start
+from memcli.cli.background import FOREGROUND, embed_later, start
 from memcli.cli.output import report
 from memcli.cli.verb import Session
 from memcli.errors import MemcliError, NotFoundError
@@ -22,8 +22,6 @@ from memcli.store.layout import Layout
 from memcli.store.log import HookLog
 from memcli.store.switch import is_off
 
-FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
-"""Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
 _VERBOSE = "MEMCLI_HOOK_VERBOSE"
 _LOCK_SECONDS = "2"
 _TURN_SECONDS = 30.0

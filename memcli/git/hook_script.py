@@ -6,11 +6,10 @@ what takes time goes into the background. Each script bears a digest of itself, 
 
 from __future__ import annotations
 
-import hashlib
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 
+from memcli.digests import sha256
 from memcli.errors import UsageError
 
 KEPT = ".memcli-saved"
@@ -125,6 +124,8 @@ def _body(hook: str, program: Sequence[str], shell: str) -> str:
         before="pairs=$(cat)\n" if takes_pairs else "",
         call=_PAIRS + call if takes_pairs else call,
     )
+    import shlex
+
     run = _RUN.format(program=shlex.quote(program[0]), command=shlex.join(program))
     if hook == "pre-push":
         end = 'run pre-push -- "$@" < /dev/null > /dev/null\n'
@@ -142,4 +143,4 @@ def _signed(body: str) -> bytes:
 
 
 def _digest(body: bytes) -> bytes:
-    return hashlib.sha256(body).hexdigest()[:16].encode()
+    return sha256(body).hexdigest()[:16].encode()

@@ -5,13 +5,13 @@ One file a session, and one with the time of the last session start. Parallel pr
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
 from memcli.codec.canonical import encode_line
+from memcli.digests import sha256
 from memcli.model.memory import Json
 from memcli.store.atomic import make_folder, remove_quietly, replace_file
 from memcli.store.layout import Layout
@@ -116,7 +116,7 @@ def _pairs(data: Json) -> dict[str, str]:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _seconds_between(earlier: str, later: str) -> float:

@@ -7,17 +7,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.app.repo import over_repo
-from memcli.cli.hook_run import run_hook
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Group, Session
 from memcli.errors import MemcliError, NotFoundError, RefusedError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
 from memcli.store.layout import Layout
-from memcli.store.log import HookLog
 
 if TYPE_CHECKING:
     from memcli.git.hooks import Hook
+    from memcli.store.log import HookLog
 
 command = Group(
     "hook", "Ingest commits automatically with git hooks, and recall decisions about a change as you commit it."
@@ -62,6 +60,8 @@ def install(session: Session, options: InstallOptions) -> int:
 
 def _build(session: Session) -> None:
     """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
+    from memcli.app.repo import over_repo
+    from memcli.cli.hook_run import run_hook
     from memcli.store.layout import complete_ignore
     from memcli.wiring.build import is_missing
 
@@ -131,6 +131,8 @@ def retry(session: Session) -> int:
 
     Example: memcli hook retry
     """
+    from memcli.app.repo import over_repo
+    from memcli.store.log import HookLog
     from memcli.wiring.hooks import retry as ingest_again
 
     workspace = over_repo(session.open())
@@ -150,6 +152,8 @@ def retry(session: Session) -> int:
 
 def _log(session: Session) -> HookLog | None:
     """The hook log of the store, if there is one."""
+    from memcli.app.repo import over_repo
+    from memcli.store.log import HookLog
 
     try:
         workspace = over_repo(session.open())
@@ -195,6 +199,8 @@ def run(session: Session, options: RunOptions) -> None:
         run_agent_hook(session, options.hook, options.agent)
         return
     check_name(options.hook)
+    from memcli.cli.hook_run import run_hook
+
     if run_hook(session, options.hook, options.arguments, detached=options.detached):
         sys.stderr.flush()
         os._exit(0)  # what was given up still runs
