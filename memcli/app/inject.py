@@ -9,6 +9,7 @@ from memcli.app.recall import ALWAYS_MOST, recall
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.recall import Bundle, Query, Section
+from memcli.model.tokens import count_tokens
 from memcli.ports import Renderer
 from memcli.record import replace
 
@@ -18,7 +19,7 @@ FILE_BACKEND = "basic"
 """For files only leads count, which no ranking finds."""
 _FILE_KINDS = ("constraint", "negative")
 _MOST_CHANGED = 10
-_MOST_RELEVANT = 8
+_MOST_RELEVANT = 5
 _LEAST_SHARE = 0.75
 """What of the best score a memory must have where nobody asked: the floor of recall is for the best one alone."""
 DEADLINE_SECONDS = 1.5
@@ -60,13 +61,12 @@ def fitted(bundle: Bundle, render: Renderer, is_unseen: Callable[[str, str], boo
     new = tuple(section for section in bundle.sections if is_unseen(_name(section), _stamp(section)))
     if not new:
         return replace(bundle, sections=())
-    bundle = replace(bundle, sections=new)
+    bundle = chosen = replace(bundle, sections=new)
     budget = MAX_TOKENS
-    fit_bundle = fit(bundle, render, budget)
-    while len(render(fit_bundle)) > MAX_CHARACTERS:
-        budget = budget * MAX_CHARACTERS // (len(render(fit_bundle)) + 1)
-        fit_bundle = fit(bundle, render, budget)
-    return fit_bundle
+    while len(text := render(chosen)) > MAX_CHARACTERS or count_tokens(text) > MAX_TOKENS:
+        chosen = fit(bundle, render, budget)
+        budget = budget * 9 // 10  # for texts of long words, which have more characters than tokens allow for
+    return chosen
 
 
 def stamps(bundle: Bundle) -> dict[str, str]:
