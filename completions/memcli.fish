@@ -604,6 +604,7 @@ complete -c memcli -n '__memcli_at index rebuild' -l json -d 'Print the result a
 complete -c memcli -n '__memcli_at index rebuild' -l quiet -s q -d 'Print only results and errors.'
 complete -c memcli -n '__memcli_at index rebuild' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at index rebuild' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at index embed' -l background -d 'Wait for a turn, then work silently at the lowest priority. `ingest` and hooks start this.'
 complete -c memcli -n '__memcli_at index embed' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at index embed' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at index embed' -l json -d 'Print the result as JSON.'

@@ -158,7 +158,7 @@ def test_an_injection_is_bounded(run: Run, fire: Fire) -> None:
         run("remember", f"Orders database, part {n}. {words}", "--path", f"orders/part{n}", "--pin")
     for event in ("prompt", "session-start"):
         text = text_of(fire("claude", event).out)
-        assert 500 < count_tokens(text) <= 2_000
+        assert 100 < count_tokens(text) <= 2_000
         assert len(text) <= 9_000
 
 

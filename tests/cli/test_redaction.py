@@ -151,7 +151,7 @@ ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
-    "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard".split()
+    "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on".split()
 )
 
 
