@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -136,6 +136,9 @@ _memcli_table() {
   'agent check')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
+    ;;
+  'mcp')
+    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'import')
     options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -57,6 +57,7 @@ complete -c memcli -n '__memcli_at' -a ingest -d 'Ingest files or commits.'
 complete -c memcli -n '__memcli_at' -a watch -d 'Ingest changes continuously.'
 complete -c memcli -n '__memcli_at' -a hook -d 'Ingest commits automatically with git hooks.'
 complete -c memcli -n '__memcli_at' -a agent -d 'Connect coding agents to the memory.'
+complete -c memcli -n '__memcli_at' -a mcp -d 'Serve it to them over MCP.'
 complete -c memcli -n '__memcli_at' -a import -d 'Import an export, or another tool\'s memory.'
 complete -c memcli -n '__memcli_at' -a export -d 'Export a space.'
 complete -c memcli -n '__memcli_at' -a diff -d 'Show how memories changed since a commit.'
@@ -435,6 +436,14 @@ complete -c memcli -n '__memcli_at agent check' -l quiet -s q -d 'Print only res
 complete -c memcli -n '__memcli_at agent check' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at agent check' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at agent check' -f -a '(__memcli_values spaces)'
+complete -c memcli -n '__memcli_at mcp' -l tools -r -f -a 'default all' -d 'The tools to offer.'
+complete -c memcli -n '__memcli_at mcp' -l http -r -f -d 'Serve HTTP on 127.0.0.1 instead of standard input; 0 is any free port.'
+complete -c memcli -n '__memcli_at mcp' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at mcp' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at mcp' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at mcp' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at mcp' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at mcp' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at import' -l mode -r -f -a 'merge replace' -d 'merge: keep the newer version of each memory; replace: make the space equal to the export.'
 complete -c memcli -n '__memcli_at import' -l trusted-key -r -F -d 'Accept the export only if it is signed with one of these public keys.'
 complete -c memcli -n '__memcli_at import' -l from -r -f -a 'auto memcli adr agents markdown mcp' -d 'The format; auto detects it.'

@@ -544,6 +544,7 @@ class Memory:
         *,
         project: str | None = None,
         git: bool = False,
+        agent: str | Sequence[str] = (),
         space: str | None = None,
     ) -> Object:
         """Create a store, or add what is missing.
@@ -554,6 +555,7 @@ class Memory:
         Parameters:
             project: The project's name, used as the first segment of new paths. (NAME)
             git: Install the git merge driver for memories in this clone.
+            agent: Connect this agent, as `agent install` does. Repeatable. (NAME)
             space: The space to use, for this call.
         """
     def doctor(

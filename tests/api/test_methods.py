@@ -31,7 +31,12 @@ WITHOUT_METHOD = {
     "completions": "its output is a shell script",
     "demo": "it is a tour for a person at a terminal",
     "merge-driver": "git calls it",
-    "hook run": "git calls it",
+    "hook run": "git and agents call it",
+    **dict.fromkeys(
+        ("agent check", "agent install", "agent list", "agent uninstall"),
+        "they set up programs of the person at the machine",
+    ),
+    **dict.fromkeys(("off", "on"), "a person switches; a program need not call"),
     "mcp": "it is a server",
     "watch": "it runs until it is stopped, by signals",
 }
