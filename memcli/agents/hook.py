@@ -135,15 +135,16 @@ class _Call:
 
     def _inject(self, bundle: Bundle) -> Outcome:
         """Injects what of the bundle the session was not shown yet."""
+        by_words = {"degraded": True} if bundle.degraded else {}
         if not bundle.sections:
-            return Outcome(facts={"outcome": "nothing relevant"})
+            return Outcome(facts={"outcome": "nothing relevant", **by_words})
         with self._surfaced.session(self._session) as record:
             chosen = fitted(bundle, render, record.is_unseen)
             record.note(stamps(chosen))
         if not chosen.sections:
-            return Outcome(facts={"outcome": "shown before"})
+            return Outcome(facts={"outcome": "shown before", **by_words})
         text = render(chosen)
-        facts = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
+        facts = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text), **by_words}
         return Outcome(text, facts)
 
     def _redacted(self, text: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from memcli.agents.hook import Outcome, backend_of, handle, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
-from memcli.cli.background import FOREGROUND, start
+from memcli.cli.background import FOREGROUND, embed_later, start
 from memcli.cli.verb import Session
 from memcli.clock import days_between, normalize_time, system_clock
 from memcli.errors import MemcliError
@@ -77,12 +77,14 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float) 
     if is_off(workspace.root, os.environ):
         return ""
     find(workspace.root)
+    is_hurried = not os.environ.get(FOREGROUND)
     outcome = Outcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
-        is_hurried = not os.environ.get(FOREGROUND)
         outcome = _guarded(lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried))
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
+    if outcome.facts.get("degraded") and is_hurried:
+        embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
     return wrap(agent, event, outcome.text)
 
 

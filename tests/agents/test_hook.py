@@ -344,6 +344,23 @@ def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
     assert (project / ".memory" / "cache" / "main.index").exists()
 
 
+def test_a_prompt_that_had_no_time_for_vectors_has_them_made(
+    fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memcli.cli import agent_hook
+
+    begun: list[str] = []
+    monkeypatch.setattr(agent_hook, "embed_later", lambda _, workspace: begun.append(workspace.root))
+    monkeypatch.setattr(agent_hook, "_run_within", lambda _, work: (work(lambda _: None), ""))
+    monkeypatch.delenv("MEMCLI_HOOK_FOREGROUND", raising=False)
+    fire("claude", "prompt")
+    assert not begun
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")  # as past the deadline, words alone decide
+    fire("claude", "prompt", prompt="and which database do the orders use?")
+    assert begun == [str(project / ".memory")]
+    assert entries(project, "agents.log")[-1]["degraded"] is True
+
+
 def test_parallel_processes_show_a_memory_once(project: Path) -> None:
     prompts = [f"which database do we use for orders, question {n}?" for n in range(8)]
     calls = [json.dumps(payload("claude", "prompt", project, prompt=prompt)).encode() for prompt in prompts]
