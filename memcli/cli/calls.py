@@ -15,7 +15,7 @@ from memcli.cli.output import Output, as_error
 from memcli.cli.verb import Group, Session, Verb, module_of
 from memcli.codec.canonical import encode_line
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import MemcliError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
 
@@ -51,7 +51,9 @@ class Calls:
             return self._run(verb, values, options.get("space"), output)
 
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
-        """What a command prints in a pipe, and then its messages. Raises as `run` does."""
+        """What a command prints in a pipe, and then its messages, for an agent. Raises as `run` does, and RefusedError while
+        memory is off."""
+        self._refuse_while_off()
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, (), given)
         notes: list[str] = []
@@ -61,6 +63,16 @@ class Calls:
         with self._lock, called(data):
             text = self._run(verb, values, options.get("space"), output) or ""
         return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
+
+    def _refuse_while_off(self) -> None:
+        from memcli.store.switch import is_off, is_off_by_variable
+        from memcli.wiring.roots import locate
+
+        root = locate(self._options, os.environ)
+        if is_off_by_variable(os.environ) or (root is not None and is_off(root, os.environ)):
+            raise RefusedError(
+                "memory is off in this clone", "go on without it; the user switches it on by `memcli on`"
+            )
 
     def load_later(self) -> None:
         """Until `load` is done, questions are answered by words alone instead of waiting for the model."""

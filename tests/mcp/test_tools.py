@@ -14,6 +14,7 @@ from memcli import Memory
 from memcli.cli.offer import INSTRUCTIONS
 from memcli.mcp.tools import MOST_TOKENS, page
 from memcli.model.tokens import count_tokens
+from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -184,6 +185,31 @@ def test_what_agents_store_can_wait_for_review(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("by", ["switch", "variable"])
+@pytest.mark.usefixtures("project")
+def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Memory() as memory:
+        memory.remember("The database is PostgreSQL.")
+        before = memory.list()
+    if by == "switch":
+        switch(".memory", on=False)
+    else:
+        monkeypatch.setenv("MEMCLI_OFF", "1")
+
+    async def work() -> list[tuple[bool | None, str]]:
+        async with in_process() as client:
+            calls = [("recall", {"topic": "database"}), ("remember", {"text": "The cache is Redis."})]
+            found = [await client.call_tool(name, arguments) for name, arguments in calls]
+            return [(one.is_error, text(one)) for one in found]
+
+    for is_error, told in run(work):
+        assert is_error
+        assert "memory is off" in told
+        assert "PostgreSQL" not in told
+    with Memory() as memory:
+        assert memory.list() == before
+
+
 def test_a_long_result_comes_in_pages() -> None:
     words = " ".join(f"word{n}" for n in range(30_000))
     Memory().remember(file=words.encode(), path="long/text")
