@@ -49,6 +49,10 @@ class LockedError(MemcliError):
     code = "locked"
 
 
+class OutdatedError(LockedError):
+    """What a command had read was erased before it was done."""
+
+
 class ConflictError(MemcliError):
     exit_code = 4
     code = "conflict"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from memcli.app.lookup import reading_asked
 from memcli.app.opening import load, opened
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
-from memcli.errors import CorruptError, NotFoundError, UsageError
+from memcli.errors import CorruptError, NotFoundError, OutdatedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
@@ -212,5 +213,6 @@ def index_status(workspace: Workspace) -> dict[str, Json]:
 
 
 def _embed(workspace: Workspace, space: str) -> bool:
-    with opened(workspace, space) as (_, view):
-        return view.embed()
+    while True:  # what was erased meanwhile must not come back: the rest is read anew
+        with suppress(OutdatedError), opened(workspace, space) as (_, view):
+            return view.embed()

@@ -60,7 +60,12 @@ class CachedIndex:
         def reopen() -> sqlite3.Connection | None:
             return None if path == IN_MEMORY else connect(path)
 
-        return kind(connection, snapshot, self._semantic, reopen, self._warn, self._progress)
+        def is_outdated() -> bool:
+            from memcli.index.erasing import is_outdated
+
+            return is_outdated(self._path(snapshot.space), snapshot)
+
+        return kind(connection, snapshot, self._semantic, reopen, is_outdated, self._warn, self._progress)
 
     def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
         from memcli.index.catalogue import IndexedCatalogue

@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
+from memcli.errors import OutdatedError, StoreError
 from memcli.index.documents import window_text
 from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
@@ -45,12 +46,14 @@ class Meaning:
         snapshot: Snapshot,
         embedder: Embedder,
         vectors: VectorFile,
+        is_outdated: Callable[[], bool],
         progress: Progress | None,
     ) -> None:
         self._db = db
         self._snapshot = snapshot
         self._embedder = embedder
         self._vectors = vectors
+        self._is_outdated = is_outdated
         self._progress = progress
         self._plan: _Plan | None = None
         self._uses = 0
@@ -58,9 +61,21 @@ class Meaning:
         self._first: dict[int, int] = {}
 
     def complete(self) -> None:
-        """Makes all vectors that are missing. Raises ProviderError."""
+        """Makes all vectors that are missing.
+
+        Raises ProviderError, OutdatedError when something was erased meanwhile, StoreError when the cache was removed.
+        """
         with self._vectors.lock:
-            self._safely(lambda: self._prepare(None))
+            try:
+                self._prepare(None)
+            except VectorsLostError:  # to go on in memory would be work for nothing
+                self._vectors.go_on_in_memory()
+                self._plan = None
+                raise StoreError(
+                    "the cache was removed while vectors were computed", "`memcli index embed` computes them"
+                ) from None
+            except sqlite3.Error:
+                self._apart(lambda: self._prepare(None))
 
     def cosines(self, texts: Sequence[str]) -> list[Nearness]:
         """How near each text is to every passage that has a vector; a few missing ones are made first.
@@ -68,15 +83,21 @@ class Meaning:
         Raises ProviderError.
         """
         with self._vectors.lock:  # a search that missed its deadline may still be at work
-            return self._safely(lambda: self._cosines(texts))
+            try:
+                return self._safely(lambda: self._cosines(texts))
+            except OutdatedError:
+                return self._apart(lambda: self._cosines(texts))
 
     def _safely(self, work: Callable[[], _T]) -> _T:
         try:
             return work()
         except (VectorsLostError, sqlite3.Error):  # the cache was deleted or damaged while this process works with it
-            self._vectors.go_on_in_memory()
-            self._plan = None
-            return work()
+            return self._apart(work)
+
+    def _apart(self, work: Callable[[], _T]) -> _T:
+        self._vectors.go_on_in_memory()
+        self._plan = None
+        return work()
 
     def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
         self._prepare(_AT_ONCE)
@@ -185,7 +206,7 @@ class Meaning:
             for n in range(0, len(keys), _EMBED_BATCH):
                 batch = keys[n : n + _EMBED_BATCH]
                 values = self._embedder.embed([texts[key] for key in batch])
-                self._vectors.add(dict(zip(batch, values, strict=True)))
+                self._vectors.add(dict(zip(batch, values, strict=True)), self._is_outdated)
                 done += len(batch)
                 if self._progress:
                     self._progress(done, len(order))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sqlite3
 from _thread import allocate_lock
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
 from memcli.digests import blake2b
+from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, own, remove
 
 KEY_BYTES = 16
@@ -54,6 +55,7 @@ class VectorFile:
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
+        self._places_are = _identity(places)
         if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
             self._places.execute(f"PRAGMA user_version = {self._record}")
         if self._path and self.count() * self._record > _size(self._path):
@@ -77,10 +79,18 @@ class VectorFile:
             found.update(self._places.execute(f"SELECT key, slot FROM vector WHERE key IN ({marks})", part))
         return found
 
-    def add(self, vectors: Mapping[bytes, bytes]) -> None:
-        """Keeps the vectors of these keys."""
+    def add(self, vectors: Mapping[bytes, bytes], is_outdated: Callable[[], bool] = lambda: False) -> None:
+        """Keeps the vectors of these keys.
+
+        Raises VectorsLostError when the files were removed, OutdatedError when the texts were read before something was
+        erased, as `is_outdated` says while nothing can be erased.
+        """
         self._places.execute("BEGIN IMMEDIATE")
         try:
+            if self._path and self._places_are != _identity(f"{self._path.removesuffix('.vectors')}.places"):
+                raise VectorsLostError  # another table has taken the place of this one, and owns the flat file
+            if self._path and is_outdated():
+                raise OutdatedError("memories were erased while vectors were computed", "run the command again")
             known = self.slots(list(vectors))
             new = [(key, value) for key, value in vectors.items() if key not in known]
             slot = self.count()
@@ -315,6 +325,15 @@ def _erase_questions(connection: sqlite3.Connection) -> None:
     if known is not None:
         connection.execute(f"DROP TABLE IF EXISTS {_OUTDATED}")
         connection.execute("VACUUM")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells the file from another that takes its place; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _norm(vector: bytes) -> bytes:

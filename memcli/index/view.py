@@ -35,10 +35,12 @@ class IndexedSpace:
         snapshot: Snapshot,
         semantic: Semantic,
         reopen: Callable[[], sqlite3.Connection | None],
+        is_outdated: Callable[[], bool],
         warn: Callable[[str], None],
         progress: Progress | None,
     ) -> None:
         self._reopen = reopen
+        self._is_outdated = is_outdated
         self._warn = warn
         self._db = connection
         self._snapshot = snapshot
@@ -134,7 +136,7 @@ class IndexedSpace:
         if semantic is None or db is None:
             return None
         try:
-            return Meaning(db, self._snapshot, *semantic, None).cosines(texts)
+            return Meaning(db, self._snapshot, *semantic, self._is_outdated, None).cosines(texts)
         finally:
             db.close()
 
@@ -179,7 +181,7 @@ class IndexedSpace:
                 return None
             from memcli.index.meaning import Meaning
 
-            self._loaded = Meaning(self._db, self._snapshot, *semantic, self._progress)
+            self._loaded = Meaning(self._db, self._snapshot, *semantic, self._is_outdated, self._progress)
         return self._loaded
 
     def _one(self, statement: str, *values: Any) -> Any:

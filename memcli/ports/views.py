@@ -60,7 +60,10 @@ class Vectors(Protocol):
         """
 
     def embed(self) -> bool:
-        """Makes all vectors that are missing, however long that takes; whether they are there now."""
+        """Makes all vectors that are missing, however long that takes; whether they are there now.
+
+        Raises OutdatedError when something was erased meanwhile.
+        """
 
 
 class Surfacing(Protocol):

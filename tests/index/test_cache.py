@@ -7,13 +7,18 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memcli.app import views
+from memcli.app.purge import purge
 from memcli.app.recall import recall
+from memcli.app.space import embed_spaces
 from memcli.app.workspace import Workspace
+from memcli.errors import StoreError
 from memcli.index.database import connect
+from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.recall import Query
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite
@@ -261,3 +266,54 @@ def test_many_spaces_need_few_descriptors(run: Run, tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert (found.code, len(json.loads(found.out)["sections"])) == (0, 40)
     assert (short.code, "permissions" in short.err, "ulimit" in short.err) == (8, False, True)
+
+
+def test_vectors_of_what_was_erased_meanwhile_do_not_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that embeds has read texts that another one erases."""
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="hashed")
+    fill(workspace, **TEXTS, zebra="The zebra is a secret.")
+    erased = text_key("The zebra is a secret.")
+    made: list[dict[bytes, bytes]] = []
+    add = VectorFile.add
+
+    def erase_first(self: VectorFile, vectors: dict[bytes, bytes], *rest: Any) -> None:
+        made.append(vectors)
+        if len(made) == 1:
+            other = open_at(tmp_path, MEMCLI_EMBEDDER="hashed")
+            purge(other, ["mem_zebra"], now=True)
+        add(self, vectors, *rest)
+
+    monkeypatch.setattr(VectorFile, "add", erase_first)
+    assert embed_spaces(workspace)
+    assert [any(key == erased for key in vectors) for vectors in made] == [True, False]
+    with closing(sqlite3.connect(next((tmp_path / ".memory" / "cache").glob("*.places")))) as places:
+        assert {key for (key,) in places.execute("SELECT key FROM vector")} == set(made[1])
+
+
+def test_a_file_of_vectors_that_another_process_made_anew_is_left_alone(tmp_path: Path) -> None:
+    old = VectorFile(str(tmp_path), "model", 4)
+    old.add({b"a" * 16: b"aaaa"})
+    for file in tmp_path.iterdir():
+        file.unlink()
+    new = VectorFile(str(tmp_path), "model", 4)
+    new.add({b"b" * 16: b"bbbb", b"c" * 16: b"cccc"})
+    kept = (tmp_path / "model.vectors").read_bytes()
+    with pytest.raises(VectorsLostError):
+        old.add({b"d" * 16: b"dddd"})
+    assert (tmp_path / "model.vectors").read_bytes() == kept
+
+
+def test_embedding_stops_when_the_cache_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="hashed")
+    fill(workspace)
+    add = VectorFile.add
+
+    def remove_first(self: VectorFile, *rest: Any) -> None:
+        shutil.rmtree(tmp_path / ".memory" / "cache", ignore_errors=True)
+        add(self, *rest)
+
+    monkeypatch.setattr(VectorFile, "add", remove_first)
+    with pytest.raises(StoreError, match="removed"):
+        embed_spaces(workspace)
+    assert not (tmp_path / ".memory" / "cache").exists()
+    assert ask(workspace, "JSONB")
