@@ -26,8 +26,8 @@ def section_text(section: Section, include_raw: bool = False) -> str:
 
 def _with_heading(section: Section, text: str) -> str:
     """The text below the headings that lead to it, and of a commit with its other files."""
-    first = text.lstrip().partition("\n")[0].strip().strip("#").strip()
-    above = [title for title in section.heading.split(" > ") if title and title != first]
+    inside = {line.strip().strip("#").strip() for line in text.splitlines()}
+    above = [title for title in section.heading.split(" > ") if title and title not in inside]
     return "\n".join([*([f"{' > '.join(above)}:"] if above else []), text, *_also(section)])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from memcli.model.recall import Section
 from memcli.policy.budget import forms
+from memcli.record import replace
 from memcli.render.section import section_text
 from tests.conftest import memory
 
@@ -64,3 +65,10 @@ def test_content_is_told_where_it_answers_or_is_all() -> None:
     assert section_text(section(content={"a": 1}, shows=True)) == 'long\ncontent: {"a":1}'
     assert section_text(section(content={"a": 1}, raw="", summary_long="")).endswith('content: {"a":1}')
     assert section_text(section(content={"a": 1}, raw="", summary_long="a: 1")) == "a: 1"
+
+
+def test_a_whole_memory_is_not_printed_below_a_heading_of_its_own() -> None:
+    text = "# Guide\n\n## Staging\n\nPush.\n\n## Production\n\nTag."
+    told = replace(section(raw=text, passage="Tag.", level="raw"), heading="Handbook > Guide > Production")
+    assert section_text(told) == f"Handbook:\n{text}"
+    assert section_text(replace(told, level="passage")) == "Handbook > Guide > Production:\nTag."
