@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby, pairwise
 
 import Stemmer
 
-VERSION = f"2-{Stemmer.version()}"
+VERSION = f"3-{Stemmer.version()}"
 """Changes when the same text no longer gives the same terms; indexes made by another version are remade."""
 
 STOP_WORDS = frozenset(
@@ -23,7 +24,9 @@ STOP_WORDS = frozenset(
 )
 _MAX_WORD = 64
 _WORD = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?")
-_CHAIN = re.compile(r"\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+_CHAIN = re.compile(r"(?:(?<![\w-])--(?=[a-zA-Z]))?\w+(?:['’][a-z]{1,2}\b)?(?:[.-]\w+)*")
+_OPTION = "--"
+_FIRST_UNSPACED = "\u3040"
 _MAX_CHAIN, _MOST_LINKS = 40, 4
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -32,8 +35,8 @@ _stem = Stemmer.Stemmer("english", 0)
 
 def terms(text: str) -> list[str]:
     """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options
-    whole and in parts."""
-    return [term for chain in _CHAIN.findall(_fold(text)) for term in _links(chain)]
+    whole and in parts; of Chinese, Japanese and Korean, which do not show where words end, every two characters."""
+    return [term for chain in _chains(text) for term in _links(chain)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -54,9 +57,10 @@ def simple_terms(text: str) -> list[str]:
 def exact_terms(text: str) -> list[str]:
     """The terms of `text` that are names and not language: identifiers, versions, options and file names, as wholes."""
     found = []
-    for chain in _CHAIN.findall(_fold(text)):
+    for chain in _chains(text):
         if "." in chain or "-" in chain:
-            found += [term for term in _links(chain)[-1:] if term == chain.lower()]
+            low = chain.lower()
+            found += [term for term in _links(chain)[-1:] if term in (low, low.removeprefix(_OPTION))]
         elif "_" in chain.strip("_") or _CAMEL.search(chain):
             found += _forms(chain[:_MAX_WORD])[:1]
     return list(dict.fromkeys(found))
@@ -79,10 +83,34 @@ def _fold(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
+def _chains(text: str) -> list[str]:
+    folded = _fold(text)
+    if folded.isascii() or max(folded) < _FIRST_UNSPACED:
+        return _CHAIN.findall(folded)
+    found: list[str] = []
+    for is_unspaced, run in groupby(folded, _is_unspaced):
+        part = "".join(run)
+        found += [part] if is_unspaced else _CHAIN.findall(part)
+    return found
+
+
+def _is_unspaced(character: str) -> bool:
+    return character.isalnum() and (
+        _FIRST_UNSPACED <= character <= "\u9fff"
+        or "\uac00" <= character <= "\ud7a3"
+        or "\U00020000" <= character <= "\U0003ffff"
+    )
+
+
 def _links(chain: str) -> tuple[str, ...] | list[str]:
-    """The terms of words that a dot or a hyphen joins, and the whole of a few."""
+    """The terms of words that a dot or a hyphen joins, and the whole of a few; of an option of one word, the option too."""
     if "." not in chain and "-" not in chain:
+        if _is_unspaced(chain[0]):
+            return ["".join(two) for two in pairwise(chain)] or [chain]
         return _forms(chain[:_MAX_WORD])
+    if chain.startswith(_OPTION):
+        name = chain.removeprefix(_OPTION)
+        return [*_links(name), *([] if "-" in name or "." in name else [chain[:_MAX_WORD].lower()])]
     parts = _WORD.findall(chain)
     found = [term for word in parts for term in _forms(word[:_MAX_WORD])]
     if found and len(parts) <= _MOST_LINKS and len(chain) <= _MAX_CHAIN:

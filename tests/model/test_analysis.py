@@ -39,6 +39,20 @@ def test_other_scripts_are_words_too() -> None:
     assert terms("Überraschung база данных") == ["überraschung", "база", "данных"]
 
 
+def test_an_option_of_one_word_is_more_than_the_word() -> None:
+    assert terms("pass --short=3") == ["pass", "short", "--short", "3"]
+    assert terms("--all") == ["--all"]
+    assert "--short" not in terms("a -- short, b--short, --- short, ---short")
+    assert exact_terms("what do --short and --no-verify do") == ["--short", "no-verify"]
+
+
+def test_scripts_without_spaces_fall_into_pairs() -> None:
+    assert terms("数据库使用PostgreSQL。") == ["数据", "据库", "库使", "使用", "postgresql", "postgr", "sql"]
+    assert terms("ログは・字") == ["ログ", "グは", "字"]
+    assert terms("한국어 base") == ["한국", "국어", "base"]
+    assert len(terms("数" * 500)) == 499
+
+
 def test_possessives_are_stripped() -> None:
     assert terms("Maria's car") == ["maria", "car"]
 
