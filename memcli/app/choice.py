@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memcli.ports.views import Entries, SpaceView
 
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"(?<=[ \t(])-(?=[\d.])|[<>]=?|[!=]=|\w+")
 _LEAST_WORDS = 8
 """Fewer words may well be said twice."""
 
