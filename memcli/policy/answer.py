@@ -105,9 +105,14 @@ def _of_commit(ranked: Sequence[int], cut: Sequence[Passage]) -> list[int]:
 
 
 def _joined(raw: str, chosen: Sequence[Passage]) -> str:
-    """The passages in order, hunks below the file that they are of, others below a heading of their own."""
+    """The passages in order, hunks below the file that they are of, others below a heading of their own; the parts of one
+    long line as one line."""
     parts = [_titled(chosen[0])] if chosen else []
     for before, one in pairwise(chosen):
+        if one.form != HUNK and 0 < before.end == one.start and raw[one.start - 1] != "\n":
+            whole = raw[before.start : before.end]
+            parts[-1] += whole[len(whole.rstrip()) :] + one.text
+            continue
         between = raw[before.end : one.start]
         if one.form != HUNK and between.strip() and one.headings == before.headings:
             parts.append(_GAP)

@@ -40,6 +40,14 @@ def test_more_passages_are_shown_in_the_order_of_the_text_with_gaps_marked() -> 
     assert "Paragraph 4" in second
 
 
+def test_the_parts_of_a_long_line_are_one_line() -> None:
+    for line in ("The belt moves on. " * 120 + "It stops.", "belt" * 600, ("belt moves " * 300).rstrip()):
+        told = memory("a", raw=f"{line}\n\nThe motor is cooled.")
+        places = range(len(passages(told)))
+        answer = answer_of(told, [(n, 1.0 - n / 10) for n in places], "belt")
+        assert answer.more[-1][0] == told.raw
+
+
 def test_without_numbers_words_decide() -> None:
     assert answer_of(memory("a", raw=LONG), [], "topic7").text.startswith("Paragraph 7")
     assert answer_of(memory("a", raw=LONG), [(999, 0.5)], "topic7").text.startswith("Paragraph 7")
