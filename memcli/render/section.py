@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json, Memory, json_texts
-from memcli.model.recall import LEVELS, SENTENCE, Section
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, SENTENCE, Section
 from memcli.policy.budget import forms, texts_of
 
 _LONG = LEVELS.index("long")
@@ -21,7 +21,14 @@ def section_text(section: Section, include_raw: bool = False) -> str:
     text = _with_heading(section, texts_of(section).get(level) or _fullest(section, level))
     if section.level is not None and LEVELS.index(level) < _LONG:
         return text
+    if level in (PASSAGE, PASSAGES) and _is_content(section.memory):
+        text = ""  # the passage has its keys and values one by one
     return "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+
+
+def _is_content(memory: Memory) -> bool:
+    """Whether all that the memory says is its content."""
+    return not memory.raw.strip() and any(json_texts(memory.content, keys=False))
 
 
 def _with_heading(section: Section, text: str) -> str:

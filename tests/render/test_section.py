@@ -72,3 +72,10 @@ def test_a_whole_memory_is_not_printed_below_a_heading_of_its_own() -> None:
     told = replace(section(raw=text, passage="Tag.", level="raw"), heading="Handbook > Guide > Production")
     assert section_text(told) == f"Handbook:\n{text}"
     assert section_text(replace(told, level="passage")) == "Handbook > Guide > Production:\nTag."
+
+
+def test_content_without_a_text_is_printed_as_it_is() -> None:
+    content = {"deploy": {"timeout": 90}}
+    told = section(raw="", content=content, passage="deploy\ntimeout\n90")
+    assert section_text(told) == 'content: {"deploy":{"timeout":90}}'
+    assert section_text(section(raw="", content={}, passage="guide")) == "guide"
