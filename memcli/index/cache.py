@@ -60,7 +60,7 @@ class CachedIndex:
         def reopen() -> sqlite3.Connection | None:
             return None if path == IN_MEMORY else connect(path)
 
-        def is_outdated() -> bool:
+        def is_outdated(snapshot: Snapshot) -> bool:
             from memcli.index.erasing import is_outdated
 
             return is_outdated(self._path(snapshot.space), snapshot)

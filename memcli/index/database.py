@@ -215,3 +215,12 @@ def _create(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute("INSERT INTO meta VALUES ('version', ?)", (VERSION,))
     connection.execute("COMMIT")
+
+
+def identity(path: str | None) -> tuple[int, int] | None:
+    """Which file is at `path`; None for none."""
+    try:
+        status = os.stat(path or "")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Collection, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 from memcli.errors import LockedError, StoreError
 from memcli.index.database import remove
-from memcli.index.vectors import erase_vectors
+from memcli.index.vectors import NOFOLLOW, parts
 from memcli.ports import Snapshot
 
 _WAIT_SECONDS = 10.0
@@ -95,5 +95,58 @@ def _leave_stamp(path: str, written_at: int) -> None:
     fd = os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
         os.write(fd, str(written_at).encode())
+    finally:
+        os.close(fd)
+
+
+def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
+    """Overwrites the vectors of these keys in the file that belongs to the table at `places`, and forgets the keys.
+
+    `wait`: seconds to wait for another process. A damaged table is removed, with its file: vectors can be made again.
+    Raises sqlite3.OperationalError, OSError.
+    """
+    try:
+        _erase_vectors(places, keys, wait)
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        _remove_both(places)
+    except (sqlite3.DatabaseError, FileNotFoundError):
+        _remove_both(places)
+
+
+def _remove_both(places: str) -> None:
+    remove(places)
+    with suppress(FileNotFoundError):
+        os.unlink(_vectors_of(places))
+
+
+def _vectors_of(places: str) -> str:
+    return f"{places.removesuffix('.places')}.vectors"
+
+
+def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
+    with closing(sqlite3.connect(places, timeout=wait, isolation_level=None)) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN EXCLUSIVE")
+        slots: list[int] = []
+        for part in parts(sorted(keys)):
+            marks = ",".join("?" * len(part))
+            slots += [n for (n,) in connection.execute(f"SELECT slot FROM vector WHERE key IN ({marks})", part)]
+            connection.execute(f"DELETE FROM vector WHERE key IN ({marks})", part)
+        if slots:
+            record = connection.execute("PRAGMA user_version").fetchone()[0]
+            _overwrite(_vectors_of(places), slots, record)
+            connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
+        connection.execute("COMMIT")
+
+
+def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | NOFOLLOW)
+    try:
+        for slot in slots:
+            os.lseek(fd, slot * record, os.SEEK_SET)
+            os.write(fd, bytes(record))
+        os.fsync(fd)
     finally:
         os.close(fd)

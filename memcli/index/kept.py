@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.index.cache import CachedIndex, stored_fingerprint
+from memcli.index.database import identity
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group
@@ -92,7 +92,7 @@ class KeptIndex(CachedIndex):
 def _state(vectors: VectorFile) -> tuple[object, int]:
     """Which file the vectors are in, and how many there are."""
     try:
-        return _identity(vectors.path), vectors.count()
+        return identity(vectors.path), vectors.count()
     except sqlite3.Error:
         return None, -1
 
@@ -106,17 +106,18 @@ class KeptSpace(IndexedSpace):
         snapshot: Snapshot,
         semantic: Semantic,
         reopen: Callable[[], sqlite3.Connection | None],
+        is_outdated: Callable[[Snapshot], bool],
         warn: Callable[[str], None],
         progress: Progress | None,
     ) -> None:
         self._current = CurrentSnapshot(snapshot)
-        super().__init__(connection, self._current, semantic, reopen, warn, progress)
+        super().__init__(connection, self._current, semantic, reopen, is_outdated, warn, progress)
         self._entries: dict[int, Entry] = {}
         self._groups: dict[str, Group] = {}
         self._policy: Policy | None = None
         self._pinned: list[int] | None = None
         self._path = str(connection.execute("PRAGMA database_list").fetchone()[2])
-        self._file = _identity(self._path)
+        self._file = identity(self._path)
 
     def use(self, snapshot: Snapshot) -> None:
         """Makes it a view of this snapshot, which has the same content as the one before."""
@@ -124,7 +125,7 @@ class KeptSpace(IndexedSpace):
 
     def is_of(self, snapshot: Snapshot) -> bool:
         """Whether the index is still that of this snapshot, in the same file."""
-        if self._current.fingerprint != snapshot.fingerprint or self._file != _identity(self._path):
+        if self._current.fingerprint != snapshot.fingerprint or self._file != identity(self._path):
             return False
         try:
             return stored_fingerprint(self._db) == snapshot.fingerprint
@@ -184,12 +185,3 @@ class CurrentSnapshot:
 
     def close(self) -> None:
         self.now.close()
-
-
-def _identity(path: str | None) -> tuple[int, int] | None:
-    """Which file is at `path`; None for none."""
-    try:
-        status = os.stat(path or "")
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

@@ -9,18 +9,17 @@ from __future__ import annotations
 import os
 import sqlite3
 from _thread import allocate_lock
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
-from memcli.index.database import IN_MEMORY, own, remove
+from memcli.index.database import IN_MEMORY, identity, own, remove
 
 KEY_BYTES = 16
 _HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
 _BUSY_SECONDS = 5.0
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+NOFOLLOW = getattr(os, "ONOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
@@ -55,7 +54,7 @@ class VectorFile:
         self._path = os.path.join(folder, f"{model}.vectors") if folder else None
         places = os.path.join(folder, f"{model}.places") if folder else IN_MEMORY
         self._places = _connect(places)
-        self._places_are = _identity(places)
+        self._places_are = identity(places)
         if self._places.execute("PRAGMA user_version").fetchone()[0] != self._record:
             self._places.execute(f"PRAGMA user_version = {self._record}")
         if self._path and self.count() * self._record > _size(self._path):
@@ -74,7 +73,7 @@ class VectorFile:
     def slots(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Where the vectors of these keys are, for those that there are."""
         found: dict[bytes, int] = {}
-        for part in _parts(keys):
+        for part in parts(keys):
             marks = ",".join("?" * len(part))
             found.update(self._places.execute(f"SELECT key, slot FROM vector WHERE key IN ({marks})", part))
         return found
@@ -87,7 +86,7 @@ class VectorFile:
         """
         self._places.execute("BEGIN IMMEDIATE")
         try:
-            if self._path and self._places_are != _identity(f"{self._path.removesuffix('.vectors')}.places"):
+            if self._path and self._places_are != identity(f"{self._path.removesuffix('.vectors')}.places"):
                 raise VectorsLostError  # another table has taken the place of this one, and owns the flat file
             if self._path and is_outdated():
                 raise OutdatedError("memories were erased while vectors were computed", "run the command again")
@@ -197,7 +196,7 @@ class VectorFile:
             self._memory += data
             return
         own(self._path)
-        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | _NOFOLLOW, 0o600)
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NOFOLLOW, 0o600)
         try:
             if os.fstat(fd).st_size < slot * self._record:
                 raise VectorsLostError
@@ -244,59 +243,6 @@ class LoadedVectors:
         return found
 
 
-def erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
-    """Overwrites the vectors of these keys in the file that belongs to the table at `places`, and forgets the keys.
-
-    `wait`: seconds to wait for another process. A damaged table is removed, with its file: vectors can be made again.
-    Raises sqlite3.OperationalError, OSError.
-    """
-    try:
-        _erase_vectors(places, keys, wait)
-    except sqlite3.OperationalError as error:
-        if "no such table" not in str(error):
-            raise
-        _remove_both(places)
-    except (sqlite3.DatabaseError, FileNotFoundError):
-        _remove_both(places)
-
-
-def _remove_both(places: str) -> None:
-    remove(places)
-    with suppress(FileNotFoundError):
-        os.unlink(_vectors_of(places))
-
-
-def _vectors_of(places: str) -> str:
-    return f"{places.removesuffix('.places')}.vectors"
-
-
-def _erase_vectors(places: str, keys: Collection[bytes], wait: float) -> None:
-    with closing(sqlite3.connect(places, timeout=wait, isolation_level=None)) as connection:
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute("BEGIN EXCLUSIVE")
-        slots: list[int] = []
-        for part in _parts(sorted(keys)):
-            marks = ",".join("?" * len(part))
-            slots += [n for (n,) in connection.execute(f"SELECT slot FROM vector WHERE key IN ({marks})", part)]
-            connection.execute(f"DELETE FROM vector WHERE key IN ({marks})", part)
-        if slots:
-            record = connection.execute("PRAGMA user_version").fetchone()[0]
-            _overwrite(_vectors_of(places), slots, record)
-            connection.execute("DELETE FROM birth")  # whoever knows their slots asks for them anew
-        connection.execute("COMMIT")
-
-
-def _overwrite(path: str, slots: Sequence[int], record: int) -> None:
-    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | _NOFOLLOW)
-    try:
-        for slot in slots:
-            os.lseek(fd, slot * record, os.SEEK_SET)
-            os.write(fd, bytes(record))
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def _connect(path: str) -> sqlite3.Connection:
     for attempt in (1, 2):
         if path != IN_MEMORY:
@@ -327,15 +273,6 @@ def _erase_questions(connection: sqlite3.Connection) -> None:
         connection.execute("VACUUM")
 
 
-def _identity(path: str) -> tuple[int, int] | None:
-    """What tells the file from another that takes its place; None where there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _norm(vector: bytes) -> bytes:
     square = sum((b - 256 if b > 127 else b) ** 2 for b in vector)
     return square.to_bytes(_HEADER_BYTES, "little")
@@ -348,5 +285,6 @@ def _size(path: str) -> int:
         return 0
 
 
-def _parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
+def parts(keys: Sequence[bytes]) -> list[Sequence[bytes]]:
+    """The keys in lists that one statement takes."""
     return [keys[n : n + _PER_STATEMENT] for n in range(0, len(keys), _PER_STATEMENT)]

@@ -35,15 +35,15 @@ class IndexedSpace:
         snapshot: Snapshot,
         semantic: Semantic,
         reopen: Callable[[], sqlite3.Connection | None],
-        is_outdated: Callable[[], bool],
+        is_outdated: Callable[[Snapshot], bool],
         warn: Callable[[str], None],
         progress: Progress | None,
     ) -> None:
         self._reopen = reopen
-        self._is_outdated = is_outdated
         self._warn = warn
         self._db = connection
         self._snapshot = snapshot
+        self._is_outdated = lambda: is_outdated(snapshot)
         self._semantic = semantic
         self._progress = progress
         self._loaded: Meaning | None = None
