@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _InForce = Callable[[Policy], Policy]
-_MAX_USER = 64
 
 
 class Keep(Protocol):
@@ -64,8 +62,7 @@ def open_workspace(
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
     With `create`, creates a store in a git work tree that has none. `keep` gives what it made before for the same key, for
-    a process that opens many. Raises NotFoundError if there is no store,
-    StoreError, UsageError.
+    a process that opens many. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
@@ -211,6 +208,7 @@ def _fold(
 
 def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
     from memcli.store.audit import AuditLog
+    from memcli.wiring.user import user_name
 
     return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
 
@@ -229,21 +227,6 @@ def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
     from memcli.store.trash import FileTrash
 
     return FileTrash(layout, clock, command, warn)
-
-
-def user_name(environ: Mapping[str, str]) -> str:
-    """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
-    named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
-    if not named and os.name != "nt":
-        import pwd
-
-        with suppress(KeyError):  # a user that the system has no name for, as in many a container
-            named = pwd.getpwuid(os.getuid()).pw_name
-        named = named or str(os.getuid())
-    from memcli.safety.secrets.detector import Detector
-
-    named = "".join(c for c in named if c.isprintable())
-    return Detector({"detectors": ["secrets"]}, lambda _: "").redact(named)[0][:_MAX_USER]
 
 
 def _elsewhere(
