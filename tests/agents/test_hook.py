@@ -305,7 +305,7 @@ WITHIN = """
 import os, sys, time
 from memcli.cli.agent_hook import _run_within
 def work(find):
-    find("/root/of/it")
+    find("/home/of/it")
     print("noise", flush=True)
     {act}
     return "text"
@@ -323,7 +323,7 @@ def test_all_or_nothing_comes_out_of_the_child(act: str, seconds: float, text: s
     done = subprocess.run(
         [sys.executable, "-P", "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True,
     )  # fmt: skip
-    assert done.stdout.decode() == f"{(text, '/root/of/it')!r}\n"
+    assert done.stdout.decode() == f"{(text, '/home/of/it')!r}\n"
 
 
 def test_after_it_gave_up_the_index_is_brought_up_to_date_behind_it(
