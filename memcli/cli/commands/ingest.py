@@ -40,7 +40,8 @@ def command(session: Session, options: IngestOptions) -> int:
 
     Each memory is anchored to its lines, so that recall can tell when the file has changed. Ingesting a file again updates
     its memories and removes those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
-    generated or huge files, are skipped and counted. Ingesting the same content again changes nothing.
+    generated or huge files, are skipped and counted. Ingesting the same content again changes nothing. Missing vectors
+    are then computed in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `index embed`.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
