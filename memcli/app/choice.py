@@ -121,16 +121,6 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def untrusted_reasons(memory: Memory, place: Place) -> tuple[str, ...]:
-    """Why a memory of the place is not to be believed unasked; nothing for one that is."""
-    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
-    if finding is None:
-        return ()
-    # An acceptance counts where somebody here has accepted what it came with.
-    is_trusted = place.trust.is_reviewed(place.space, memory.id) and is_accepted(memory, finding)
-    return () if is_trusted else finding.reasons
-
-
 def repeated_places(sections: Sequence[Section]) -> list[int]:
     """The places of sections that say, word for word, only what one before them says: a file and the change that wrote it."""
     said = [f" {' '.join(_WORD.findall(section.passage.lower()))} " for section in sections]
@@ -161,7 +151,10 @@ def _section(
     memory: Memory, hit: Hit, found: Found, also: tuple[tuple[str, str], ...], best: Sequence[float]
 ) -> Section:
     place = found.place
-    reasons = untrusted_reasons(memory, place)
+    reviewed = place.trust.is_reviewed(place.space, memory.id)
+    finding = inspect(memory)  # now, and not as it is marked: a hand edit or a clone knows nothing of marks
+    # An acceptance counts where somebody here has accepted what it came with.
+    trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted = frozenset(terms(found.query.topic))
     answer = answer_of(memory, hit.passages, found.query.topic)
     return Section(
@@ -169,8 +162,8 @@ def _section(
         round(hit.score, 4),
         {name: round(value, 4) for name, value in hit.why.items()},
         place.name,
-        untrusted=reasons,
-        is_unreviewed=not place.trust.is_reviewed(place.space, memory.id),
+        untrusted=() if trusted or finding is None else finding.reasons,
+        is_unreviewed=not reviewed,
         matched_by=found.matched_by.get(hit.entry.row, TEXT),
         sentence=answer.sentence if found.query.budget is not None else "",
         passage=answer.text,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from memcli.app.asking import ask, on_one_scale, open_place
-from memcli.app.choice import Place, untrusted_reasons
+from memcli.app.choice import Place
 from memcli.app.lookup import nothing_under, placed
 from memcli.app.topic import asked
 from memcli.app.views import Views
@@ -78,17 +78,7 @@ def _search(views: Views, workspace: Workspace, query: Query, limit: int, bias: 
     told = workspace.space
     scored.sort(key=lambda one: one.hit.entry.id)
     scored.sort(key=lambda one: (one.score, one.place.space == told, one.hit.entry.updated_at), reverse=True)
-    found: list[Found] = []
-    withheld = 0
-    for start in range(0, len(scored), max(1, limit)):
-        if len(found) >= limit:
-            break
-        some, left_out = _found(scored[start : start + limit], workspace, query.topic)
-        found += some
-        withheld += left_out
-    if withheld:
-        workspace.warn(f"{withheld} withheld because of instructions in {'it' if withheld == 1 else 'them'}")
-    return found[:limit]
+    return _found(scored[:limit], workspace, query.topic)
 
 
 def _scored(hit: Hit, place: Place, similarity: float, query: Query, bias: float) -> _Scored:
@@ -98,27 +88,24 @@ def _scored(hit: Hit, place: Place, similarity: float, query: Query, bias: float
     return _Scored(hit, place, round(score, 4), round(similarity, 4))
 
 
-def _found(scored: Sequence[_Scored], workspace: Workspace, text: str) -> tuple[list[Found], int]:
-    """The memories with the places in them that speak of the question, as they may be shown, and how many may not be:
-    what recall withholds, an agent must not get by searching."""
+def _found(scored: Sequence[_Scored], workspace: Workspace, text: str) -> list[Found]:
+    """The memories with the places in them that speak of the question, as they may be shown."""
     wanted = frozenset(terms(text))
     shown: dict[int, Memory] = {}
     for place in {one.place.space: one.place for one in scored}.values():
         own = [one.hit for one in scored if one.place is place]
         read = place.show(place.view.fetch([hit.entry.row for hit in own]))
         shown.update((id(hit), memory) for hit, memory in zip(own, read, strict=True))
-    trusted = [one for one in scored if not untrusted_reasons(shown[id(one.hit)], one.place)]
-    found = [
+    return [
         Found(
             memory if one.place.space == workspace.space else placed(memory, one.place.space),
             one.score,
             one.similarity,
             _snippets(memory, one.hit.passages, wanted),
         )
-        for one in trusted
+        for one in scored
         for memory in [shown[id(one.hit)]]
     ]
-    return found, len(scored) - len(trusted)
 
 
 def date_of(entry: Entry | Memory, *, is_asked: bool) -> str:
