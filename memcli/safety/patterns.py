@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import Any
 
 from memcli.errors import UsageError
+from memcli.safety.loose import in_ascii, looser
 
 MAX_PATTERN = 1000
 _MAX_MEMORY = 8 << 20
@@ -178,13 +179,13 @@ class Pattern:
     def may_occur(self, text: str) -> bool:
         """Whether it is worth a closer look: once RE2 is there, to try a loose pattern is all that it takes."""
         return (
-            self._looser.search(_in_ascii(text)) is not None
+            self._looser.search(in_ascii(text)) is not None
             if _METER.is_plenty(text)
             else self._exact.search(text) is not None
         )
 
     def _is_ruled_out(self, text: str) -> bool:
-        return _METER.is_plenty(text) and not self._looser.search(_in_ascii(text))
+        return _METER.is_plenty(text) and not self._looser.search(in_ascii(text))
 
     @cached_property
     def _exact(self) -> re.Pattern[str]:
@@ -194,7 +195,7 @@ class Pattern:
     def _looser(self) -> Any:
         import re2
 
-        return re2.compile(looser(_in_ascii(self._text).decode()), quiet_options(_MAX_MEMORY))
+        return re2.compile(looser(in_ascii(self._text).decode()), quiet_options(_MAX_MEMORY))
 
 
 class BytesPattern:
@@ -262,45 +263,3 @@ def _options_for_bytes() -> Any:
     options = quiet_options(_MAX_MEMORY)
     options.encoding = re2.Options.Encoding.LATIN1
     return options
-
-
-class _StandIns(dict[int, str]):
-    """For each character one of ASCII that is a letter, a digit, a blank or a sign, as it is."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        if char.isspace():
-            found = char if char in "\t\n\f\r " else "\f"  # and not a space, which `[^ ]` would refuse
-        elif char.isascii():
-            found = char
-        else:
-            found = "0" if char.isdecimal() else "x" if char.isalnum() else ";"
-        self[code] = found
-        return found
-
-
-_STAND_INS = _StandIns()
-_OTHERS = "[^\t\n\f\r -~\x00-\x08\x0e-\x1b]+"
-
-
-@lru_cache(8)  # one pattern after the other is tried on the same text
-def _in_ascii(text: str) -> bytes:
-    r"""`text` such that `\b`, `\d`, `\s` and `\w` mean the same to RE2, which knows them for ASCII alone."""
-    if not text.isascii() or any(blank in text for blank in "\v\x1c\x1d\x1e\x1f"):
-        text = re.sub(_OTHERS, lambda run: run[0].translate(_STAND_INS), text)
-    return text.encode()
-
-
-_LOOK_BEHIND = r"\(\?<!(?:\\.|[^()\\\[])*\)"
-_LOOK_AHEAD_FOR_NONE = r"\(\?!(?:\\.|\[(?:\\.|[^\]\\])*\]|[^()\\\[])*\)"
-_OPTIONAL_REPEAT = r"\{0,\d+\}\??"
-_REPEAT = r"\{[1-9]\d*(?:,\d*)?\}\??"
-
-
-def looser(pattern: str) -> str:
-    """A pattern that RE2 takes, and runs as a small automaton, and that matches wherever `pattern` does: bounded
-    repetitions are unbounded, what must follow is part of the match, what must not stand beside it is forgotten."""
-    pattern = re.sub(_LOOK_BEHIND, "", pattern)
-    pattern = re.sub(_LOOK_AHEAD_FOR_NONE, "", pattern)
-    pattern = pattern.replace("(?=", "(?:")
-    return re.sub(_REPEAT, "+", re.sub(_OPTIONAL_REPEAT, "*", pattern))
