@@ -141,6 +141,9 @@ class Memory:
         prefer_tag: str | Sequence[str] = (),
         require_high_relevance: bool = False,
         min_score: float | None = None,
+        min_importance: float | None = None,
+        about: str = '',
+        include_inactive: bool = False,
         backend: str | None = None,
         weights: str | Mapping[str, float] | None = None,
         recency_bias: float | None = None,
@@ -181,6 +184,9 @@ class Memory:
             prefer_tag: Rank this tag higher. Repeatable. (TAG)
             require_high_relevance: Only memories of high relevance.
             min_score: Only memories that score at least X. (X)
+            min_importance: Only memories of at least this importance. (0..1)
+            about: Rank higher what this text speaks of, such as the task at hand. (TEXT)
+            include_inactive: Include forgotten, superseded and expired memories.
             backend: fusion [default], basic, patricia, raptor, hybrid or graph. (NAME)
             weights: Weights of the score, such as semantic=.6,keyword=.4. (NAME=X)
             recency_bias: Weight of the date relative to the rest of the score. (0..1)

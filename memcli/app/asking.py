@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.app.choice import Place
+from memcli.app.topic import with_period
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
@@ -15,9 +16,6 @@ from memcli.record import replace
 
 if TYPE_CHECKING:
     from memcli.ports.views import Entries
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Place:
@@ -45,6 +43,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
 def ask(query: Query, place: Place) -> Ranking:
     """What the ranker of the place says to the query, without what scores less than it wants."""
     if query.topic.strip():
+        query = with_period(query, place.load_code)
         ranking = place.ranker.rank(query, place.view)
     else:  # without a topic a kind or a time can be listed; nothing at all is no question
         ranking = _all(query, place.view) if query.kinds or query.changed_since else Ranking()

@@ -106,14 +106,19 @@ class Reader:
             yield _section(memories[id(hit)], hit, home, _others(hit, home.place.view), best)
 
 
-def order(hits: Sequence[Hit], limit: int) -> list[Hit]:
-    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score."""
+def order(hits: Sequence[Hit], limit: int, turn: Callable[[Hit], int] = lambda _: 0) -> list[Hit]:
+    """Pinned and highly relevant ones first, in at most half of the places while others match; then by score. At equal
+    score the hits of the place whose `turn` is lower come first."""
+
+    def by_score(some: Sequence[Hit]) -> list[Hit]:
+        return sorted(in_order(some), key=lambda hit: (-round(hit.score, 4), turn(hit)))
+
     first = [hit for hit in hits if is_first(hit.entry)]
     rest = [hit for hit in hits if not is_first(hit.entry)]
-    first = sorted(in_order(first), key=lambda hit: not hit.entry.pinned)
+    first = sorted(by_score(first), key=lambda hit: not hit.entry.pinned)
     places = max(limit - len(rest), limit // 2)
     # Those that find no place in front still compete by their score.
-    return [*first[:places], *in_order([*first[places:], *rest])][:limit]
+    return [*first[:places], *by_score([*first[places:], *rest])][:limit]
 
 
 def is_first(entry: Entry) -> bool:

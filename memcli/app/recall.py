@@ -99,14 +99,16 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
 
 
 def _ranked(query: Query, found: Sequence[Found]) -> Callable[[Sequence[Hit]], Sequence[Hit]]:
-    """Puts hits in order: the leads, as many as there is room for, and then the others."""
+    """Puts hits in order: the leads, as many as there is room for, and then the others; at equal score what was told, whose
+    space is asked first, comes before what was read."""
     matched_by = {id(hit): f.matched_by[hit.entry.row] for f in found for hit in f.leads}
+    turns = {id(hit): turn for turn, f in enumerate(found) for hit in (*f.leads, *f.ranking.hits)}
 
     def rank(hits: Sequence[Hit]) -> Sequence[Hit]:
         rest = [hit for hit in hits if id(hit) not in matched_by]
         leads = in_lead_order((hit, matched_by[id(hit)]) for hit in hits if id(hit) in matched_by)
         first = leads[: _room(query, len(rest))]
-        return [*first, *order(rest, query.limit - len(first))]
+        return [*first, *order(rest, query.limit - len(first), lambda hit: turns[id(hit)])]
 
     return rank
 

@@ -11,6 +11,7 @@ from memcli.safety.injection.reasons import find_reasons
 
 if TYPE_CHECKING:
     from memcli.model.edits import FileEdit
+    from memcli.ports import CodeReader
 
 Redact = Callable[[str], str]
 
@@ -18,6 +19,24 @@ MAX_TOPIC = 2_000
 _MAX_READ = 20_000
 _NOT_REPEATED = "(not shown: it contains instructions)"
 _FILES = 3
+_TIME_WORDS = frozenset(
+    (
+        "yesterday",
+        "today",
+        "last",
+        "past",
+        "previous",
+        "this",
+        "ago",
+        "since",
+        "until",
+        "before",
+        "after",
+        "between",
+        "as",
+    )
+)
+"""One of these, or a number, stands in every topic that names a period."""
 
 
 def asked(query: Query, redact: Redact) -> Query:
@@ -27,7 +46,21 @@ def asked(query: Query, redact: Redact) -> Query:
         from memcli.code.change_topic import topic_of
 
         topic = topic_of(query.edits, redact)
-    return replace(query, topic=one_line(topic, redact))
+    return replace(query, topic=one_line(topic, redact), about=one_line(query.about, redact) if query.about else "")
+
+
+def with_period(query: Query, load_code: Callable[[], CodeReader | None]) -> Query:
+    """`query` with the period that its topic names, if it names one; versions and commits are those of the repository."""
+    words = query.topic.lower().replace("'s", " ").split()
+    if query.edits is not None or not any(word.strip("?.,!:;") in _TIME_WORDS or word[0].isdigit() for word in words):
+        return query
+    from memcli.model.periods import find_period
+
+    def resolve(name: str) -> str | None:
+        code = load_code()
+        return code.time_of(name) if code else None
+
+    return replace(query, period=find_period(query.topic, query.now, resolve))
 
 
 def repeated(query: Query, redact: Redact) -> Query:

@@ -33,6 +33,7 @@ _KEPT_VARIABLES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONF
 _SET_VARIABLES: Mapping[str, str] = {
     "LC_ALL": "C",
     "LANGUAGE": "C",
+    "TZ": "UTC",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     # A partial clone would fetch what it lacks, and its configuration names the program that fetches.

@@ -22,13 +22,20 @@ its own times say so. Stores of earlier versions do not say until when a superse
 
 def visible(connection: sqlite3.Connection, size: int, query: Query) -> Rows:
     """The rows that pass the filters of the query, of the `size` rows that there are."""
-    hidden = _hidden(connection, query.now) if query.at is None else _not_held(connection, query.at)
+    hidden = _out_of_force(connection, query)
     where, values = _conditions(query)
     if not where:
         return Rows(size - len(hidden), None, hidden)
     found = connection.execute(f"SELECT row FROM memory WHERE {' AND '.join(where)}", values)
     only = frozenset(row for (row,) in found) - hidden
     return Rows(len(only), only)
+
+
+def _out_of_force(connection: sqlite3.Connection, query: Query) -> frozenset[int]:
+    """The rows that did not hold at the moment of the query, unless it wants them too."""
+    if query.at is not None:
+        return _not_held(connection, query.at)
+    return frozenset() if query.include_inactive else _hidden(connection, query.now)
 
 
 def _hidden(connection: sqlite3.Connection, now: str) -> frozenset[int]:
@@ -72,6 +79,8 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         add("created_at < ?", query.until)
     if query.changed_since:
         add("updated_at >= ?", query.changed_since)
+    if query.min_importance is not None:
+        add("importance >= ?", query.min_importance)
     if query.require_high_relevance:
         add("relevance = 'high'")
     return where, values

@@ -118,6 +118,12 @@ class WorkTree:
         _, same = unchanged_files(self._root, commit, {file: self._now(file) for file in files})
         return frozenset(files) - same
 
+    def time_of(self, name: str) -> str | None:
+        """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
+        from memcli.git.times import time_of
+
+        return time_of(self._root, name)
+
     def _changes(self, commit: str) -> Changes | None:
         """What changed since a commit, which git is asked once; None where it cannot tell."""
         from memcli.git.work_tree import changes_since

@@ -12,6 +12,7 @@ from memcli.record import Record, field
 if TYPE_CHECKING:
     from memcli.model.anchors import Checked
     from memcli.model.edits import FileEdit
+    from memcli.model.periods import Period
 
 DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
@@ -38,9 +39,10 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"
 
 
 class Query(Record, kw_only=True):
-    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline` is how many
-    seconds the search for meaning may take. `edits`: the change that the topic is made of, if it is of one.
-    `changed_since`: only what was stored or changed at that time or later, which without a topic is listed.
+    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds, ends
+    the search for meaning. `edits`: the change that the topic is made of, if it is of one.
+    `changed_since`: only what was stored or changed since, which without a topic is listed. `about` leans the order
+    towards what it speaks of; `period` is named by the topic, and weighs entries by their date.
     """
 
     topic: str
@@ -61,6 +63,10 @@ class Query(Record, kw_only=True):
     until: str | None = None
     changed_since: str | None = None
     min_score: float | None = None
+    min_importance: float | None = None
+    include_inactive: bool = False
+    about: str = ""
+    period: Period | None = None
     budget: int | None = None
     backend: str = DEFAULT_BACKEND
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -203,7 +209,6 @@ class Ranking(Record):
 
 class Section(Record):
     """One recalled memory. `space` is where it came from; `level`, one of LEVELS, how fully a budget lets it appear.
-
     `sentence` and `passage` are the parts of its text that answer the topic, empty where none were looked for; `heading`
     leads to the passage, which goes from the first to the second character of `span`. `more` has it with ever more passages, and
     for each step the place of the section before which it comes; a budget may show the text of the first `steps`. `also`: the ids and paths of the other files of its commit, those that match first.
@@ -246,8 +251,8 @@ class Section(Record):
         """What a reader must know before believing it."""
         marks = [f"untrusted ({', '.join(self.untrusted)})"] if self.untrusted else []
         marks += ["unreviewed"] if self.is_unreviewed else []
-        marks += [f"later superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
-        marks += [] if self.memory.active else ["later forgotten"]
+        marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
+        marks += [] if self.memory.active else ["forgotten"]
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 

@@ -274,6 +274,9 @@ class CodeReader(Protocol):
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
 
+    def time_of(self, name: str) -> str | None:
+        """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
+
 
 Renderer = Callable[["Bundle"], str]
 """Writes a bundle as text."""

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, TermStats
 from memcli.ranking.answers import Answers, Near, answers
+from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
 from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
 from memcli.ranking.lexical import bm25f
+from memcli.ranking.listing import is_listed, within_period
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.style import CODE, Style, style_of
 from memcli.ranking.weights import check, ordered, preferences, recency
@@ -38,6 +40,10 @@ TAIL_SHARE = 0.45
 """What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
 
 DATE_WEIGHT = 0.35
+PERIOD_WEIGHT = 0.35
+"""What a date within the period that the question names gives."""
+ABOUT_WEIGHT = 0.3
+"""What `--about` gives at most: it leans the order among what answers, and is no question itself."""
 SPEAKER_WEIGHT = 0.1
 RECENCY_WEIGHT = 0.01
 IMPORTANCE_WEIGHT = 0.01
@@ -55,6 +61,8 @@ class FusionRanker:
 
     def rank(self, query: Query, view: Rankable) -> Ranking:
         check(query)
+        if query.period and is_listed(query.period):
+            return Ranking(tuple(within_period(query, query.period, view)))
         asked = query_terms(query.topic)
         stats = view.lexical(asked, LEXICAL_CANDIDATES)
         near = _meaning(query, stats, view)
@@ -90,7 +98,9 @@ class FusionRanker:
         if kin or not found:
             found = find()
         parts = _scored(whole, found, entries, groups, stats)
-        _add_mentions(parts, entries, query.topic)
+        _add_mentions(parts, entries, query)
+        if query.about:
+            _add_about(parts, query, view)
         for row, why in parts.items():
             why.update(_priors(entries[row], query, sum(why.values())))
         return replace(state, hits=_hits(parts, entries, found, query), evidence=evidence)
@@ -140,27 +150,6 @@ def _hits(
     )
     kept = ordered(hits, query)
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
-
-
-def one_each(hits: Sequence[Hit], best: Mapping[int, float]) -> tuple[Hit, ...]:
-    """The hits with the files of one commit as one entry, at the place of the first of them.
-
-    It is the file with the passage that is best by itself, as `best` has it for each row; the others are named in `also`.
-    """
-    members: dict[str, list[Hit]] = {}
-    for hit in hits:
-        if hit.entry.commit:
-            members.setdefault(hit.entry.commit, []).append(hit)
-    entries = []
-    for hit in hits:
-        same = members.get(hit.entry.commit, [])
-        if not same:
-            entries.append(hit)
-        elif hit is same[0]:
-            chosen = max(same, key=lambda one: round(best.get(one.entry.row, 0.0), 6))
-            also = tuple(one.entry.row for one in same if one is not chosen)
-            entries.append(replace(chosen, score=hit.score, why=hit.why, also=also))
-    return tuple(entries)
 
 
 def _meaning(query: Query, stats: TermStats, view: Vectors) -> Near | None:
@@ -251,11 +240,26 @@ def _among(stats: TermStats, rows: Collection[int]) -> TermStats:
     return TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
 
 
-def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], topic: str) -> None:
-    named = dates(topic)
-    who = speaker(topic, (entry.speaker for entry in entries.values()))
+def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankable) -> None:
+    """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
+    covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES))
+    found = view.dense([query.about], query.deadline)
+    cosines = found[0].best if found else {}
+    for given, share in ((covered, ABOUT_WEIGHT / 2), (cosines, ABOUT_WEIGHT / 2)):
+        known = [given[row] for row in parts if row in given]
+        least, most = min(known, default=0.0), max(known, default=0.0)
+        for row, why in parts.items():
+            if row in given and most > least:
+                why["about"] = why.get("about", 0.0) + share * (given[row] - least) / (most - least)
+
+
+def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
+    named = dates(query.topic) if query.period is None else []
+    who = speaker(query.topic, (entry.speaker for entry in entries.values()))
     for row, why in parts.items():
         entry = entries[row]
+        if query.period:
+            why["period"] = PERIOD_WEIGHT * query.period.nearness(entry.created_at)
         if named:
             why["date"] = DATE_WEIGHT * max(date.match(entry.created_at) for date in named)
         if who and entry.speaker == who:

@@ -5,24 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from memcli.model.calendar import DAY_NUMBERS, MONTH_NUMBERS
 from memcli.record import Record
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_SHORT = {month[:3]: n for n, month in enumerate(_MONTHS, 1)} | {"sept": 9}
-_NAMES = {month: n for n, month in enumerate(_MONTHS, 1)} | _SHORT
 _DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
 _WRITTEN = re.compile(
-    rf"\b(?:{_DAY}\s+(?:of\s+)?)?({'|'.join(sorted(_NAMES, key=len, reverse=True))})\b\.?(?:\s+{_DAY}(?!\d))?(?:,?\s+(?:of\s+)?(\d{{4}}))?",
+    rf"\b(?:{_DAY}\s+(?:of\s+)?)?({'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?(?:\s+{_DAY}(?!\d))?(?:,?\s+(?:of\s+)?(\d{{4}}))?",
     re.IGNORECASE,
 )
 _NUMERIC = re.compile(r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b")
 _AMBIGUOUS = ("may", "mar", "march", "dec", "sun", "jan")
-
-
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class Date(Record):
@@ -52,14 +44,14 @@ def dates(question: str) -> list[Date]:
         if alone and name.lower() in _AMBIGUOUS and not re.search(rf"\bin {name}\b", question, re.IGNORECASE):
             continue  # `may` is mostly the verb, `march` the walk
         day = before or after
-        found.append(Date(_NAMES[name.lower()], int(year) if year else None, int(day) if day else None))
+        found.append(Date(MONTH_NUMBERS[name.lower()], int(year) if year else None, int(day) if day else None))
     return found
 
 
 def is_calendar_word(word: str) -> bool:
     """Whether `word` is a month or a day of the week."""
     low = word.lower().removesuffix("'s")
-    return low in _NAMES or low in _DAYS
+    return low in MONTH_NUMBERS or low in DAY_NUMBERS
 
 
 def speaker(question: str, names: Iterable[str]) -> str | None:

@@ -38,6 +38,7 @@ def _section(section: Section, bundle: Bundle) -> str:
     facts = [
         memory.kind,
         memory.created_at[:10],
+        *([section.space] if section.space != bundle.space else []),
         *(f"#{tag}" for tag in memory.tags),
         *(["pinned"] if memory.pinned else []),
         *([f"matched by {section.matched_by}"] if section.is_lead else []),

@@ -73,6 +73,7 @@ def entry(n: int, section: Section, bundle: Bundle) -> str:
         memory.created_at[:10],
         _line(memory.kind),
         _line(memory.path),
+        *([_line(section.space)] if section.space != bundle.space else []),
         *(["pinned"] if memory.pinned else []),
         *map(_line, section.cautions),
     ]

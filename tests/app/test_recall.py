@@ -97,7 +97,7 @@ def test_what_was_superseded_later_is_shown_as_it_held(workspace: Workspace) -> 
     assert held("2025-01-01T00:00:00Z") == {"b", "c"}
     assert held("2025-06-01T00:00:00Z") == {"b", "d"}
     (old,) = [s for s in ask(workspace, "database mysql", at="2024-06-01T00:00:00Z").sections if s.memory.id == "mem_a"]
-    assert old.cautions == ["later superseded by mem_b"]
+    assert old.cautions == ["superseded by mem_b"]
 
 
 def test_no_word_of_a_question_reaches_the_disk(workspace: Workspace) -> None:
@@ -220,3 +220,62 @@ def test_what_is_said_twice_is_shown_once(workspace: Workspace) -> None:
     assert sum(text in (rule, f"> {rule}") for text in texts) == 1
     assert other in texts, "another number is another statement"
     assert bundle.matched == 3
+
+
+def test_a_period_alone_lists_what_is_dated_within_it(workspace: Workspace) -> None:
+    put(
+        workspace,
+        memory("old", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"),
+        memory("first", raw="We use PostgreSQL.", kind="decision", created_at="2025-12-02T10:00:00Z"),
+        memory("second", raw="Queues are in Redis.", kind="fact", created_at="2025-12-03T10:00:00Z"),
+    )
+    assert ids(ask(workspace, "what happened in December 2025?")) == ["second", "first"]
+    assert ids(ask(workspace, "what did we decide in December 2025?")) == ["first"]
+    assert ids(ask(workspace, "what happened in December 2025?", until="2025-12-03")) == ["first"]
+    assert ids(ask(workspace, "changes in January 2024")) == []
+
+
+def test_a_period_weighs_what_answers_by_its_date(workspace: Workspace) -> None:
+    texts = {"spring": "2025-04-02", "winter": "2025-12-02"}
+    put(
+        workspace,
+        *(memory(n, raw=f"The {n} deploy went to Kubernetes.", created_at=f"{d}T10:00:00Z") for n, d in texts.items()),
+    )
+    assert ids(ask(workspace, "which deploy went to Kubernetes in April 2025?"))[0] == "spring"
+    assert ids(ask(workspace, "which deploy went to Kubernetes in December 2025?"))[0] == "winter"
+
+
+def test_importance_and_what_is_out_of_force_are_filters(workspace: Workspace) -> None:
+    put(
+        workspace,
+        memory("a", raw="The database is MySQL.", active=False),
+        memory("b", raw="The database is MariaDB.", superseded_by="mem_c"),
+        memory("c", raw="The database is PostgreSQL.", importance=0.9),
+        memory("d", raw="The database port is 5432.", importance=0.2),
+    )
+    assert sorted(ids(ask(workspace, "database"))) == ["c", "d"]
+    assert ids(ask(workspace, "database", min_importance=0.5)) == ["c"]
+    every = ask(workspace, "database", include_inactive=True)
+    assert sorted(ids(every)) == ["a", "b", "c", "d"]
+    assert {s.memory.id: s.cautions for s in every.sections if s.cautions} == {
+        "mem_a": ["forgotten"],
+        "mem_b": ["superseded by mem_c"],
+    }
+
+
+def test_about_leans_the_order_and_brings_nothing_in(workspace: Workspace) -> None:
+    put(
+        workspace,
+        memory("web", raw="The deploy of the web shop needs a warm cache."),
+        memory("api", raw="The deploy of the billing service needs a warm cache."),
+        memory("tea", raw="Invoices and billing are explained in the tea room."),
+    )
+    assert ids(ask(workspace, "what does the deploy need?", about="invoices and billing"))[0] == "api"
+    assert ids(ask(workspace, "what does the deploy need?", about="web shop front end"))[0] == "web"
+    assert ids(ask(workspace, "how do we feed the llamas?", about="invoices and billing")) == []
+
+
+def test_at_equal_score_the_space_that_is_asked_first_comes_first() -> None:
+    told, read = hit("z", 0.5), hit("a", 0.50001)
+    assert [h.entry.id for h in order([read, told], 2)] == ["a", "z"]
+    assert [h.entry.id for h in order([read, told], 2, lambda one: int(one is read))] == ["z", "a"]

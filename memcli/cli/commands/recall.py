@@ -65,6 +65,13 @@ class RecallOptions(Options):
     prefer_tag: list[str] = option(metavar="TAG", help="Rank this tag higher. Repeatable.", many=True)
     require_high_relevance: bool = flag(help="Only memories of high relevance.")
     min_score: float | None = option(metavar="X", help="Only memories that score at least X.", type=float)
+    min_importance: float | None = option(
+        metavar="0..1", help="Only memories of at least this importance.", type=float, low=0, high=1
+    )
+    about: str = option(
+        metavar="TEXT", help="Rank higher what this text speaks of, such as the task at hand.", default=""
+    )
+    include_inactive: bool = flag(help="Include forgotten, superseded and expired memories.")
     backend: str | None = option(metavar="NAME", help="fusion [default], basic, patricia, raptor, hybrid or graph.")
     weights: str | None = option(metavar="NAME=X", help="Weights of the score, such as semantic=.6,keyword=.4.")
     recency_bias: float | None = option(
@@ -151,7 +158,8 @@ def _query(session: Session, options: RecallOptions, now: str) -> Query:
         require_high_relevance=options.require_high_relevance, min_score=options.min_score,
         weights=_weights(options.weights), recency_bias=options.recency_bias,
         deadline=None if options.deadline is None else options.deadline / 1000, explain=options.explain,
-        include_untrusted=options.include_untrusted,
+        include_untrusted=options.include_untrusted, min_importance=options.min_importance,
+        include_inactive=options.include_inactive, about=options.about,
     )  # fmt: skip
 
 
