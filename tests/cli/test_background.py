@@ -54,6 +54,15 @@ def test_ingest_has_the_vectors_made(lively: Path, run: Run) -> None:
     wait_until(lambda: is_done(run))
 
 
+def test_an_ingest_of_what_is_unchanged_goes_on_with_vectors(
+    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr("memcli.cli.background.start", lambda *given: begun.append(given))
+    assert [run("ingest", "guide.md").code for _ in range(2)] == [0, 0]
+    assert len(begun) == 2
+
+
 def test_a_commit_has_them_made_too(lively: Path, run: Run) -> None:
     (lively / ".git").rmdir()
     git(lively, "init", "-q", "-b", "main")

@@ -131,7 +131,8 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
-    if done.created + done.updated and not dry_run:
+    # What is unchanged may lack vectors too, where the process that made them was stopped.
+    if done.created + done.updated + done.deduplicated and not dry_run:
         embed_later(session, workspace)
     for failure in done.failed:
         session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
