@@ -1,0 +1,80 @@
+"""The file of a transcript: opened with care, and read line by line."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from typing import IO, Any
+
+from memcli.errors import NotFoundError, StoreError, UsageError, hint_of
+from memcli.model.names import show
+from memcli.transcripts import reasons
+from memcli.transcripts.values import MAX_BYTES, parse
+
+BLOCK = 1 << 18
+# O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_MARK = b"\xef\xbb\xbf"
+
+
+def open_file(path: str, *, follow: bool = True) -> IO[bytes]:
+    """A regular file, opened for reading. Raises NotFoundError, UsageError, StoreError."""
+    try:
+        descriptor = os.open(path, _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFoundError(f"{show(path)}: no such file", "check the path") from None
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UsageError(f"{show(path)}: not a regular file", "name a transcript or an export")
+    return open(descriptor, "rb", buffering=BLOCK)
+
+
+def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects in the lines, each with its offset; what is none is counted. `reach` is how far to read.
+
+    A line longer than MAX_BYTES is never held. Raises what `open_file` raises.
+    """
+    with open_file(path) as file:
+        offset = 0
+        try:
+            while (reach is None or offset < reach) and (line := file.readline(MAX_BYTES + 1)):
+                value = object_in(line, skipped, is_first=offset == 0) if len(line) <= MAX_BYTES else None
+                if value is not None:
+                    yield offset, value
+                elif len(line) > MAX_BYTES:
+                    skipped[reasons.TOO_LONG] += 1
+                    _skip_line(file, line)
+                offset = file.tell()
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+
+def object_in(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:
+    """The JSON object in a line, or None; what is no object, and no blank line, is counted."""
+    data = line.removeprefix(_MARK) if is_first else line
+    if not data or data.isspace():
+        return None
+    try:
+        value = parse(data)
+    except ValueError:
+        skipped[reasons.MALFORMED if line.endswith(b"\n") else reasons.CUT] += 1
+        return None
+    if isinstance(value, dict):
+        return value
+    skipped[reasons.MALFORMED] += 1
+    return None
+
+
+def _skip_line(file: IO[bytes], line: bytes) -> None:
+    while line and not line.endswith(b"\n"):
+        line = file.readline(BLOCK)
+
+
+def _unreadable(path: str, error: Exception) -> StoreError:
+    if not isinstance(error, OSError):
+        return StoreError(f"{show(path)}: cannot be read: {error}", "check the path")
+    return StoreError(f"{show(path)}: cannot be read: {error.strerror}", hint_of(error, "check the permissions"))

@@ -1,0 +1,179 @@
+"""The formats: what a file is, told by its keys, and the conversations in it.
+
+To add one: a reader in a file of its own, and one line in LINES, where a file is one conversation, or in EXPORTS, where
+each object of a file is one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import IO, Any, NamedTuple
+
+from memcli.errors import UsageError
+from memcli.model.names import show
+from memcli.transcripts import archive, chatgpt, claude_ai, claude_code, codex, plain, reasons
+from memcli.transcripts.elements import elements
+from memcli.transcripts.files import BLOCK, open_file, read_lines
+from memcli.transcripts.transcript import About, Said, Transcript
+from memcli.transcripts.values import MAX_BYTES, parse
+
+Values = Mapping[str, Any]
+
+
+class Lines(NamedTuple):
+    """A format in which a file is one conversation. `fits` says whether the keys of a line are its own."""
+
+    fits: Callable[[Values], bool]
+    read: Callable[[str], Transcript]
+
+
+class Export(NamedTuple):
+    """A format in which each object of a file is a conversation. `fits` says whether the keys are its own."""
+
+    fits: Callable[[Values], bool]
+    about: Callable[[Values], About]
+    read: Callable[[Values, Counter[str]], Iterator[Said]]
+
+
+LINES: Mapping[str, Lines] = {
+    claude_code.SOURCE: Lines(claude_code.is_claude_code, claude_code.read_claude_code),
+    codex.SOURCE: Lines(codex.is_codex, codex.read_codex),
+    plain.SOURCE: Lines(plain.is_plain, lambda path: plain.read_plain(path, lambda skipped: _lines(path, skipped))),
+}
+"""A line is of the first format that it fits."""
+EXPORTS: Mapping[str, Export] = {
+    chatgpt.SOURCE: Export(chatgpt.is_chatgpt, chatgpt.about_chatgpt, chatgpt.read_chatgpt),
+    claude_ai.SOURCE: Export(claude_ai.is_claude_ai, claude_ai.about_claude_ai, claude_ai.read_claude_ai),
+}
+_COMPRESSED = {
+    b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"\x1f\x8b": ("gzip", "gunzip"), b"BZh": ("bzip2", "bunzip2"),
+    b"\xfd7zXZ": ("xz", "unxz"),
+}  # fmt: skip
+_ARCHIVES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_OURS = (b'"memcli/', b'"schema_version"', b'"type":"entity"', b'"type": "entity"', b"# Memory of ")
+_HEAD = 1 << 13
+_REACH = 32 << 20
+_MOST_TRIED = 1_000
+"""How much of a file, and how many of its objects, are looked at to find out what it is."""
+_HINT = (
+    "use JSON Lines with `role` and `content`, a session of Claude Code or Codex, or an export of ChatGPT or Claude.ai"
+)
+
+
+class Conversations:
+    """The conversations of a file, an iterator. `skipped` counts what belongs to none of them, by reason."""
+
+    def __init__(self, path: str) -> None:
+        self.skipped: Counter[str] = Counter()
+        self._transcripts = _conversations(path, self.skipped)
+
+    def __iter__(self) -> Iterator[Transcript]:
+        return self
+
+    def __next__(self) -> Transcript:
+        return next(self._transcripts)
+
+
+def conversations(path: str) -> Conversations:
+    """The conversations in a transcript or an export. The file is opened when the first one is asked for.
+
+    The first step raises NotFoundError, StoreError, UsageError for a file that is no transcript, and CorruptError for
+    an archive that is damaged or made to do harm.
+    """
+    return Conversations(path)
+
+
+def _conversations(path: str, skipped: Counter[str]) -> Iterator[Transcript]:
+    with open_file(path) as file:
+        head = file.read(_HEAD)
+        file.seek(0)
+        if head.startswith(_ARCHIVES):
+            yield from _in_archive(file, path, skipped)
+            return
+        _check_head(head, path)
+        first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+        tried: Counter[str] = Counter()
+        if first != b"[" and (source := _source({**LINES, **EXPORTS}, _lines(path, tried, _REACH))) in LINES:
+            yield LINES[source].read(path)
+        elif first in (b"[", b"{") and (source := _source(EXPORTS, _objects(path, tried))):
+            yield from _exported(source, file, skipped)
+        elif first == b"[" and _source({plain.SOURCE: LINES[plain.SOURCE]}, _objects(path, tried)):
+            yield plain.read_plain(path, lambda skipped: _objects(path, skipped))
+        else:
+            raise _foreign(path, head, tried)
+
+
+def _check_head(head: bytes, path: str) -> None:
+    """Raises UsageError for a file that is no text."""
+    if not head.strip():
+        raise UsageError(f"{show(path)}: the file is empty", "name a transcript or an export")
+    for mark, (name, command) in _COMPRESSED.items():
+        if head.startswith(mark):
+            raise UsageError(f"{show(path)}: compressed with {name}", f"unpack it first: {command} FILE")
+    if b"\0" in head:
+        raise UsageError(f"{show(path)}: not a transcript, but a binary file", _HINT)
+
+
+def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[Transcript]:
+    """The conversations in all files of an archive that have some. All are read to their end ahead, where damage shows."""
+    sources = {}
+    with archive.opened(file, path) as content:
+        for member in archive.members(content, path):
+            with archive.damage_reported(path), content.open(member) as part:
+                if source := _source(EXPORTS, (values for _, values in elements(part, Counter()))):
+                    sources[member] = source
+                    while part.read(BLOCK):
+                        pass
+        if not sources:
+            raise UsageError(f"{show(path)}: no conversations in the archive", _HINT)
+        for member, source in sources.items():
+            with archive.damage_reported(path), content.open(member) as part:
+                yield from _exported(source, part, skipped)
+
+
+def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[Transcript]:
+    """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
+    export = EXPORTS[source]
+    for data, values in elements(file, skipped):
+        if export.fits(values):
+            key, title, started_at = export.about(values)
+            del values
+            yield Transcript(source, key, _reader(export, data), title=title, started_at=started_at)
+        else:
+            skipped[reasons.CONVERSATION] += 1
+
+
+def _reader(export: Export, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
+    return lambda skipped: export.read(parse(data), skipped)
+
+
+def _source(formats: Mapping[str, Lines | Export], objects: Iterable[Values]) -> str:
+    """The format of the first object that fits one, or ""."""
+    for _, values in zip(range(_MOST_TRIED), objects, strict=False):
+        for name, one in formats.items():
+            if one.fits(values):
+                return name
+    return ""
+
+
+def _lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[dict[str, Any]]:
+    return (values for _, values in read_lines(path, skipped, reach))
+
+
+def _objects(path: str, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    with open_file(path) as file:
+        for _, values in elements(file, skipped):
+            yield values
+
+
+def _foreign(path: str, head: bytes, tried: Mapping[str, int]) -> UsageError:
+    """Why a file has no conversations."""
+    where = show(path)
+    if any(mark in head for mark in _OURS):
+        return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
+    if tried.get(reasons.TOO_LONG):
+        return UsageError(f"{where}: has lines or conversations above {MAX_BYTES >> 20} MiB", "split it")
+    if tried.get(reasons.CUT):
+        return UsageError(f"{where}: cut off before the end of the first conversation", "export it again")
+    return UsageError(f"{where}: not a transcript", _HINT)

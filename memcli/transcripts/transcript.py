@@ -1,0 +1,92 @@
+"""The transcript: one conversation of a file, whose messages are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from memcli.conversation.message import Message
+from memcli.digests import blake2b
+from memcli.safety.recalled import without_recalled
+from memcli.transcripts import reasons
+from memcli.transcripts.seen import Seen
+from memcli.transcripts.times import moment
+
+
+class Said(NamedTuple):
+    """What a reader found: a message before it is cleaned and numbered. `at` is the time as the source writes it."""
+
+    role: str
+    text: str
+    at: object = None
+    speaker: str = ""
+    key: str = ""
+
+
+class About(NamedTuple):
+    """What a conversation of an export says of itself."""
+
+    key: str
+    title: str
+    started_at: str
+
+
+Read = Callable[[Counter[str]], Iterator[Said]]
+"""Reads a conversation from its beginning, and counts what gives no message."""
+
+
+class Transcript:
+    """One conversation. `source` names its format, `key` is its id there, `cwd` the folder in which it took place.
+
+    `started_at` is RFC 3339 in UTC, or "" where it is not known, as are `title` and `cwd`. `skipped` counts what gave
+    no message, by reason; it is complete when `messages` is exhausted.
+    """
+
+    def __init__(
+        self, source: str, key: str, read: Read, *, title: str = "", started_at: str = "", cwd: str = ""
+    ) -> None:
+        self.source = source
+        self.key = key
+        self.title = title
+        self.started_at = started_at
+        self.cwd = cwd
+        self.skipped: Counter[str] = Counter()
+        self._read = read
+
+    def messages(self) -> Iterator[Message]:
+        """The messages in order, numbered from 1; each call reads them anew. Raises CorruptError, StoreError.
+
+        A message without an id at its source has its number and a digest for a key, so that a file that grew gives
+        the same keys again. Of messages with one id, those with another text are kept, with a digest in the key.
+        """
+        self.skipped = skipped = Counter[str]()
+        seen = Seen()
+        number = 0
+        for said in self._read(skipped):
+            if not (text := _own_words(said.text, skipped)):
+                continue
+            name = digest(said.role, text)
+            is_new_key = seen.add(said.key) if said.key else False
+            if said.key and not seen.add(f"{said.key}-{name}"):
+                skipped[reasons.DUPLICATE] += 1
+                continue
+            number += 1
+            key = said.key if is_new_key else f"{said.key or number}-{name}"
+            yield Message(number, said.role, text, moment(said.at), said.speaker, key)
+
+
+def digest(*parts: str) -> str:
+    """A short name for a text."""
+    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _own_words(text: str, skipped: Counter[str]) -> str:
+    """`text` without what memcli put into it, and without blanks around it."""
+    if not text or text.isspace():
+        skipped[reasons.EMPTY] += 1
+        return ""
+    kept = without_recalled(text.replace("\r\n", "\n").replace("\0", "")).strip()
+    if not kept:
+        skipped[reasons.OWN] += 1
+    return kept
