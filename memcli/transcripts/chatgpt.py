@@ -47,10 +47,10 @@ def read_chatgpt(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Said
         at = message.get("create_time")
         if role == "tool":
             if not calls.is_open(latest):
-                calls.begin(latest := key, described(name, ""), at)
+                yield from calls.begin(latest := key, described(name, ""), at)
             calls.finish(latest, text, failed=_has_failed(message, text))
         elif role == "assistant" and (recipient := text_of(message.get("recipient")) or "all") != "all":
-            calls.begin(latest := key, described(recipient, {"code": text}), at)
+            yield from calls.begin(latest := key, described(recipient, {"code": text}), at)
         elif text:
             yield from calls.flush()
             speaker = name if role == "user" else ""

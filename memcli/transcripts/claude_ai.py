@@ -44,7 +44,7 @@ def read_claude_ai(one: Mapping[str, Any], skipped: Counter[str]) -> Iterator[Sa
             yield from calls.flush()
             yield Said(role, text, at, key=key)
         for number, (name, what) in enumerate(content.calls):
-            calls.begin(name or f"{key}-{number}", what, at)
+            yield from calls.begin(name or f"{key}-{number}", what, at)
         for result in content.results:
             calls.finish(result.key, result.output, failed=result.failed)
     yield from calls.flush()

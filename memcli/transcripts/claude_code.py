@@ -11,7 +11,7 @@ from typing import Any
 from memcli.record import Record
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import Content, split
-from memcli.transcripts.files import object_in, open_file, read_lines
+from memcli.transcripts.files import object_on, open_file, read_lines
 from memcli.transcripts.injected import is_command, without_reminders
 from memcli.transcripts.main_line import BETWEEN, MESSAGE, QUIET_RESULTS, RESULTS, SIDE, Nodes
 from memcli.transcripts.times import moment
@@ -126,7 +126,7 @@ def _read(path: str, nodes: Nodes, skipped: Counter[str]) -> Iterator[Said]:
             lines = []
             for offset in offsets:
                 file.seek(offset)
-                line = object_in(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
+                line = object_on(file.readline(MAX_BYTES + 1), skipped, is_first=offset == 0)
                 if line is not None:
                     lines.append(line)
             if lines:
@@ -149,7 +149,7 @@ def _answer(lines: list[dict[str, Any]], calls: Calls, skipped: Counter[str]) ->
         yield Said("assistant", "\n\n".join(texts), first.get("timestamp"), key=text_of(first.get("uuid")))
     for line, content in zip(lines, contents, strict=True):
         for key, what in content.calls:
-            calls.begin(key, what, line.get("timestamp"))
+            yield from calls.begin(key, what, line.get("timestamp"))
 
 
 def _prompt(lines: list[dict[str, Any]], calls: Calls, skipped: Counter[str]) -> Iterator[Said]:

@@ -109,7 +109,7 @@ def _item(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipp
         output = payload.get("output")
         calls.finish(key, _output_text(output), failed=_has_failed(output))
     elif name.endswith("_call"):
-        calls.begin(key, _called(name, payload), at)
+        yield from calls.begin(key, _called(name, payload), at)
         if text_of(payload.get("status")) == "failed":
             calls.finish(key, "", failed=True)
     else:
@@ -157,7 +157,9 @@ def _event(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skip
         yield from calls.flush()
         yield Said("user" if is_user else "assistant", codex_request(text) if is_user else text, at)
     elif kind == _EVENT and name == "exec_command_end":
-        calls.begin(text_of(payload.get("call_id")), described("shell", {"command": payload.get("command")}), at)
+        yield from calls.begin(
+            text_of(payload.get("call_id")), described("shell", {"command": payload.get("command")}), at
+        )
         _note_end(name, payload, calls)
     else:
         skipped[reasons.THINKING if name.startswith("agent_reasoning") else reasons.META] += 1

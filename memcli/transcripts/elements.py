@@ -5,33 +5,34 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 from memcli.transcripts import reasons
-from memcli.transcripts.values import MAX_BYTES, parse
+from memcli.transcripts.values import MAX_BYTES
 
 _BLOCK = 1 << 18
-_TO_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+")*+(["{}\[\]])', re.DOTALL)
-"""Up to the next bracket outside of a string, or to the quote of a string whose end is not read yet."""
+_FLAT = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"'
+_LEAF = rb"[{\[](?:" + _FLAT + rb")*+[}\]]"
+_BRANCH = rb"[{\[](?:" + _FLAT + b"|" + _LEAF + rb")*+[}\]]"
+_TO_BRACKET = re.compile(b"(?:" + _FLAT + b"|" + _BRANCH + rb')*+(["{}\[\]])', re.DOTALL)
+"""Up to a bracket that opens much or closes the object, or to the quote of a string whose end is not read yet.
+
+What is nested only twice is stepped over at once. Nothing is tried in two ways: a long file takes linear time.
+"""
 
 
-def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    """The objects at the top of `file` or of an array in it, as bytes and as values; what is none is counted.
+def elements(file: IO[bytes], skipped: Counter[str]) -> Iterator[bytes]:
+    """The objects at the top of `file` or of an array in it, each from brace to brace; those without an end are counted.
 
     Neither the array is held as a whole, nor an object of more than MAX_BYTES. Raises what reading raises.
     """
     objects = _Objects(file)
     while objects.find():
-        reason, data = objects.take()
-        try:
-            value = parse(data) if data else None
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            yield data, value
+        reason = objects.read()
+        if reason:
+            skipped[reason] += 1
         else:
-            skipped[reason or reasons.CONVERSATION] += 1
-        del value, data  # before the next ones are made
+            yield objects.take()
 
 
 class _Objects:
@@ -51,9 +52,9 @@ class _Objects:
         self._data, self._at = self._data[place:], 0
         return True
 
-    def take(self) -> tuple[str, bytes]:
-        """The object, or the reason why there is none."""
-        depth = 0
+    def read(self) -> str:
+        """Moves to the end of the object; the reason why it cannot be taken, or ""."""
+        depth = self._at = 1
         is_long = False
         while True:
             found = _TO_BRACKET.match(self._data, self._at)
@@ -68,9 +69,13 @@ class _Objects:
                 is_long = True
                 self._forget()
             if not self._grow():
-                return reasons.CUT, b""
+                return reasons.CUT
+        return reasons.TOO_LONG if is_long or self._at > MAX_BYTES else ""
+
+    def take(self) -> bytes:
+        """The object that was read."""
         data, self._data, self._at = self._data[: self._at], self._data[self._at :], 0
-        return (reasons.TOO_LONG, b"") if is_long or len(data) > MAX_BYTES else ("", data)
+        return data
 
     def _forget(self) -> None:
         """Keeps of what is read only whether a string is open, and whether its next character is escaped."""

@@ -11,7 +11,7 @@ from typing import IO, Any
 from memcli.errors import NotFoundError, StoreError, UsageError, hint_of
 from memcli.model.names import show
 from memcli.transcripts import reasons
-from memcli.transcripts.values import MAX_BYTES, parse
+from memcli.transcripts.values import MAX_BYTES, object_in
 
 BLOCK = 1 << 18
 # O_NONBLOCK so that opening a FIFO returns at once; the flags that Windows lacks are 0 there.
@@ -42,7 +42,7 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
         offset = 0
         try:
             while (reach is None or offset < reach) and (line := file.readline(MAX_BYTES + 1)):
-                value = object_in(line, skipped, is_first=offset == 0) if len(line) <= MAX_BYTES else None
+                value = object_on(line, skipped, is_first=offset == 0) if len(line) <= MAX_BYTES else None
                 if value is not None:
                     yield offset, value
                 elif len(line) > MAX_BYTES:
@@ -53,20 +53,12 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
             raise _unreadable(path, error) from None
 
 
-def object_in(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:
-    """The JSON object in a line, or None; what is no object, and no blank line, is counted."""
+def object_on(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:
+    """The JSON object on a line, or None; what is no object, and no blank line, is counted."""
     data = line.removeprefix(_MARK) if is_first else line
     if not data or data.isspace():
         return None
-    try:
-        value = parse(data)
-    except ValueError:
-        skipped[reasons.MALFORMED if line.endswith(b"\n") else reasons.CUT] += 1
-        return None
-    if isinstance(value, dict):
-        return value
-    skipped[reasons.MALFORMED] += 1
-    return None
+    return object_in(data, skipped, reasons.MALFORMED if line.endswith(b"\n") else reasons.CUT)
 
 
 def _skip_line(file: IO[bytes], line: bytes) -> None:

@@ -16,7 +16,7 @@ from memcli.transcripts import archive, chatgpt, claude_ai, claude_code, codex, 
 from memcli.transcripts.elements import elements
 from memcli.transcripts.files import BLOCK, open_file, read_lines
 from memcli.transcripts.transcript import About, Said, Transcript
-from memcli.transcripts.values import MAX_BYTES, parse
+from memcli.transcripts.values import MAX_BYTES, object_in, parse
 
 Values = Mapping[str, Any]
 
@@ -121,7 +121,7 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[T
     with archive.opened(file, path) as content:
         for member in archive.members(content, path):
             with archive.damage_reported(path), content.open(member) as part:
-                if source := _source(EXPORTS, (values for _, values in elements(part, Counter()))):
+                if source := _source(EXPORTS, _values(part, Counter())):
                     sources[member] = source
                     while part.read(BLOCK):
                         pass
@@ -135,13 +135,20 @@ def _in_archive(file: IO[bytes], path: str, skipped: Counter[str]) -> Iterator[T
 def _exported(source: str, file: IO[bytes], skipped: Counter[str]) -> Iterator[Transcript]:
     """The conversations among the objects of a file. Each is kept as bytes, which take a tenth of its values."""
     export = EXPORTS[source]
-    for data, values in elements(file, skipped):
-        if export.fits(values):
-            key, title, started_at = export.about(values)
-            del values
-            yield Transcript(source, key, _reader(export, data), title=title, started_at=started_at)
-        else:
-            skipped[reasons.CONVERSATION] += 1
+    for data in elements(file, skipped):
+        about = _about(export, data, skipped)
+        if about:
+            yield Transcript(source, about.key, _reader(export, data), title=about.title, started_at=about.started_at)
+
+
+def _about(export: Export, data: bytes, skipped: Counter[str]) -> About | None:
+    values = object_in(data, skipped, reasons.CONVERSATION)
+    if values is None:
+        return None
+    if export.fits(values):
+        return export.about(values)
+    skipped[reasons.CONVERSATION] += 1
+    return None
 
 
 def _reader(export: Export, data: bytes) -> Callable[[Counter[str]], Iterator[Said]]:
@@ -163,8 +170,14 @@ def _lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterat
 
 def _objects(path: str, skipped: Counter[str]) -> Iterator[dict[str, Any]]:
     with open_file(path) as file:
-        for _, values in elements(file, skipped):
-            yield values
+        yield from _values(file, skipped)
+
+
+def _values(file: IO[bytes], skipped: Counter[str]) -> Iterator[dict[str, Any]]:
+    for data in elements(file, skipped):
+        value = object_in(data, skipped, reasons.MALFORMED)
+        if value is not None:
+            yield value
 
 
 def _foreign(path: str, head: bytes, tried: Mapping[str, int]) -> UsageError:

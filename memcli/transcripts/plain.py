@@ -66,7 +66,7 @@ def _read(objects: Objects, skipped: Counter[str]) -> Iterator[Said]:
             yield from calls.flush()
             yield Said(role, content.text, _time(one), text_of(one.get("name")), _first(one, _KEYS))
         for key, what in (*content.calls, *_tool_calls(one)):
-            calls.begin(key, what, _time(one))
+            yield from calls.begin(key, what, _time(one))
     yield from calls.flush()
 
 

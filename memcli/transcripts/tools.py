@@ -34,6 +34,7 @@ _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|</?tool_use_error>")
 _OWN = re.compile(r"(?:^|[_.:/])memcli(?:$|[_.:/ ])|(?:^|[;&|(]\s*)(?:\S*/)?memcli\s")
 _EXIT = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d+)", re.MULTILINE)
 _EXIT_REACH = 400
+_MOST_OPEN = 1_000
 
 
 class Call(Record, frozen=False):
@@ -60,8 +61,10 @@ class Calls:
         self._open: dict[str, Call] = {}
         self._skipped = skipped
 
-    def begin(self, key: str, what: str, at: object = None) -> None:
-        """A call; `key` is what its result names."""
+    def begin(self, key: str, what: str, at: object = None) -> Iterator[Said]:
+        """A call; `key` is what its result names. Gives the lines of the calls before it, where there are too many."""
+        if len(self._open) >= _MOST_OPEN:
+            yield from self.flush()
         self._open.setdefault(key or f"\0{len(self._open)}", Call(what, at, key))
 
     def finish(self, key: str, output: str, *, failed: bool) -> None:

@@ -78,7 +78,10 @@ class Transcript:
 
 def digest(*parts: str) -> str:
     """A short name for a text."""
-    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+    made = blake2b(digest_size=8)
+    for part in parts:
+        made.update(part.encode() + b"\0")
+    return made.hexdigest()
 
 
 def _own_words(text: str, skipped: Counter[str]) -> str:

@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import orjson
 
-MAX_BYTES = 16 << 20
-"""The longest line, and the longest conversation of an export, that is read: its values take some ten times as much."""
+from memcli.transcripts import reasons
+
+MAX_BYTES = 12 << 20
+"""The longest line, and the longest conversation of an export, that is read."""
+MAX_CONTAINERS = 400_000
+"""The most objects and lists in one of them: empty ones take thirty times as much in memory as in a file."""
+
+
+class TooMuchError(ValueError):
+    """The values would take too much memory."""
 
 
 def parse(data: bytes) -> Any:
-    """The value. Raises ValueError."""
+    """The value. Raises ValueError, TooMuchError."""
+    if len(data) > MAX_CONTAINERS and data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
+        raise TooMuchError("too many values")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         return _lenient(data)
+
+
+def object_in(data: bytes, skipped: Counter[str], reason: str) -> dict[str, Any] | None:
+    """The JSON object in `data`, or None for what is none, which is counted for `reason`."""
+    try:
+        value = parse(data)
+    except TooMuchError:
+        reason = reasons.TOO_LONG
+    except ValueError:
+        pass
+    else:
+        if isinstance(value, dict):
+            return value
+    skipped[reason] += 1
+    return None
 
 
 def text_of(value: Any) -> str:

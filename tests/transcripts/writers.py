@@ -1,0 +1,292 @@
+"""Files of conversations with known content, as each program writes them, with the noise that comes with it.
+
+A turn is what was said; a writer gives the bytes of a file in which it was said. Nothing here was said by anybody.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+DAY = "2026-01-02"
+FOLDER = "/home/ann/shop"
+
+
+class Turn(NamedTuple):
+    """What was said by `user` or `assistant`, or the command that a `tool` ran and how it failed, if it did."""
+
+    role: str
+    text: str
+    failure: str = ""
+
+    @property
+    def expected(self) -> tuple[str, str]:
+        """The role and text of the message that is to be read."""
+        if self.role != "tool":
+            return self.role, self.text
+        return "tool", f"ran: {self.text}" + (f" (failed): {self.failure}" if self.failure else "")
+
+
+def at(number: int) -> str:
+    """The time of the turn with a number."""
+    return f"{DAY}T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}.250Z"
+
+
+def line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+
+
+def plain(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """Messages with role and content; calls as chat completions have them."""
+    for number, turn in enumerate(turns):
+        if turn.role == "tool":
+            function = {"name": "bash", "arguments": json.dumps({"command": turn.text})}
+            yield line(
+                {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "function": function}]}
+            )
+            yield line(
+                {
+                    "role": "tool",
+                    "tool_call_id": f"c{number}",
+                    "is_error": bool(turn.failure),
+                    "content": turn.failure or "fine",
+                }
+            )
+        else:
+            yield line({"role": turn.role, "content": turn.text, "timestamp": at(number)})
+
+
+def plain_noise(number: int) -> Iterator[bytes]:
+    yield line({"role": "system", "content": f"Be brief {number}."})
+    yield line({"event": "heartbeat", "number": number})
+    yield line({"role": "oracle", "content": "unknown"})
+
+
+def claude_code(turns: Iterable[Turn], session: str = "s1") -> Iterator[bytes]:
+    """Lines of Claude Code: each answer in two lines under one id, calls below the answer before them."""
+    before: str | None = None
+    for number, turn in enumerate(turns):
+        key = f"u{number}"
+        if turn.role == "user":
+            yield _claude_line("user", key, before, turn.text, number, session)
+            before = key
+        elif turn.role == "assistant":
+            for part, block in enumerate(
+                ({"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text})
+            ):
+                yield _claude_line("assistant", f"{key}-{part}", before, [block], number, session, group=f"msg{number}")
+                before = f"{key}-{part}"
+        else:
+            call = {"type": "tool_use", "id": f"t{number}", "name": "Bash", "input": {"command": turn.text}}
+            yield _claude_line("assistant", key, before, [call], number, session, group=f"msg{number}")
+            output = {
+                "type": "tool_result",
+                "tool_use_id": f"t{number}",
+                "content": turn.failure or "fine " * 50,
+                "is_error": bool(turn.failure),
+            }
+            yield _claude_line("user", f"{key}-r", key, [output], number, session)
+            before = f"{key}-r"
+
+
+def _claude_line(
+    role: str, key: str, parent: str | None, content: Any, number: int, session: str, group: str = "", **more: Any
+) -> bytes:
+    message = {"role": role, "content": content, **({"id": group, "model": "m", "usage": {}} if group else {})}
+    envelope = {"sessionId": session, "cwd": FOLDER, "version": "2.1.240", "gitBranch": "main", "isSidechain": False}
+    return line(
+        {
+            "parentUuid": parent,
+            **envelope,
+            "type": role,
+            "message": message,
+            "uuid": key,
+            "timestamp": at(number),
+            **more,
+        }
+    )
+
+
+def claude_noise(number: int) -> Iterator[bytes]:
+    hook = {"type": "hook_additional_context", "content": ["Recalled notes."], "hookEvent": "UserPromptSubmit"}
+    key = f"n{number}"
+    yield line({"type": "file-history-snapshot", "messageId": key, "snapshot": {}})
+    yield line({"type": "queue-operation", "operation": "enqueue", "sessionId": "s1"})
+    yield line({"type": "attachment", "uuid": f"{key}-h", "parentUuid": None, "sessionId": "s1", "attachment": hook})
+    yield _claude_line("user", f"{key}-s", None, "Look for it.", number, "s1", isSidechain=True)
+    yield _claude_line(
+        "assistant", f"{key}-t", f"{key}-s", [{"type": "text", "text": "Found."}], number, "s1", isSidechain=True
+    )
+
+
+def codex(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """A rollout of Codex: every message as an item and as an event."""
+    yield _codex_line(0, "session_meta", {"id": "r1", "timestamp": at(0), "cwd": FOLDER, "cli_version": "0.150.0"})
+    for number, turn in enumerate(turns):
+        if turn.role == "tool":
+            arguments = json.dumps({"command": ["bash", "-lc", turn.text]})
+            output = json.dumps({"output": turn.failure or "fine", "metadata": {"exit_code": int(bool(turn.failure))}})
+            yield _codex_item(
+                number, {"type": "function_call", "name": "shell", "arguments": arguments, "call_id": f"k{number}"}
+            )
+            yield _codex_item(number, {"type": "function_call_output", "call_id": f"k{number}", "output": output})
+        else:
+            kind, event = ("input_text", "user_message") if turn.role == "user" else ("output_text", "agent_message")
+            yield _codex_item(
+                number, {"type": "message", "role": turn.role, "content": [{"type": kind, "text": turn.text}]}
+            )
+            yield _codex_line(number, "event_msg", {"type": event, "message": turn.text})
+
+
+def codex_flat(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """A rollout of the first versions, whose items stand alone."""
+    yield line({"id": "r0", "timestamp": at(0), "instructions": None})
+    for data in codex(turns):
+        value = json.loads(data)
+        if value["type"] == "response_item":
+            yield line(value["payload"])
+
+
+def codex_events(turns: Iterable[Turn]) -> Iterator[bytes]:
+    """A rollout without items."""
+    for data in codex(turn for turn in turns if turn.role != "tool"):
+        if json.loads(data)["type"] != "response_item":
+            yield data
+
+
+def codex_noise(number: int) -> Iterator[bytes]:
+    context = f"<environment_context>\n  <cwd>{FOLDER}</cwd>\n</environment_context>"
+    for role, text in (
+        ("user", context),
+        ("user", "# AGENTS.md instructions for /home\n\n<INSTRUCTIONS>x</INSTRUCTIONS>"),
+        ("developer", "Be safe."),
+    ):
+        yield _codex_item(number, {"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]})
+    yield _codex_item(number, {"type": "reasoning", "summary": [], "encrypted_content": "x"})
+    yield _codex_line(number, "event_msg", {"type": "token_count", "info": None})
+    yield _codex_line(number, "turn_context", {"cwd": FOLDER, "model": "m"})
+    yield _codex_line(number, "compacted", {"message": "So far: things."})
+
+
+def _codex_item(number: int, payload: Mapping[str, Any]) -> bytes:
+    return _codex_line(number, "response_item", payload)
+
+
+def _codex_line(number: int, kind: str, payload: Mapping[str, Any]) -> bytes:
+    return line({"timestamp": at(number), "type": kind, "payload": payload})
+
+
+def chatgpt(turns: Sequence[Turn], key: str = "g1") -> dict[str, Any]:
+    """A conversation of a ChatGPT export, with a hidden message and an answer that was made again."""
+    nodes: dict[str, dict[str, Any]] = {"root": {"id": "root", "parent": None, "children": [], "message": None}}
+    last = _node(nodes, "hidden", "root", "system", {"content_type": "text", "parts": [""]}, 0)
+    for number, turn in enumerate(turns):
+        text = {"content_type": "text", "parts": [turn.text]}
+        if turn.role == "tool":
+            code = {"content_type": "code", "language": "unknown", "text": turn.text}
+            last = _node(nodes, f"{key}-{number}", last, "assistant", code, number, recipient="container.exec")
+            output = {
+                "content_type": "system_error" if turn.failure else "execution_output",
+                "text": turn.failure or "fine",
+            }
+            last = _node(nodes, f"{key}-{number}-r", last, "tool", output, number, name="container.exec")
+            continue
+        if turn.role == "assistant":
+            _node(
+                nodes, f"{key}-{number}-x", last, "assistant", {"content_type": "text", "parts": ["Left out."]}, number
+            )
+            last = _node(
+                nodes, f"{key}-{number}-t", last, "assistant", {"content_type": "thoughts", "thoughts": []}, number
+            )
+        last = _node(nodes, f"{key}-{number}", last, turn.role, text, number)
+    return {
+        "title": f"Chat {key}",
+        "create_time": 1_767_312_000.5,
+        "mapping": nodes,
+        "current_node": last,
+        "conversation_id": key,
+    }
+
+
+def _node(
+    nodes: dict[str, Any],
+    key: str,
+    parent: str,
+    role: str,
+    content: Any,
+    number: int,
+    recipient: str = "all",
+    name: str | None = None,
+) -> str:
+    author = {"role": role, "name": name, "metadata": {}}
+    message = {
+        "id": key,
+        "author": author,
+        "create_time": 1_767_312_000.0 + number,
+        "content": content,
+        "status": "finished_successfully",
+        "weight": 1.0,
+        "metadata": {},
+        "recipient": recipient,
+        "channel": None,
+    }
+    nodes[parent]["children"].append(key)
+    nodes[key] = {"id": key, "parent": parent, "children": [], "message": message}
+    return key
+
+
+def claude_ai(turns: Sequence[Turn], key: str = "a1") -> dict[str, Any]:
+    """A conversation of a Claude.ai export."""
+    messages = []
+    for number, turn in enumerate(turns):
+        if turn.role == "tool":
+            content: list[Any] = [
+                {"type": "tool_use", "id": f"{key}-t{number}", "name": "bash", "input": {"command": turn.text}},
+                {
+                    "type": "tool_result",
+                    "tool_use_id": f"{key}-t{number}",
+                    "content": [{"type": "text", "text": turn.failure or "fine"}],
+                    "is_error": bool(turn.failure),
+                },
+            ]
+        else:
+            content = [None, {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": turn.text}]
+        sender = "human" if turn.role == "user" else "assistant"
+        messages.append(
+            {
+                "uuid": f"{key}-{number}",
+                "text": "",
+                "content": content,
+                "sender": sender,
+                "created_at": at(number),
+                "attachments": [],
+                "files": [],
+            }
+        )
+    return {
+        "uuid": key,
+        "name": f"Chat {key}",
+        "created_at": at(0),
+        "updated_at": at(0),
+        "account": {},
+        "chat_messages": messages,
+    }
+
+
+def archive(files: Mapping[str, Any]) -> bytes:
+    """A zip of JSON files."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, value in files.items():
+            made.writestr(name, json.dumps(value))
+    return data.getvalue()
+
+
+LINES: Mapping[str, tuple[Callable[[Iterable[Turn]], Iterator[bytes]], Callable[[int], Iterator[bytes]]]] = {
+    "jsonl": (plain, plain_noise), "claude-code": (claude_code, claude_noise), "codex": (codex, codex_noise),
+}  # fmt: skip
+"""A writer and what writes noise, by format."""
+EXPORTS: Mapping[str, Callable[[Sequence[Turn], str], dict[str, Any]]] = {"chatgpt": chatgpt, "claude-ai": claude_ai}
