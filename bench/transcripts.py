@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from markdown import section, table
-from processes import Case, constant, peak, seconds
+from processes import surroundings
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -44,25 +44,43 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description="Measures how transcripts are read.")
     parser.add_argument("--megabytes", default=500, type=int, help="the size of a file [500]")
-    parser.add_argument("--runs", default=3, type=int, help="how often each is read [3]")
     options = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory(prefix="memcli-transcripts-") as folder:
         for name in (*writers.LINES, *writers.EXPORTS):
             path = os.path.join(folder, name)
             _write(path, name, options.megabytes * 1_000_000)
-            rows.append(_row(name, path, options.runs))
+            rows.append(_row(name, path))
             os.remove(path)
-    section("Transcripts", table(("", "MB", "messages", "counted", "over `json.loads`", "peak MB, at most 200"), rows))
+    section(
+        "Transcripts",
+        table(("", "MB", "messages", "counted", "CPU s", "over `json.loads` a line", "peak MB, at most 200"), rows),
+    )
 
 
-def _row(name: str, path: str, runs: int) -> tuple[str, ...]:
-    reading = (sys.executable, "-c", _READ, path)
-    loading = (sys.executable, "-c", _LOADS, path)
-    took = seconds([Case("read", constant(*reading), {}), Case("load", constant(*loading), {})], runs)
-    counts = subprocess.run(reading, check=True, capture_output=True, text=True).stdout.split()
-    size = f"{os.path.getsize(path) / 1e6:.0f}"
-    return name, size, *counts, f"{took['read'] / took['load']:.2f}", f"{peak(reading) / 1e6:.0f}"
+def _row(name: str, path: str) -> tuple[str, ...]:
+    counts, took, peak = _measured(_READ, path)
+    _, least, _ = _measured(_LOADS, path)
+    return (
+        name,
+        f"{os.path.getsize(path) / 1e6:.0f}",
+        *counts,
+        f"{took:.0f}",
+        f"{took / least:.1f}",
+        f"{peak / 1e6:.0f}",
+    )
+
+
+def _measured(program: str, path: str) -> tuple[list[str], float, int]:
+    """What a program prints, the seconds of the processor that it takes, and the most bytes of memory."""
+    with subprocess.Popen((sys.executable, "-c", program, path), env=surroundings(), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        printed = process.stdout.read().decode().split()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{path}: failed with {process.returncode}")
+    return printed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _write(path: str, name: str, size: int) -> None:

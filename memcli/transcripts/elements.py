@@ -12,6 +12,7 @@ from memcli.transcripts.values import MAX_BYTES
 
 _BLOCK = 1 << 18
 _FLAT = rb'[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+"'
+_TO_OBJECT = re.compile(rb'(?:[^"{]++|"(?:[^"\\]++|\\.)*+")*+(["{])', re.DOTALL)
 _LEAF = rb"[{\[](?:" + _FLAT + rb")*+[}\]]"
 _BRANCH = rb"[{\[](?:" + _FLAT + b"|" + _LEAF + rb")*+[}\]]"
 _TO_BRACKET = re.compile(b"(?:" + _FLAT + b"|" + _BRANCH + rb')*+(["{}\[\]])', re.DOTALL)
@@ -45,12 +46,16 @@ class _Objects:
 
     def find(self) -> bool:
         """Moves to the beginning of the next object; False when there is none."""
-        while (place := self._data.find(b"{", self._at)) < 0:
-            self._data, self._at = b"", 0
+        while True:
+            found = _TO_OBJECT.match(self._data, self._at)
+            if found and found[1] == b"{":
+                self._data, self._at = self._data[found.start(1) :], 0
+                return True
+            # After a quote, the rest of a string is to come; what is longer than an object may be is none.
+            self._data = self._data[found.start(1) :] if found and len(self._data) <= MAX_BYTES else b""
+            self._at = 0
             if not self._grow():
                 return False
-        self._data, self._at = self._data[place:], 0
-        return True
 
     def read(self) -> str:
         """Moves to the end of the object; the reason why it cannot be taken, or ""."""

@@ -187,6 +187,6 @@ def _foreign(path: str, head: bytes, tried: Mapping[str, int]) -> UsageError:
         return UsageError(f"{where}: not a transcript, but memories", "use `memcli import`")
     if tried.get(reasons.TOO_LONG):
         return UsageError(f"{where}: has lines or conversations above {MAX_BYTES >> 20} MiB", "split it")
-    if tried.get(reasons.CUT):
+    if tried.get(reasons.CUT) and head.lstrip().startswith((b"{", b"[")):
         return UsageError(f"{where}: cut off before the end of the first conversation", "export it again")
     return UsageError(f"{where}: not a transcript", _HINT)
