@@ -31,7 +31,9 @@ _MAIN = (
 _SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "run_terminal_cmd", "container.exec")
 """Tools of which the command alone says what was run."""
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|</?tool_use_error>")
-_OWN = re.compile(r"(?:^|[_.:/])memcli(?:$|[_.:/ ])|(?:^|[;&|(]\s*)(?:\S*/)?memcli\s")
+_OWN = re.compile(
+    r"(?:^|[;&|(]\s*)(?:(?:uvx|uv run|pipx run|python3? -m)\s+)?memcli\s|^(?:\S*[_.:/])?memcli(?:[_.:/ ]|$)|[;&|(]\s*\S*/memcli\s"
+)
 _EXIT = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d+)", re.MULTILINE)
 _EXIT_REACH = 400
 _MOST_OPEN = 1_000
