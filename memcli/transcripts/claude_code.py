@@ -22,6 +22,8 @@ from memcli.transcripts.values import MAX_BYTES, dict_of, list_of, text_of
 SOURCE = "claude-code"
 _TITLES = {"custom-title": "customTitle", "agent-name": "agentName", "ai-title": "aiTitle", "summary": "summary"}
 """The lines with a title and its field, the best first."""
+_LOST = "lost"
+"""The parent that a line has where it has one that is not known."""
 
 
 def is_claude_code(line: Mapping[str, Any]) -> bool:
@@ -72,12 +74,18 @@ def _survey(path: str) -> _Survey:
             survey.session = text_of(line.get("sessionId")) or survey.session
             survey.cwd = survey.cwd or text_of(line.get("cwd"))
             survey.started_at = survey.started_at or moment(line.get("timestamp"))
-        parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
         group = text_of(dict_of(line.get("message")).get("id")) if line_type == "assistant" else ""
-        survey.nodes.add(offset, kind, key, parent, group)
+        survey.nodes.add(offset, kind, key, _parent(line), group)
     if files := _subagents(path):
         survey.skipped[reasons.SUBAGENT] += files
     return survey
+
+
+def _parent(line: Mapping[str, Any]) -> str:
+    """The id of the line before. After a compaction there may be none, though something was said before."""
+    parent = text_of(line.get("parentUuid")) or text_of(line.get("logicalParentUuid"))
+    is_compaction = line.get("subtype") == "compact_boundary" or line.get("isCompactSummary") is True
+    return parent or (_LOST if is_compaction else "")
 
 
 def _kind(line: Mapping[str, Any]) -> tuple[int, str]:

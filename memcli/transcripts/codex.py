@@ -31,7 +31,7 @@ def is_codex(line: Mapping[str, Any]) -> bool:
     """Whether the keys are those of a line of Codex, of either age."""
     if "payload" in line:
         return line.get("type") in _WRAPPED
-    if "record_type" in line or ("instructions" in line and "timestamp" in line):
+    if "record_type" in line or ("instructions" in line and "timestamp" in line and "role" not in line):
         return True
     return any(dict_of(part).get("type") in _FLAT_PARTS for part in list_of(line.get("content")))
 

@@ -84,6 +84,7 @@ class _Tree:
         self.is_main = is_first & (self.kinds != SIDE)
         place = np.minimum(np.searchsorted(unique, parents), len(unique) - 1)
         is_known = (unique[place] == parents) & (parents != 0)
+        self.is_said = self.is_main & (self.kinds != BETWEEN)
         self.before = self._before()
         # Where the line of the parent is lost, what was said before in the file takes its place.
         self.parent = np.where(is_known, first[place], np.where(parents == 0, -1, self.before))
@@ -102,27 +103,26 @@ class _Tree:
         return rank
 
     def _before(self) -> Numbers:
-        """For each node the one of the main line before it in the file, or -1."""
+        """For each node the message before it in the file, or -1."""
         import numpy as np
 
-        latest = np.maximum.accumulate(np.where(self.is_main, np.arange(self.size), -1))
+        latest = np.maximum.accumulate(np.where(self.is_said, np.arange(self.size), -1))
         return np.concatenate([[-1], latest[:-1]])
 
     def _last_leaf(self) -> int:
         """The last message in the file that no other one follows in the tree."""
         import numpy as np
 
-        is_said = self.is_main & (self.kinds != BETWEEN)
-        if not is_said.any():
+        if not self.is_said.any():
             return -1
         # From each node to the next message above it, by steps that double.
-        above = np.append(np.where(is_said, np.arange(self.size), self.parent), -1)
+        above = np.append(np.where(self.is_said, np.arange(self.size), self.parent), -1)
         for _ in range(self.size.bit_length()):
             above = above[above]
         is_followed = np.zeros(self.size + 1, bool)
-        is_followed[above[self.parent[is_said]]] = True
-        leaves = np.flatnonzero(is_said & ~is_followed[:-1])
-        return int((leaves if len(leaves) else np.flatnonzero(is_said))[-1])
+        is_followed[above[self.parent[self.is_said]]] = True
+        leaves = np.flatnonzero(self.is_said & ~is_followed[:-1])
+        return int((leaves if len(leaves) else np.flatnonzero(self.is_said))[-1])
 
     def _chain(self, leaf: int, skipped: Counter[str]) -> Numbers:
         """The nodes from the root to the leaf. A circle is left for what stands before it in the file."""

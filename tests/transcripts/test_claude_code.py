@@ -84,6 +84,12 @@ def test_a_boundary_of_a_compaction_leads_to_what_was_said_before(tmp_path: Path
     found = read_rows(tmp_path, *rows, boundary, summary, row("3", "s", "c"))
     assert [text for _, text in found.said] == ["a", "b", "c"]
     assert found.skipped["compaction summary"] == 1
+    del boundary["logicalParentUuid"]
+    found = read_rows(tmp_path, *rows[:2], boundary, summary, row("3", "s", "c"))
+    assert [text for _, text in found.said] == ["a", "b", "c"]
+    found = read_rows(tmp_path, *rows[:2], {**summary, "parentUuid": None}, row("3", "s", "c"))
+    assert [text for _, text in found.said] == ["a", "b", "c"]
+    assert read_rows(tmp_path, boundary, summary, row("3", "s", "c")).said == [("user", "c")]
 
 
 def test_blocks_on_lines_of_their_own_are_one_message(tmp_path: Path) -> None:
@@ -121,7 +127,14 @@ def test_a_circle_ends_and_is_counted(tmp_path: Path, parents: tuple[str | None,
 
 
 def test_a_lost_line_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
-    found = read_rows(tmp_path, row("1", None, "a"), row("2", "1", "b", "assistant"), row("4", "3", "d"))
+    hook = {
+        "type": "attachment",
+        "uuid": "h",
+        "parentUuid": None,
+        "sessionId": "s",
+        "attachment": {"type": "hook_success"},
+    }
+    found = read_rows(tmp_path, row("1", None, "a"), row("2", "1", "b", "assistant"), hook, row("4", "3", "d"))
     assert [text for _, text in found.said] == ["a", "b", "d"]
 
 
