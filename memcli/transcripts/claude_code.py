@@ -11,7 +11,7 @@ from typing import Any
 from memcli.record import Record
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import Content, split
-from memcli.transcripts.files import object_on, open_file, read_lines
+from memcli.transcripts.files import object_on, open_file, read_lines, stem_of
 from memcli.transcripts.injected import is_command, without_reminders
 from memcli.transcripts.main_line import BETWEEN, MESSAGE, QUIET_RESULTS, RESULTS, SIDE, Nodes
 from memcli.transcripts.times import moment
@@ -42,8 +42,9 @@ def read_claude_code(path: str) -> Transcript:
         return _read(path, survey.nodes, skipped)
 
     title = next((survey.titles[name] for name in _TITLES if survey.titles.get(name)), "")
-    stem = os.path.splitext(os.path.basename(path))[0]
-    return Transcript(SOURCE, survey.session or stem, read, title=title, started_at=survey.started_at, cwd=survey.cwd)
+    return Transcript(
+        SOURCE, survey.session or stem_of(path), read, title=title, started_at=survey.started_at, cwd=survey.cwd
+    )
 
 
 class _Survey(Record, frozen=False):

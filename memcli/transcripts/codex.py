@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import plain, split
-from memcli.transcripts.files import read_lines
+from memcli.transcripts.files import read_lines, stem_of
 from memcli.transcripts.injected import codex_request
 from memcli.transcripts.times import moment
 from memcli.transcripts.tools import Calls, described, says_failed
@@ -43,7 +42,7 @@ def read_codex(path: str) -> Transcript:
         return _read(path, skipped)
 
     head = head_of(path)
-    stem = os.path.splitext(os.path.basename(path))[0]
+    stem = stem_of(path)
     found = _ID.search(stem)
     key = text_of(head.get("id")) or text_of(head.get("session_id")) or (found[0] if found else stem)
     cwd = text_of(head.get("cwd"))

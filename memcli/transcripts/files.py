@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from memcli.errors import NotFoundError, StoreError, UsageError, hint_of
-from memcli.model.names import show
+from memcli.model.names import readable, show
 from memcli.transcripts import reasons
 from memcli.transcripts.values import MAX_BYTES, object_in
 
@@ -19,10 +19,10 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 _MARK = b"\xef\xbb\xbf"
 
 
-def open_file(path: str, *, follow: bool = True) -> IO[bytes]:
+def open_file(path: str) -> IO[bytes]:
     """A regular file, opened for reading. Raises NotFoundError, UsageError, StoreError."""
     try:
-        descriptor = os.open(path, _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0))
+        descriptor = os.open(path, _FLAGS)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(f"{show(path)}: no such file", "check the path") from None
     except (OSError, ValueError) as error:
@@ -51,6 +51,11 @@ def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> It
                 offset = file.tell()
         except OSError as error:
             raise _unreadable(path, error) from None
+
+
+def stem_of(path: str) -> str:
+    """The name of a file without its folder and ending, as text."""
+    return readable(os.path.splitext(os.path.basename(path))[0])
 
 
 def object_on(line: bytes, skipped: Counter[str], *, is_first: bool = False) -> dict[str, Any] | None:

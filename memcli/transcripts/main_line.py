@@ -1,4 +1,4 @@
-"""The main line of a tree of messages: from the last leaf back to the root, told from 24 bytes for each message."""
+"""The main line of a tree of messages: the way from the last leaf back to the root. A node takes 33 bytes."""
 
 from __future__ import annotations
 

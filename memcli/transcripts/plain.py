@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from memcli.transcripts import reasons
 from memcli.transcripts.blocks import Content, plain, split
+from memcli.transcripts.files import stem_of
 from memcli.transcripts.times import moment
 from memcli.transcripts.tools import Calls, described, is_own, says_failed, shortened
 from memcli.transcripts.transcript import Said, Transcript, digest
@@ -43,8 +43,7 @@ def read_plain(path: str, objects: Objects) -> Transcript:
         return _read(objects, skipped)
 
     first = next((one for one in objects(Counter()) if is_plain(one)), {})
-    stem = os.path.splitext(os.path.basename(path))[0]
-    key = _first(first, _SESSIONS) or f"{stem}-{digest(str(first.get('role')), plain(first.get('content')))}"
+    key = _first(first, _SESSIONS) or f"{stem_of(path)}-{digest(str(first.get('role')), plain(first.get('content')))}"
     return Transcript(SOURCE, key, read, started_at=moment(_time(first)))
 
 
@@ -78,8 +77,7 @@ def _of_tool(one: Mapping[str, Any], content: Content, calls: Calls) -> Iterator
         calls.finish(key, content.text, failed=failed)
     elif content.text and not content.results:
         yield from calls.flush()
-        name = text_of(one.get("name"))
-        text = shortened(content.text)
+        name, text = shortened(text_of(one.get("name"))), shortened(content.text)
         line = f"ran: {name}" if is_own(name) else f"ran: {name}: {text}" if name else text
         yield Said("tool", line, _time(one), key=_first(one, _KEYS))
 

@@ -13,6 +13,8 @@ from memcli.transcripts import reasons
 from memcli.transcripts.seen import Seen
 from memcli.transcripts.times import moment
 
+_MAX_NAME = 200
+
 
 class Said(NamedTuple):
     """What a reader found: a message before it is cleaned and numbered. `at` is the time as the source writes it."""
@@ -47,8 +49,8 @@ class Transcript:
         self, source: str, key: str, read: Read, *, title: str = "", started_at: str = "", cwd: str = ""
     ) -> None:
         self.source = source
-        self.key = key
-        self.title = title
+        self.key = _short_key(key)
+        self.title = _on_one_line(title)
         self.started_at = started_at
         self.cwd = cwd
         self.skipped: Counter[str] = Counter()
@@ -66,14 +68,15 @@ class Transcript:
         for said in self._read(skipped):
             if not (text := _own_words(said.text, skipped)):
                 continue
-            name = digest(said.role, text)
-            is_new_key = seen.add(said.key) if said.key else False
-            if said.key and not seen.add(f"{said.key}-{name}"):
+            name, key = digest(said.role, text), _short_key(said.key)
+            is_new_key = seen.add(key) if key else False
+            if key and not seen.add(f"{key}-{name}"):
                 skipped[reasons.DUPLICATE] += 1
                 continue
             number += 1
-            key = said.key if is_new_key else f"{said.key or number}-{name}"
-            yield Message(number, said.role, text, moment(said.at), said.speaker, key)
+            if not is_new_key:
+                key = f"{key or number}-{name}"
+            yield Message(number, said.role, text, moment(said.at), _on_one_line(said.speaker), key)
 
 
 def digest(*parts: str) -> str:
@@ -82,6 +85,15 @@ def digest(*parts: str) -> str:
     for part in parts:
         made.update(part.encode() + b"\0")
     return made.hexdigest()
+
+
+def _short_key(key: str) -> str:
+    """A key as the source gives it, or a digest of one that is no id."""
+    return key if len(key) <= _MAX_NAME and key.isprintable() else digest(key)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text[: 2 * _MAX_NAME].split())[:_MAX_NAME] if text else ""
 
 
 def _own_words(text: str, skipped: Counter[str]) -> str:
