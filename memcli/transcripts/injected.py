@@ -17,7 +17,11 @@ _NOTICES = (
     "No response requested.",
 )  # fmt: skip
 _ELEMENT = re.compile(r"\s*<([A-Za-z][A-Za-z_ -]*)>.*</\1>\s*\Z", re.DOTALL)
-_CODEX_NAMES = ("instructions", "permissions instructions", "skill", "skills", "hook", "context")
+_CODEX_NAMES = (
+    "INSTRUCTIONS", "permissions instructions", "skill", "turn_aborted", "user_shell_command", "collaboration_mode",
+    "model_switch", "personality_spec", "user_action", "hook_prompt",
+)  # fmt: skip
+_CODEX_ENDINGS = ("_context", "_instructions", "_notification")
 _CODEX_HEADS = ("# AGENTS.md instructions", "# Codex desktop context")
 _IDE_REQUEST = "\n## My request for Codex:"
 _IDE_HEADS = ("# Context from my IDE setup", "# Files mentioned by the user", "# In app browser")
@@ -40,5 +44,5 @@ def codex_request(text: str) -> str:
     if text.lstrip().startswith(_CODEX_HEADS):
         return ""
     found = _ELEMENT.match(text)
-    is_injected = found and ("_" in found[1] or found[1].lower() in _CODEX_NAMES)
+    is_injected = found and (found[1] in _CODEX_NAMES or found[1].endswith(_CODEX_ENDINGS))
     return "" if is_injected else text

@@ -13,20 +13,9 @@ from memcli.transcripts.transcript import Said
 from memcli.transcripts.values import dict_of, list_of, parse, text_of
 
 MAX_CHARACTERS = 200
-_MAIN = (
-    "command",
-    "cmd",
-    "file_path",
-    "path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-    "code",
-    "input",
-    "prompt",
-    "description",
-)
+_REACH = 10 * MAX_CHARACTERS
+"""How much of a text is looked at for them."""
+_MAIN = "command cmd file_path path notebook_path pattern query url code input prompt description".split()
 """The arguments that say most about a call, the best first."""
 _SHELLS = ("bash", "shell", "exec_command", "local_shell", "shell_command", "run_terminal_cmd", "container.exec")
 """Tools of which the command alone says what was run."""
@@ -75,7 +64,7 @@ class Calls:
         if call is None:
             self._skipped[reasons.ORPHAN] += 1
         elif failed and not call.failed:
-            call.failed, call.message = True, output
+            call.failed, call.message = True, output[-_REACH:]
 
     def is_open(self, key: str) -> bool:
         """Whether a result may name this call."""
@@ -108,8 +97,7 @@ def is_own(what: str) -> bool:
 
 def shortened(text: str, *, from_end: bool = False) -> str:
     """`text` on one line of at most MAX_CHARACTERS: its beginning, or its end, where an error says what it is."""
-    reach = 10 * MAX_CHARACTERS
-    line = " ".join(_ESCAPES.sub("", text[-reach:] if from_end else text[:reach]).split())
+    line = " ".join(_ESCAPES.sub("", text[-_REACH:] if from_end else text[:_REACH]).split())
     if len(line) <= MAX_CHARACTERS:
         return line
     return f"…{line[1 - MAX_CHARACTERS :]}" if from_end else f"{line[: MAX_CHARACTERS - 1]}…"

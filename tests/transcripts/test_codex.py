@@ -36,7 +36,15 @@ def test_what_codex_writes_for_the_user_is_no_message(tmp_path: Path, text: str)
 
 
 @pytest.mark.parametrize(
-    "text", ["<div>a</div>", "See <environment_context> in the docs", "# AGENTS are slow", "a <b_c>d</b_c>"]
+    "text",
+    [
+        "<div>a</div>",
+        "See <environment_context> in the docs",
+        "# AGENTS are slow",
+        "a <user_context>d</user_context>",
+        "<context>a</context>",
+        "<task_list>a</task_list>",
+    ],
 )
 def test_what_the_user_writes_is_kept(tmp_path: Path, text: str) -> None:
     assert read_items(tmp_path, message(text)).said == [("user", text)]
