@@ -13,7 +13,7 @@ from memcli.errors import CorruptError, UsageError
 from memcli.model.names import show
 
 MAX_BYTES = 4 << 30
-MAX_RATIO = 200
+MAX_RATIO = 500
 """How much longer than its archive the content may be: JSON gets some ten times shorter, a bomb a thousand times."""
 _HARMLESS_BYTES = 64 << 20
 MAX_DIRECTORY = 32 << 20

@@ -11,6 +11,7 @@ from memcli.transcripts import reasons
 from memcli.transcripts.blocks import plain, split
 from memcli.transcripts.files import read_lines, stem_of
 from memcli.transcripts.injected import codex_request
+from memcli.transcripts.rollbacks import TakenBack
 from memcli.transcripts.times import moment
 from memcli.transcripts.tools import Calls, described, says_failed
 from memcli.transcripts.transcript import Said, Transcript
@@ -20,6 +21,7 @@ SOURCE = "codex"
 _ITEM = "response_item"
 _EVENT = "event_msg"
 _WRAPPED = ("session_meta", "turn_context", _ITEM, _EVENT, "compacted", "world_state")
+_SAID_EVENTS = ("user_message", "agent_message")
 _FLAT_PARTS = ("input_text", "output_text")
 _FOLDER = re.compile(r"<cwd>([^<]+)</cwd>|Current working directory: ([^\n]+)")
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
@@ -67,8 +69,13 @@ def head_of(path: str) -> dict[str, Any]:
 
 def _read(path: str, skipped: Counter[str]) -> Iterator[Said]:
     calls = Calls(skipped)
-    take = _item if _has_items(path) else _event
-    for _, line in read_lines(path, skipped):
+    has_items = _has_items(path)
+    take = _item if has_items else _event
+    taken_back = TakenBack(path, _is_prompt if has_items else _is_prompt_event)
+    for offset, line in read_lines(path, skipped):
+        if offset in taken_back:
+            skipped[reasons.BRANCH] += 1
+            continue
         payload = _payload(line)
         kind = line.get("type") if "payload" in line else _ITEM
         at = line.get("timestamp")
@@ -87,12 +94,24 @@ def _payload(line: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _has_items(path: str) -> bool:
     """Whether the messages stand in the file as items; events repeat them, but some files have nothing else."""
+    has_events = False
     for _, line in read_lines(path, Counter()):
         payload = _payload(line)
         is_item = line.get("type") == _ITEM or "payload" not in line
         if is_item and payload.get("role") in ("user", "assistant") and _text(payload, Counter()):
             return True
-    return False
+        has_events = has_events or payload.get("type") in _SAID_EVENTS
+    return not has_events
+
+
+def _is_prompt(line: Mapping[str, Any]) -> bool:
+    payload = _payload(line)
+    is_item = line.get("type") == _ITEM or "payload" not in line
+    return is_item and payload.get("role") == "user" and bool(_text(payload, Counter()))
+
+
+def _is_prompt_event(line: Mapping[str, Any]) -> bool:
+    return line.get("type") == _EVENT and _payload(line).get("type") == "user_message"
 
 
 def _item(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
@@ -150,7 +169,7 @@ def _called(name: str, payload: Mapping[str, Any]) -> str:
 def _event(kind: str, payload: Mapping[str, Any], at: object, calls: Calls, skipped: Counter[str]) -> Iterator[Said]:
     """What one line gives where there are only events."""
     name = text_of(payload.get("type"))
-    if kind == _EVENT and name in ("user_message", "agent_message"):
+    if kind == _EVENT and name in _SAID_EVENTS:
         is_user = name == "user_message"
         text = text_of(payload.get("message"))
         yield from calls.flush()

@@ -119,3 +119,38 @@ def test_a_rollout_without_an_id_has_that_in_its_name(tmp_path: Path) -> None:
     data = json.dumps({"type": "response_item", "payload": message("a")}).encode()
     name = "rollout-2026-08-10T13-02-51-0198c0de-1111-2222-3333-444455556666.jsonl"
     assert read_bytes(tmp_path, data, name).transcripts[0].key == "0198c0de-1111-2222-3333-444455556666"
+
+
+def test_what_was_taken_back_is_left_out(tmp_path: Path) -> None:
+    def taken_back(turns: int) -> dict[str, Any]:
+        return {"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": turns}}
+
+    def said(text: str) -> list[dict[str, Any]]:
+        """A prompt and its answer, as items and as events."""
+        return [
+            {"type": "response_item", "payload": message(text)},
+            {"type": "event_msg", "payload": {"type": "user_message", "message": text}},
+            {"type": "response_item", "payload": message(f"re {text}", role="assistant")},
+            {"type": "event_msg", "payload": {"type": "agent_message", "message": f"re {text}"}},
+        ]
+
+    rows = [
+        *said("a"),
+        *said("b"),
+        taken_back(1),
+        *said("c"),
+        *said("d"),
+        taken_back(0),
+        taken_back(2),
+        *said("e"),
+        *said("f"),
+        taken_back(1),
+    ]
+    for kept in (rows, [row for row in rows if row["type"] == "event_msg"]):
+        found = read_bytes(tmp_path, [json.dumps(one).encode() + b"\n" for one in kept])
+        assert [text for _, text in found.said] == ["a", "re a", "e", "re e"]
+        assert found.skipped["other branch"] >= 8
+    everything = read_bytes(
+        tmp_path, [json.dumps(one).encode() + b"\n" for one in (*said("a"), taken_back(9), *said("b"))]
+    )
+    assert [text for _, text in everything.said] == ["b", "re b"]
