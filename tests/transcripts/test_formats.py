@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
@@ -300,7 +301,7 @@ def test_no_values_raise_anything_but_an_error_of_ours(
             if isinstance(where[name], dict | list) and where[name] and data.draw(st.booleans()):
                 where = where[name]
                 continue
-            where[name] = data.draw(odd)
+            where[name] = copy.deepcopy(data.draw(odd))
             break
     path = tmp_path_factory.mktemp("odd") / "t"
     path.write_text("\n".join(json.dumps(value) for value in values))
