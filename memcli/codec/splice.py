@@ -13,6 +13,7 @@ from memcli.codec.canonical import decode, encode
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, within
 from memcli.codec.memory import memory_from_json
 from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space
+from memcli.codec.window import Piece, Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, under_any
@@ -23,13 +24,13 @@ Range = tuple[int, int]
 
 _ID, _PATH, _TIME = map(of_memory, ("id", "path", "updated_at"))
 _HASH = within("hash")
-_FEW = 4  # so many searches of the whole file cost less than a table of all its keys
+_FEW = 8  # so many searches of the whole file cost less than a table of all its keys
 
 
 class SpliceShelf:
-    """A shelf on the bytes of a canonical space file. `where` names the file in errors."""
+    """A shelf on the bytes of a canonical space file, which may be read as they are needed. `where` names it in errors."""
 
-    def __init__(self, data: bytes, where: str) -> None:
+    def __init__(self, data: bytes | Window, where: str) -> None:
         self._data = data
         self._where = where
         self._start, self._end = self._frame()
@@ -72,14 +73,14 @@ class SpliceShelf:
         return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
 
     def load(self) -> Space:
-        return decode_space(self._data, self._where)
+        return decode_space(self._data[:], self._where)
 
     def stored(self, name: str) -> bytes:
         """The bytes of the memory of this id, from brace to brace; none when it is not there."""
         place = self._place(name)
         return b"" if place is None else self._data[place[0] + len(INDENT) : place[1]]
 
-    def spliced(self, change: Change) -> list[bytes | memoryview]:
+    def spliced(self, change: Change) -> list[Piece]:
         """The file with `change` made, in pieces."""
         ids = {*change.drop, *(m.id for m in change.put)}
         gone = sorted(place for name in ids if (place := self._place(name)) is not None)
@@ -87,7 +88,7 @@ class SpliceShelf:
         new = [(self._position(m.order), INDENT + encode_memory(m)) for m in put]
         frame = encode_space(replace(change.header or self.header, name=self.header.name, objects=()))
         cut = frame.index(OBJECTS) + len(OBJECTS)
-        pieces: list[bytes | memoryview] = [frame[:cut]]
+        pieces: list[Piece] = [frame[:cut]]
         for item in self._woven(gone, new):
             pieces += [b",", item] if len(pieces) > 1 else [item]
         return [*pieces, b"\n  " if len(pieces) > 1 else b"", frame[cut:]]
@@ -105,19 +106,23 @@ class SpliceShelf:
             raise self._damaged()
         return start, end + len(CLOSE)
 
-    def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[bytes | memoryview]:
+    def _woven(self, gone: Sequence[Range], new: Sequence[tuple[int, bytes]]) -> Iterator[Piece]:
         """The ranges that stay, with the new memories before the positions where they belong."""
-        data, n = memoryview(self._data), 0
+        n = 0
         for start, end in self._kept(gone):
             while n < len(new) and new[n][0] < end:
                 position, item = new[n]
                 if position > start:
-                    yield data[start : position - 1]
+                    yield self._piece(start, position - 1)
                     start = position  # noqa: PLW2901 - what is left of the range
                 yield item
                 n += 1
-            yield data[start:end]
+            yield self._piece(start, end)
         yield from (item for _, item in new[n:])
+
+    def _piece(self, start: int, end: int) -> Piece:
+        data = self._data
+        return memoryview(data)[start:end] if isinstance(data, bytes) else data.part(start, end)
 
     def _kept(self, gone: Sequence[Range]) -> Iterator[Range]:
         at = self._start
@@ -156,25 +161,29 @@ class SpliceShelf:
         return values[0], values[1]
 
     def _place(self, name: str) -> Range | None:
-        found = self._search(_ID, encode(name))
-        return self._around(found[0]) if found else None
+        at = next(self._search(_ID, encode(name)), None)
+        return None if at is None else self._around(at)
 
     def _having(self, key: bytes, text: str) -> Iterator[Memory]:
         """The memories in which `key` has the value `text`, at any depth that is indented as the field is."""
         return (self._memory(self._around(at)) for at in self._search(key, encode(text)))
 
-    def _search(self, key: bytes, value: bytes) -> list[int]:
-        """Where `key` has `value`; by a table once that is cheaper."""
-        if len(self._searched) >= _FEW:
-            return self._table(key).get(value, [])
+    def _search(self, key: bytes, value: bytes) -> Iterator[int]:
+        """Where `key` has `value`, no further than it is asked for; by a table of the whole file once that is cheaper."""
         wanted = key + value
-        if wanted not in self._searched:
-            found, at = [], self._start
-            while (at := self._data.find(wanted, at, self._end)) >= 0:
-                found.append(at)
-                at += 1
-            self._searched[wanted] = found
-        return self._searched[wanted]
+        if wanted not in self._searched and len(self._searched) >= _FEW:
+            self._data = self._data[:]
+            yield from self._table(key).get(value, ())
+            return
+        found = self._searched.setdefault(wanted, [])
+        n = 0
+        while True:
+            if n == len(found):
+                found.append(self._data.find(wanted, found[-1] + 1 if found else self._start, self._end))
+            if found[n] < 0:
+                return
+            yield found[n]
+            n += 1
 
     def _table(self, key: bytes) -> dict[bytes, list[int]]:
         if key not in self._tables:

@@ -13,11 +13,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 
-from memcli.errors import StoreError, hint_of
+from memcli.codec.window import Part, Piece
+from memcli.errors import MemcliError, StoreError, hint_of
 from memcli.store.reading import open_own, read_regular
-
-Piece = bytes | memoryview
 
 TEMP_MARK = ".tmp-"
 _SMALL_BYTES = 1 << 18
@@ -50,9 +50,11 @@ def write_file(
         if before_rename is not None:
             before_rename(status)
         _replace(temp, path)
-    except OSError as error:
+    except (OSError, MemcliError) as error:
         with suppress(OSError):
             os.unlink(temp)
+        if isinstance(error, MemcliError):
+            raise  # what is copied can no longer be read
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
     try:
         sync_folder(folder)
@@ -206,7 +208,7 @@ def _write_temp(temp: str, pieces: Iterable[Piece], mode: int, changed_ns: int |
 def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
     """Writes the pieces in order: large ones as they are, small ones together."""
     small = bytearray()
-    for piece in pieces:
+    for piece in chain.from_iterable(one if isinstance(one, Part) else (one,) for one in pieces):
         if len(piece) < _SMALL_BYTES:
             small += piece
             if len(small) < _SMALL_BYTES:
@@ -218,7 +220,7 @@ def _write_all(fd: int, pieces: Iterable[Piece]) -> None:
     _write_whole(fd, small)
 
 
-def _write_whole(fd: int, data: Piece | bytearray) -> None:
+def _write_whole(fd: int, data: bytes | memoryview | bytearray) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(fd, rest) :]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.policy.draft import Draft
     from memcli.store.journal import Journal, Mail
 
+_REPLACES_OPEN_FILES = os.name != "nt"
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
 
 
@@ -139,9 +140,16 @@ class FileStore:
 
     def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+        snapshot = self.open(space)
+        try:
+            return self._write(space, held, snapshot, change)
+        finally:
+            snapshot.close()
+
+    def _write(self, space: str, held: Held, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
 
-        shelf, fingerprint = self._shelf(space, held.note())
+        shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
         journal = self._journal(space)
         draft = Draft(shelf)
         if self._acts:
@@ -161,6 +169,7 @@ class FileStore:
             with self._guard(draft.going(), draft.header) as going:
 
                 def before_rename(new: os.stat_result) -> None:
+                    snapshot.check_unchanged()
                     if answers:
                         journal.promise(fingerprint_of(new), answers)
                     self._begin(space, acts, going, fingerprint, fingerprint_of(new))
@@ -201,19 +210,20 @@ class FileStore:
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
 
-    def _shelf(self, space: str, canonical: str) -> tuple[SpliceShelf, str]:
-        """The space as it is, and its fingerprint. A file other than the one last written here is read whole."""
+    def _shelf(self, snapshot: FileSnapshot, canonical: str) -> SpliceShelf:
+        """The space as it is. A file other than the one last written here is read whole."""
         from memcli.codec.splice import SpliceShelf
 
-        snapshot = self.open(space)
-        try:
-            if not snapshot.fingerprint:
-                return SpliceShelf(encode_space(new_space(space)), self._where(space)), ""
-            known = snapshot.fingerprint == canonical
-            data = snapshot.read() if known else encode_space(snapshot.load())
-            return SpliceShelf(data, self._where(space)), snapshot.fingerprint
-        finally:
-            snapshot.close()
+        where = self._where(snapshot.space)
+        if not snapshot.fingerprint:
+            return SpliceShelf(encode_space(new_space(snapshot.space)), where)
+        if snapshot.fingerprint != canonical:
+            return SpliceShelf(encode_space(snapshot.load()), where)
+        if _REPLACES_OPEN_FILES:
+            return SpliceShelf(snapshot.window(), where)
+        data = snapshot.read()
+        snapshot.close()
+        return SpliceShelf(data, where)
 
     def _journal(self, space: str) -> Journal:
         from memcli.store.journal import Journal

@@ -8,6 +8,7 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
@@ -17,6 +18,9 @@ from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.settings import REPO
 from memcli.store.reading import read_at
+
+if TYPE_CHECKING:
+    from memcli.codec.window import Window
 
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -147,6 +151,26 @@ class FileSnapshot(ByteSnapshot):
             if frame:
                 return self._named(decode_header(*frame, self._where))
         return super().header()
+
+    def window(self) -> Window:
+        """The bytes of the file, read as they are needed while this is open."""
+        from memcli.codec.window import Window
+
+        assert self._fd is not None
+        return Window(self._exactly, os.fstat(self._fd).st_size)
+
+    def check_unchanged(self) -> None:
+        """Raises OSError when the open file was written to since it was opened."""
+        if self._fd is not None and fingerprint_of(os.fstat(self._fd)) != self.fingerprint:
+            raise OSError(errno.EBUSY, "it changed while it was being read")
+
+    def _exactly(self, start: int, length: int) -> bytes:
+        data = self.part(start, length)
+        while 0 < len(data) < length and (more := self.part(start + len(data), length - len(data))):
+            data += more
+        if len(data) < length:
+            raise CorruptError(f"{self._where} changed while it was being read", "run the command again")
+        return data
 
     def read(self) -> bytes:
         if self._data is None:

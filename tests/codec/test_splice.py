@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.codec import window
 from memcli.codec.space import encode_memory, encode_space
 from memcli.codec.splice import SpliceShelf
+from memcli.codec.window import Part, Piece, Window
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between, is_under
 from memcli.policy.draft import Draft
@@ -24,8 +29,22 @@ def shelf_of(space: Space) -> SpliceShelf:
     return SpliceShelf(encode_space(space), "main.json")
 
 
+def windowed(space: Space) -> SpliceShelf:
+    """The same, over bytes that are read as they are needed."""
+    data = encode_space(space)
+    return SpliceShelf(Window(lambda at, length: data[at : at + length], len(data)), "main.json")
+
+
 def spliced(space: Space, change: Change) -> bytes:
-    return b"".join(shelf_of(space).spliced(change))
+    whole = joined(shelf_of(space).spliced(change))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(window, "WINDOW", 100)
+        assert joined(windowed(space).spliced(change)) == whole
+    return whole
+
+
+def joined(pieces: Sequence[Piece]) -> bytes:
+    return b"".join(b"".join(piece) if isinstance(piece, Part) else piece for piece in pieces)
 
 
 def rewritten(space: Space, change: Change) -> Space:
@@ -64,11 +83,11 @@ def test_what_lies_between_two_spaces_makes_one_the_other(one: Space, other: Spa
     assert spliced(one, change_between(one, other)) == encode_space(other)
 
 
-@given(spaces.map(distinct), st.booleans())
-def test_everything_is_found(space: Space, warm: bool) -> None:
-    shelf = shelf_of(space)
+@given(spaces.map(distinct), st.booleans(), st.sampled_from((shelf_of, windowed)))
+def test_everything_is_found(space: Space, warm: bool, opened: Callable[[Space], SpliceShelf]) -> None:
+    shelf = opened(space)
     if warm:  # more than a few searches, and a table answers
-        for n in range(6):
+        for n in range(10):
             assert shelf.get(f"nothing {n}") is None
     assert shelf.size == len(space.objects)
     assert shelf.load() == space

@@ -11,9 +11,9 @@ import pytest
 
 from memcli.app.remember import fold
 from memcli.codec.space import encode_space
-from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError, UsageError
-from memcli.model.space import Space
-from memcli.ports import Store
+from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, StoreError, UsageError
+from memcli.model.space import Change, Space
+from memcli.ports import Shelf, Store
 from memcli.store.atomic import TEMP_MARK, write_file
 from memcli.store.audit import AuditLog
 from memcli.store.file import FileStore
@@ -178,6 +178,24 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert file.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the file is read whole there")
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_file_that_changes_while_it_is_copied_is_left_alone(store: Store, tmp_path: Path, cut: bool) -> None:
+    put(store, "a", "b", "c")
+    path = space_file(tmp_path)
+    edited = path.read_bytes()[:400] if cut else path.read_bytes().replace(b"text of b", b"EDITED  ")
+
+    def change(shelf: Shelf) -> Change:
+        assert shelf.get("mem_c") is not None
+        path.write_bytes(edited)
+        return Change((memory("d"),), now=NOW)
+
+    with pytest.raises(MemcliError, match="changed while it was being read"):
+        store.update("main", change)
+    assert path.read_bytes() == edited
+    assert [name for name in os.listdir(path.parent) if TEMP_MARK in name] == []
 
 
 def test_a_temporary_file_of_a_killed_writer_is_in_nobodys_way(store: Store, tmp_path: Path) -> None:
