@@ -217,7 +217,8 @@ class FileStore:
         where = self._where(snapshot.space)
         if not snapshot.fingerprint:
             return SpliceShelf(encode_space(new_space(snapshot.space)), where)
-        if snapshot.fingerprint != canonical:
+        known = snapshot.fingerprint == canonical
+        if not known:
             return SpliceShelf(encode_space(snapshot.load()), where)
         if _REPLACES_OPEN_FILES:
             return SpliceShelf(snapshot.window(), where)
