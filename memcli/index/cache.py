@@ -17,11 +17,15 @@ from memcli.index.view import IndexedSpace
 from memcli.ports import Embedder, Progress, Snapshot
 
 if TYPE_CHECKING:
+    from memcli.codec.moves import Step
     from memcli.index.catalogue import IndexedCatalogue
     from memcli.index.vectors import VectorFile
 
 _FEW = 1000
 """So many new memories are indexed while somebody waits for what the file can tell too."""
+
+_MOST_NOTES = 1 << 20
+"""Bytes of what writers noted; they keep it far below."""
 
 _View = TypeVar("_View", bound=IndexedSpace)
 
@@ -190,7 +194,7 @@ def synchronize(
             raise _OutdatedError
         header = snapshot.header()
         meta = {
-            "complete": "1" if update(connection, snapshot, most) else "",
+            "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
             "fingerprint": snapshot.fingerprint,
             "policy": encode_line(policy_to_json(header.policy)).decode(),
         }
@@ -223,6 +227,18 @@ def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
     """The fingerprint of the snapshot that the index is of."""
     row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
     return row[0] if row else None
+
+
+def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[Step] | None:
+    """What was written since the file was indexed, as its writers noted it; None where that is not known."""
+    before = stored_fingerprint(connection)
+    if path == IN_MEMORY or before is None or not _is_complete(connection):
+        return None
+    from memcli.codec.moves import steps_between
+
+    with suppress(OSError), open(f"{path.removesuffix('.index')}.moves", "rb") as file:
+        return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)
+    return None
 
 
 @contextmanager

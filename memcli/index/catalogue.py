@@ -73,7 +73,7 @@ class IndexedCatalogue:
                 ).fetchall()
 
     def read(self, ids: Sequence[str]) -> list[Memory]:
-        select = "SELECT id, start, length FROM memory WHERE id"
+        select = "SELECT id, start, length FROM place WHERE id"
         places = {place[0]: (place[0], place[1], place[2]) for place in each(self._db, select, ids)}
         return self._snapshot.fetch([places[name] for name in ids])
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"11/{ANALYSIS_VERSION}"
+VERSION = f"12/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -54,6 +54,7 @@ CREATE TABLE memory (
     is_odd INTEGER NOT NULL
 );
 CREATE INDEX memory_id ON memory (id);
+CREATE INDEX memory_start ON memory (start);
 CREATE INDEX memory_path ON memory (path, id, hidden);
 CREATE INDEX memory_odd ON memory (row) WHERE is_odd OR start < 0;
 CREATE INDEX memory_kind ON memory (kind);
@@ -62,6 +63,10 @@ CREATE INDEX memory_group ON memory (grp, position, terms);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;
 CREATE INDEX memory_triggers ON memory (row) WHERE triggers <> '';
 CREATE INDEX memory_limited ON memory (row) WHERE hidden OR valid_from <> '' OR valid_until <> '';
+CREATE TABLE piece (start INTEGER PRIMARY KEY, at INTEGER NOT NULL, length INTEGER NOT NULL);
+CREATE VIEW place AS SELECT row, id, length, start + coalesce(
+    (SELECT at - piece.start FROM piece WHERE piece.start <= memory.start ORDER BY piece.start DESC LIMIT 1), 0
+) AS start FROM memory;
 CREATE TABLE passage (
     row INTEGER NOT NULL,
     n INTEGER NOT NULL,

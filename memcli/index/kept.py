@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.index.cache import CachedIndex, stored_fingerprint
@@ -174,8 +174,8 @@ class CurrentSnapshot:
     def header(self) -> Space:
         return self.now.header()
 
-    def records(self) -> Iterator[tuple[bytes, int]]:
-        return self.now.records()
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
+        return self.now.records(places)
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         return self.now.fetch(places)

@@ -231,6 +231,6 @@ class Meaning:
         return texts
 
     def _fetch(self, rows: Sequence[int]) -> list[Memory]:
-        select = "SELECT id, start, length FROM memory WHERE row = ?"
+        select = "SELECT id, start, length FROM place WHERE row = ?"
         places: list[tuple[Any, ...]] = [self._db.execute(select, (row,)).fetchone() for row in rows]
         return self._snapshot.fetch([(name, start, length) for name, start, length in places])

@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.index.documents import anchors, columns, commit_of, links, parts_of
+from memcli.index.places import follow, settle
 from memcli.index.vectors import text_key
 from memcli.index.windows import renew_windows
 from memcli.model.analysis import terms
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.ports import Snapshot
+from memcli.record import Record
+
+if TYPE_CHECKING:
+    from memcli.codec.moves import Move, Step
 
 _DIGEST_BYTES = 16
 _BY_ROW = ("passage", "link", "window", "anchor")
@@ -27,36 +32,23 @@ class TooMuchError(Exception):
     """More would have to be indexed than was allowed."""
 
 
-def update(connection: sqlite3.Connection, snapshot: Snapshot, most: int | None = None) -> bool:
+def update(
+    connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[Step] | None = None, most: int | None = None
+) -> bool:
     """Makes the rows those of the memories in the snapshot; whether each of these has a row of its own.
 
+    `steps`, where known, lead from the file that was indexed, in which each memory had a row of its own, to this one.
     Raises CorruptError, and TooMuchError when more than `most` memories are new.
     """
-    known: dict[bytes, tuple[int, int]] = {
-        digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
-    }
-    moved: list[tuple[int, int]] = []
-    new: list[tuple[bytes, bytes, int]] = []
-    seen: set[bytes] = set()
-    count = 0
-    for data, start in snapshot.records():
-        count += 1
-        digest = blake2b(data, digest_size=_DIGEST_BYTES).digest()
-        if digest in seen:
-            continue  # the same memory twice, word for word: `fsck` tells, recall need not
-        seen.add(digest)
-        if digest not in known:
-            new.append((digest, data, start))
-        elif known[digest][1] != start:
-            moved.append((start, known[digest][0]))
-    if most is not None and len(new) > most:
+    found = (_followed(connection, snapshot, steps) if steps else None) or _compared(connection, snapshot)
+    if most is not None and len(found.new) > most:
         raise TooMuchError
-    gone = [row for digest, (row, _) in known.items() if digest not in seen]
-    touched = _groups_of(connection, gone)
-    commits = _commits_of(connection, gone)
-    _delete(connection, gone)
-    connection.executemany("UPDATE memory SET start = ? WHERE row = ?", moved)
-    memories = [(_memory(data, snapshot), (digest, start, len(data))) for digest, data, start in new]
+    touched = _groups_of(connection, found.gone)
+    commits = _commits_of(connection, found.gone)
+    _delete(connection, found.gone)
+    settle(connection, found.pieces)
+    connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
+    memories = [(_memory(data, snapshot), (digest, start, len(data))) for digest, data, start in found.new]
     tellers: dict[str, str] = {}
     for memory, _ in memories:
         if commit := commit_of(memory):
@@ -69,9 +61,68 @@ def update(connection: sqlite3.Connection, snapshot: Snapshot, most: int | None 
             texts[row] = memory.raw
     _tell_once(connection, snapshot, {*commits, *tellers})
     renew_windows(connection, snapshot, [*touched, *_groups_of(connection, list(texts))], texts)
-    return bool(
-        connection.execute("SELECT count(*) = ? AND count(DISTINCT id) = ? FROM memory", (count, count)).fetchone()[0]
-    )
+    return found.is_complete(connection, [memory.id for memory, _ in memories])
+
+
+class _Difference(Record):
+    """What distinguishes a file from what is indexed: the rows that are gone, the digest, bytes and start of each new
+    memory, the new starts of rows, and the pieces. `count` is how many memories the file has, -1 if each had a row."""
+
+    gone: Sequence[int]
+    new: Sequence[tuple[bytes, bytes, int]]
+    moved: Sequence[tuple[int, int]] = ()
+    pieces: Sequence[Move] = ()
+    count: int = -1
+
+    def is_complete(self, connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
+        """Whether each memory has a row of its own, now that those of `ids` are there."""
+        if self.count < 0:
+            same = "SELECT count(*) FROM memory WHERE id = ?"
+            return all(connection.execute(same, (name,)).fetchone()[0] == 1 for name in ids)
+        both = (self.count, self.count)
+        select = "SELECT count(*) = ? AND count(DISTINCT id) = ? FROM memory"
+        return bool(connection.execute(select, both).fetchone()[0])
+
+
+def _compared(connection: sqlite3.Connection, snapshot: Snapshot) -> _Difference:
+    """The difference by the digest of every memory."""
+    known: dict[bytes, tuple[int, int]] = {
+        digest: (row, start) for digest, row, start in connection.execute("SELECT digest, row, start FROM memory")
+    }
+    moved: list[tuple[int, int]] = []
+    new: list[tuple[bytes, bytes, int]] = []
+    seen: set[bytes] = set()
+    count = 0
+    for data, start in snapshot.records():
+        count += 1
+        digest = _digest(data)
+        if digest in seen:
+            continue  # the same memory twice, word for word: `fsck` tells, recall need not
+        seen.add(digest)
+        if digest not in known:
+            new.append((digest, data, start))
+        elif known[digest][1] != start:
+            moved.append((start, known[digest][0]))
+    gone = [row for digest, (row, _) in known.items() if digest not in seen]
+    return _Difference(gone, new, moved, count=count)
+
+
+def _followed(connection: sqlite3.Connection, snapshot: Snapshot, steps: Sequence[Step]) -> _Difference | None:
+    """The difference by what writers noted; None when that does not explain the file."""
+    found = follow(connection, steps)
+    if found is None:
+        return None
+    records = snapshot.records(place for _, place in found.new)
+    new = [(_digest(data), data, start) for (data, _), (start, _) in zip(records, found.new, strict=True)]
+    rows = "SELECT row FROM memory WHERE digest = ?"
+    known = {row for digest, _, _ in new for (row,) in connection.execute(rows, (digest,))}
+    if not known <= set(found.gone) or len({digest for digest, _, _ in new}) < len(new):
+        return None
+    return _Difference(found.gone, new, pieces=found.pieces)
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
 def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, int, int], *, tells: bool) -> int:
@@ -130,16 +181,17 @@ def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iter
     """Of each commit the file with the least id keeps the message, whatever came and went."""
     for commit in sorted(set(commits) - {""}):
         rows = connection.execute(
-            "SELECT row, tells, id, digest, start, length FROM memory WHERE commit_hash = ? ORDER BY id, row", (commit,)
+            "SELECT row, tells, digest, start, length FROM memory WHERE commit_hash = ? ORDER BY id, row", (commit,)
         ).fetchall()
-        for n, (row, tells, name, digest, start, length) in enumerate(rows):
+        for n, (row, tells, digest, start, length) in enumerate(rows):
             if bool(tells) != (n == 0):
-                (memory,) = snapshot.fetch([(name, start, length)])
+                place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
+                (memory,) = snapshot.fetch([place])
                 _delete(connection, [row])
                 _insert(connection, memory, (digest, start, length), tells=n == 0)
 
 
-def _groups_of(connection: sqlite3.Connection, rows: list[int]) -> set[str]:
+def _groups_of(connection: sqlite3.Connection, rows: Iterable[int]) -> set[str]:
     """The groups of talk that these rows belong to."""
     found = set()
     for row in rows:

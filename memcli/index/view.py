@@ -169,7 +169,7 @@ class IndexedSpace:
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         places = {
             row: (name, start, length)
-            for row, name, start, length in each(self._db, "SELECT row, id, start, length FROM memory WHERE row", rows)
+            for row, name, start, length in each(self._db, "SELECT row, id, start, length FROM place WHERE row", rows)
         }
         return self._snapshot.fetch([places[row] for row in rows])
 

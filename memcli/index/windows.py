@@ -37,5 +37,5 @@ def renew_windows(
 
 
 def _read(connection: sqlite3.Connection, snapshot: Snapshot, row: int) -> str:
-    place = connection.execute("SELECT id, start, length FROM memory WHERE row = ?", (row,)).fetchone()
+    place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
     return snapshot.fetch([place])[0].raw

@@ -39,8 +39,9 @@ class Snapshot(Protocol):
     def header(self) -> Space:
         """The space without its objects. Raises CorruptError."""
 
-    def records(self) -> Iterator[tuple[bytes, int]]:
-        """Each memory's stored bytes and where they begin, -1 when the file is not canonical. Raises CorruptError."""
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
+        """Each memory's stored bytes and where they begin, -1 when the file is not canonical; or of a canonical file only
+        what stands at these places, each a start and a length. Raises CorruptError."""
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         """The memories at these (id, start, length), in the order asked. Raises CorruptError."""

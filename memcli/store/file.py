@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from memcli.codec.space import (
@@ -18,7 +18,7 @@ from memcli.model.names import check_space
 from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
-from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.atomic import append_line, make_folder, overwrite_file, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Act, Acts, Erasures, act_of
@@ -26,11 +26,13 @@ from memcli.store.snapshot import FileSnapshot, fingerprint_of, new_space
 
 if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
+    from memcli.codec.window import Piece
     from memcli.model.removal import Going
     from memcli.policy.draft import Draft
     from memcli.store.journal import Journal, Mail
 
 _REPLACES_OPEN_FILES = os.name != "nt"
+_MOST_MOVES = 1 << 16  # bytes of notes that an index has not come to read
 _HAS_JOURNAL = os.name != "nt"  # Windows renames no file that somebody has open, as the one who waits has
 
 
@@ -174,19 +176,31 @@ class FileStore:
                         journal.promise(fingerprint_of(new), answers)
                     self._begin(space, acts, going, fingerprint, fingerprint_of(new))
 
-                status = write_file(
-                    self._layout.space(space),
-                    shelf.spliced(whole),
-                    self._mode,
-                    alone=True,
-                    before_rename=before_rename,
-                )
+                pieces = shelf.spliced(whole)
+                path = self._layout.space(space)
+                status = write_file(path, pieces, self._mode, alone=True, before_rename=before_rename)
+            self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
             if self._acts:
                 self._acts.finish(space)
             receipt = replace(receipt, run=going.run, touched=_without_erased(receipt.touched, going))
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
+
+    def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
+        """Notes for the index what it need not read. Where that fails, it reads the whole file."""
+        path = self._layout.moves(space)
+        if not os.path.exists(self._layout.cache(f"{space}.index")):
+            return
+        from memcli.codec.moves import encode_step, step_of
+
+        step = step_of(before, after, pieces)
+        if step is None:
+            return
+        line = encode_step(step)
+        with suppress(OSError):
+            is_full = os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES
+            overwrite_file(path, line + b"\n") if is_full else append_line(path, line)
 
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
         if self._acts:

@@ -40,6 +40,10 @@ class Layout(Record):
     def cache(self, name: str) -> str:
         return os.path.join(self.root, "cache", name)
 
+    def moves(self, name: str) -> str:
+        """Where a writer notes, for the index of a space, what moved in its file."""
+        return self.cache(f"{name}.moves")
+
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
 

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -76,8 +76,12 @@ class ByteSnapshot(ABC):
         ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
         return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
 
-    def records(self) -> Iterator[tuple[bytes, int]]:
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
         if not self.fingerprint:
+            return
+        if places is not None:
+            for start, length in places:
+                yield self.part(start, length), start
             return
         found = self._spans()
         if found is None:

@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memcli.app import views
+from memcli.app.opening import opened
 from memcli.app.purge import purge
 from memcli.app.recall import recall
 from memcli.app.space import embed_spaces
 from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
+from memcli.index import places, update
 from memcli.index.database import connect
 from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.recall import Query
+from memcli.model.space import Change, Space
+from memcli.record import replace
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 
@@ -67,8 +73,6 @@ def test_one_changed_memory_costs_one(tmp_path: Path, monkeypatch: pytest.Monkey
     fill(workspace)
     answers(workspace)
     indexed = []
-    from memcli.index import update
-
     original = update._insert
     monkeypatch.setattr(
         update, "_insert", lambda *args, **options: indexed.append(args[1].id) or original(*args, **options)
@@ -317,3 +321,115 @@ def test_embedding_stops_when_the_cache_is_removed(tmp_path: Path, monkeypatch: 
         embed_spaces(workspace)
     assert not (tmp_path / ".memory" / "cache").exists()
     assert ask(workspace, "JSONB")
+
+
+TEXT = st.text("ab \n", max_size=30)
+
+
+def _rows(path: Path) -> list[tuple[object, ...]]:
+    """What the index holds of each memory, whatever the history of its rows."""
+    select = (
+        "SELECT memory.id, digest, place.start, place.length, memory.path, hidden, lengths, commit_hash, tells,"
+        " term.raw, (SELECT count(*) FROM passage WHERE passage.row = memory.row)"
+        " FROM memory JOIN place USING (row) JOIN term ON term.rowid = memory.row ORDER BY memory.id"
+    )
+    with closing(sqlite3.connect(path)) as db:
+        totals = db.execute("SELECT * FROM total").fetchall()
+        return [*db.execute(select), *totals, *db.execute("SELECT key, value FROM meta ORDER BY key")]
+
+
+def _bring_up_to_date(workspace: Workspace) -> None:
+    with opened(workspace):
+        pass
+
+
+def _write_some(workspace: Workspace, n: int, data: st.DataObject) -> None:
+    names = st.sampled_from("abcdxyz")
+    put = {name: f"Text {n} of {name} says {data.draw(TEXT)}." for name in data.draw(st.sets(names))}
+    drop = frozenset(f"mem_{name}" for name in data.draw(st.sets(names)) if name not in put)
+    when = f"2026-01-{data.draw(st.integers(1, 28)):02d}T00:00:00Z"
+    memories = tuple(
+        memory(name, raw=text, updated_at=when, kind="diff", provenance={"commit": name[0]})
+        for name, text in put.items()
+    )
+    header = replace(Space("main"), metadata={"n": "x" * n}) if data.draw(st.booleans()) else None
+    workspace.store.update("main", lambda _: Change(memories, drop, NOW, header))
+
+
+@given(data=st.data())
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_noted_moves_lead_to_the_index_of_the_whole_file(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("moves")
+    workspace = open_at(folder, MEMCLI_EMBEDDER="off")
+    fill(workspace)
+    fill(workspace, z="The last one.")
+    _bring_up_to_date(workspace)
+    index = folder / ".memory" / "cache" / "main.index"
+    with pytest.MonkeyPatch.context() as patch:
+        compared: list[object] = []
+        original = update._compared
+        patch.setattr(update, "_compared", lambda *args: compared.append(args) or original(*args))
+        for n in range(data.draw(st.integers(1, 6))):
+            _write_some(workspace, n, data)
+            if data.draw(st.booleans()):
+                _bring_up_to_date(workspace)
+        _bring_up_to_date(workspace)
+        assert not compared
+    followed = _rows(index)
+    index.unlink()
+    _bring_up_to_date(workspace)
+    assert _rows(index) == followed
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"before": 1}\n'])
+def test_without_what_moved_the_file_is_compared(tmp_path: Path, text: str) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    fill(workspace, z="The last one.")
+    answers(workspace)
+    moves = tmp_path / ".memory" / "cache" / "main.moves"
+    fill(workspace, b="Changed.")
+    assert moves.stat().st_size
+    moves.write_text(text)
+    grown = answers(workspace)
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    assert answers(open_at(tmp_path)) == grown
+
+
+def test_moves_that_are_wrong_change_no_answer(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    fill(workspace)
+    fill(workspace, z="The last one.")
+    answers(workspace)
+    moves = tmp_path / ".memory" / "cache" / "main.moves"
+    fill(workspace, b="Changed to something else.")
+    step = json.loads(moves.read_text().splitlines()[-1])
+    step["moves"] = [[old, new + 3, length] for old, new, length in step["moves"]]
+    moves.write_text(json.dumps(step) + "\n")
+    grown = answers(workspace)
+    shutil.rmtree(tmp_path / ".memory" / "cache")
+    assert answers(open_at(tmp_path)) == grown
+
+
+def test_an_index_of_many_pieces_is_made_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "MOST_PIECES", 4)
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="off")
+    names = "abcdefghijklmnop"
+    fill(workspace, **{name: f"The text of {name}." for name in names})
+    fill(workspace, z="The last one.")
+    index = tmp_path / ".memory" / "cache" / "main.index"
+    counts = []
+    for name in names[::2]:
+        _bring_up_to_date(workspace)
+        fill(workspace, **{name: f"Another, longer text of {name}."})
+        _bring_up_to_date(workspace)
+        with closing(sqlite3.connect(index)) as db:
+            counts.append(db.execute("SELECT count(*) FROM piece").fetchone()[0])
+    assert max(counts) <= 4
+    assert 0 in counts
+    followed = _rows(index)
+    index.unlink()
+    _bring_up_to_date(workspace)
+    assert _rows(index) == followed
