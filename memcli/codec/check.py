@@ -1,15 +1,19 @@
-"""Soundness: what is wrong with a space file, object by object, and the file as it could be mended."""
+"""Soundness: what is wrong with a space file, object by object, and the file as it could be mended.
+
+Of each memory only what all are compared by is kept; the few that are looked at once more are decoded once more.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
+from memcli.codec.items import Items, TornError, framed, repeated
 from memcli.codec.memory import memory_from_json
 from memcli.codec.salvage import salvage
-from memcli.codec.space import VERSION, decode_header, decode_space, encode_space
+from memcli.codec.space import VERSION, decode_header, decode_space, encode_memory, encode_space
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, text_hash
@@ -43,36 +47,83 @@ class Finding(Record):
 
 class Examined(Record):
     """What was found in a file. `mended` are the bytes to write in its place; empty when nothing of it can be saved,
-    None when nothing needs to be written or this version must not."""
+    None when nothing needs to be written, nobody asked, or this version must not."""
 
     findings: tuple[Finding, ...] = ()
     mended: bytes | None = None
 
 
-def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[str]]) -> Examined:
-    """Looks at all of the file of space `name`. `known` are the ids in each space of the store, for links."""
+class _Outline(Record):
+    """What all memories of a file are compared by. `n` is its place among the items.
+
+    `is_canonical`: its bytes are as memcli writes them; `is_sound`: its hash is right, and it refers to no other.
+    """
+
+    n: int
+    id: str
+    path: str
+    created_at: str
+    order: tuple[str, str]
+    version: int
+    is_canonical: bool
+    is_sound: bool
+
+
+class _Contents(Record):
+    """A file as it was decoded. `rest` is what stands around its items, empty where the file is not framed; `is_whole`:
+    nothing of it was lost."""
+
+    tree: Mapping[str, Any]
+    items: Items
+    rest: bytes = b""
+    is_whole: bool = True
+
+
+def examine(data: bytes, name: str, where: str, known: Mapping[str, frozenset[str]], *, mend: bool = True) -> Examined:
+    """Looks at all of the file of space `name`. `known` are the ids in each space of the store, for links. Without `mend`
+    it is not said what to write in its place."""
+    parts = framed(data, where)
+    if parts and not _is_newer(parts[0]):
+        tree, rest, items = parts
+        try:
+            return _examine(_Contents(tree, items, rest), [], name, where, known, mend)
+        except TornError:
+            pass
     found: list[Finding] = []
-    tree, whole = _parse(data, where, found)
+    return _examine(_parse(data, where, found), found, name, where, known, mend)
+
+
+def _examine(
+    contents: _Contents, found: list[Finding], name: str, where: str, known: Mapping[str, frozenset[str]], mend: bool
+) -> Examined:
+    tree, items = contents.tree, contents.items
     if _is_newer(tree):
         told = f"written by a newer memcli (format version {tree['version']}); not checked further"
         return Examined((Finding(where, "version", told),))
-    header = _header(tree, name, where, found if whole else [])
-    memories = _unique(_memories(tree.get("objects", []), where, found), where, found)
-    ids = {m.id for m in memories}.union(*(ids for space, ids in known.items() if space != name))
-    mended = [_mended(memory, ids, where, found) for memory in memories]
-    if not whole and not mended:
+    objects: list[Finding] = []
+    outlines = list(_outlines(items, where, found, objects))
+    header = _header(tree, name, where, found if contents.is_whole else [])
+    found += objects
+    kept, paths = _unique(outlines, items, where, found)
+    ids = {one.id for one in kept}.union(*(ids for space, ids in known.items() if space != name))
+    mended = dict(_mended(kept, paths, items, ids, where, found))
+    if not contents.is_whole and not kept:
         return Examined(tuple(found), b"")
-    space = replace(header, objects=tuple(sorted(mended, key=lambda m: m.order)))
-    after = encode_space(space)
-    if after == data:
+    in_order = sorted(kept, key=lambda one: one.order)
+    is_sorted = [one.n for one in in_order] == list(range(len(items)))
+    is_same = is_sorted and not mended and all(one.is_canonical for one in kept)
+    if is_same and contents.rest == encode_space(header):
         return Examined(tuple(found))
     if not any(finding.is_damage for finding in found):
-        found.append(_untidy(data, space, where))
-    return Examined(tuple(found), after)
+        found.append(_untidy(is_sorted, where))
+    if not mend:
+        return Examined(tuple(found))
+    objects_now = tuple(mended[one.id] if one.id in mended else _read(items, one.n, where) for one in in_order)
+    return Examined(tuple(found), encode_space(replace(header, objects=objects_now)))
 
 
-def _parse(data: bytes, where: str, found: list[Finding]) -> tuple[dict[str, Any], bool]:
-    """The JSON of the file, or what can be saved of it; and whether it was whole."""
+def _parse(data: bytes, where: str, found: list[Finding]) -> _Contents:
+    """The JSON of the file, or what can be saved of it."""
     try:
         tree: Json = decode(data, where)
     except CorruptError as error:
@@ -81,37 +132,27 @@ def _parse(data: bytes, where: str, found: list[Finding]) -> tuple[dict[str, Any
             f"{error.message.removeprefix(where).lstrip(':')}; {len(saved.get('objects', []))} can be recovered{lost}"
         )
         found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
-        return saved, False
-    if not _is_newer(tree) and (not isinstance(tree, dict) or not isinstance(tree.get("objects"), list)):
+        return _Contents(saved, Items(saved.get("objects", [])), is_whole=False)
+    if _is_newer(tree):
+        return _Contents(tree, Items([]))
+    if not isinstance(tree, dict) or not isinstance(tree.get("objects"), list):
         saved, _ = salvage(data)
         told = f"not a space file; {len(saved.get('objects', []))} memories can be recovered"
         found.append(Finding(where, "torn", told, repair="keep what can be recovered, move the file to quarantine"))
-        return saved, False
+        return _Contents(saved, Items(saved.get("objects", [])), is_whole=False)
+    found.extend(_twice(data, where))
+    return _Contents(tree, Items(tree["objects"]))
+
+
+def _twice(data: bytes, where: str) -> Iterator[Finding]:
+    """The keys that stand twice in one object of these bytes."""
     told = "the key {!r} occurs twice in one object"
-    repair = "keep the last one"
-    found.extend(Finding(where, "repeated", told.format(key), repair=repair) for key in _repeated(data))
-    return tree, True
+    return (Finding(where, "repeated", told.format(key), repair="keep the last one") for key in repeated(data))
 
 
 def _is_newer(tree: object) -> bool:
     version = tree.get("version") if isinstance(tree, dict) else None
     return isinstance(version, int) and version > VERSION
-
-
-def _repeated(data: bytes) -> Iterator[str]:
-    """The keys that stand twice in one object: parsers keep one of the two, and nobody is told."""
-    repeated: list[str] = []
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        known: dict[str, Any] = {}
-        for key, value in items:
-            if key in known:
-                repeated.append(key)
-            known[key] = value
-        return known
-
-    json.loads(data, object_pairs_hook=pairs)
-    yield from repeated
 
 
 def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Finding]) -> Space:
@@ -142,16 +183,29 @@ def _sound_fields(tree: Mapping[str, Any], bare: Mapping[str, Any], where: str) 
     return sound
 
 
-def _memories(items: Iterable[Any], where: str, found: list[Finding]) -> list[Memory]:
-    memories = []
-    for n, item in enumerate(items):
+def _outlines(items: Items, where: str, found: list[Finding], objects: list[Finding]) -> Iterator[_Outline]:
+    """The outlines of the items that are memories; what is wrong with the JSON of items goes to `found`, those that are
+    no memories to `objects`."""
+    for n in range(len(items)):
+        item, stored = items[n], items.stored(n)
         label = item["id"] if isinstance(item, dict) and isinstance(item.get("id"), str) else f"object {n}"
+        memory = None
         try:
-            memories.append(_memory(item, f"{where}: {label}"))
+            memory = _memory(item, f"{where}: {label}")
         except MemcliError as error:
             told = error.message.removeprefix(f"{where}: {label}: ")
-            found.append(Finding(where, "object", told, label, "move it to quarantine"))
-    return memories
+            objects.append(Finding(where, "object", told, label, "move it to quarantine"))
+        is_canonical = memory is not None and stored == encode_memory(memory)
+        if stored and not is_canonical:
+            found.extend(_twice(stored, where))
+        if memory is not None:
+            is_sound = _right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by
+            m = memory
+            yield _Outline(n, m.id, m.path, m.created_at, m.order, m.version, is_canonical, is_sound)
+
+
+def _read(items: Items, n: int, where: str) -> Memory:
+    return memory_from_json(items[n], where)
 
 
 def _memory(item: Any, where: str) -> Memory:
@@ -165,31 +219,50 @@ def _memory(item: Any, where: str) -> Memory:
     return memory
 
 
-def _unique(memories: list[Memory], where: str, found: list[Finding]) -> list[Memory]:
-    """The memories with each id and each path once; of two with one id the newer stays."""
-    by_id: dict[str, Memory] = {}
-    for memory in sorted(memories, key=lambda m: (m.order, m.version, encode_space(Space("", (m,))))):
-        if memory.id in by_id:
-            same = by_id[memory.id] == memory
+def _unique(
+    outlines: Sequence[_Outline], items: Items, where: str, found: list[Finding]
+) -> tuple[list[_Outline], dict[str, str]]:
+    """The memories with each id once, of two the newer, and the paths of those whose own belongs to another."""
+    often = Counter(one.id for one in outlines)
+
+    def rank(one: _Outline) -> tuple[tuple[str, str], int, bytes]:
+        return one.order, one.version, encode_memory(_read(items, one.n, where)) if often[one.id] > 1 else b""
+
+    by_id: dict[str, _Outline] = {}
+    for one in sorted(outlines, key=rank):
+        if one.id in by_id:
+            same = _read(items, by_id[one.id].n, where) == _read(items, one.n, where)
             told = "it is an exact duplicate" if same else "another memory has the same id"
-            found.append(Finding(where, "twice", told, memory.id, "keep the newer one, move the other to quarantine"))
-        by_id[memory.id] = memory
+            found.append(Finding(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
+        by_id[one.id] = one
     by_path: dict[str, str] = {}
-    for memory in sorted(by_id.values(), key=lambda m: (m.created_at, m.id)):
-        if memory.path in by_path:
-            path = marked(memory.path, memory.id[-8:])
-            told = f"its path {memory.path!r} belongs to {by_path[memory.path]}"
-            found.append(Finding(where, "path", told, memory.id, f"move it to {path}"))
-            by_id[memory.id] = replace(memory, path=path)
-        by_path.setdefault(memory.path, memory.id)
-    return list(by_id.values())
+    paths: dict[str, str] = {}
+    for one in sorted(by_id.values(), key=lambda one: (one.created_at, one.id)):
+        if one.path in by_path:
+            paths[one.id] = marked(one.path, one.id[-8:])
+            told = f"its path {one.path!r} belongs to {by_path[one.path]}"
+            found.append(Finding(where, "path", told, one.id, f"move it to {paths[one.id]}"))
+        by_path.setdefault(one.path, one.id)
+    return list(by_id.values()), paths
 
 
-def _mended(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> Memory:
+def _mended(
+    kept: Sequence[_Outline], paths: Mapping[str, str], items: Items, ids: set[str], where: str, found: list[Finding]
+) -> Iterator[tuple[str, Memory]]:
+    """The memories that cannot stay as they are, by id."""
+    for one in kept:
+        if one.is_sound and one.id not in paths:
+            continue
+        memory = _read(items, one.n, where)
+        mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), ids, where, found)
+        if mended != memory:
+            yield one.id, mended
+
+
+def _mend(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> Memory:
     """`memory` with a hash that is right and without links into nowhere."""
-    content = encode(memory.content) if memory.content is not None else b""
-    digest = text_hash(memory.raw, content)
-    if memory.hash and memory.hash != digest:
+    digest = _right_hash(memory)
+    if digest not in ("", memory.hash):
         told = "its hash does not match its text (edited by hand?)"
         found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
@@ -203,9 +276,14 @@ def _mended(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> 
     return without_dangling(memory, ids.__contains__)
 
 
-def _untidy(data: bytes, space: Space, where: str) -> Finding:
-    ids = [item["id"] for item in json.loads(data)["objects"]]
-    if ids != [m.id for m in space.objects]:
+def _right_hash(memory: Memory) -> str:
+    """The hash that the text of a memory with a hash must have."""
+    content = encode(memory.content) if memory.content is not None else b""
+    return text_hash(memory.raw, content) if memory.hash else ""
+
+
+def _untidy(is_sorted: bool, where: str) -> Finding:
+    if not is_sorted:
         return Finding(where, "order", "its memories are not sorted by updated_at and id", repair="sort them")
     return Finding(where, "format", "it is not canonical", repair="format it")
 

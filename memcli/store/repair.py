@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 
 import orjson
 
@@ -15,7 +15,7 @@ from memcli.codec.audit import verify
 from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory
-from memcli.codec.space import check_writable, decode_space
+from memcli.codec.space import check_writable, decode_space, spans
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
@@ -43,7 +43,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         told = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
         yield Finding(entry.path, "strange", told), False
     yield from _leftovers(layout, repair)
-    known = {name: _ids(layout, name) for name in names}
+    known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
     pending, erasing = pending_acts(layout), pending_erasures(layout)
     for name in sorted({*names, *pending, *erasing}):
         found = check_space_file(layout, name, known, repair)
@@ -77,7 +77,7 @@ def check_space_file(
             return [(Finding(where, "unreadable", str(error.strerror)), False)]
         if data is None:
             return []
-        found = examine(data, name, where, known)
+        found = examine(data, name, where, known, mend=repair)
         mends = repair and found.mended is not None
         if mends and held is not None:
             _mend(layout, path, data, found, held)
@@ -228,8 +228,7 @@ def _ids(layout: Layout, name: str) -> frozenset[str]:
         data = read_regular(layout.space(name), _MAX_BYTES) or b""
     except OSError:
         return frozenset()
-    try:
-        return frozenset(m.id for m in decode_space(data, name).objects)
-    except MemcliError:
-        found = _ID.findall(data)
-    return frozenset(str(orjson.loads(value)) for value in found)
+    if spans(data) is None:
+        with suppress(MemcliError):
+            return frozenset(m.id for m in decode_space(data, name).objects)
+    return frozenset(str(orjson.loads(found[1])) for found in _ID.finditer(data))

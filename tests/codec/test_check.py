@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.codec import check
 from memcli.codec.check import Examined, examine, is_canonical
 from memcli.codec.space import decode_space, encode_space
 from memcli.model.names import text_hash
@@ -192,3 +193,57 @@ def test_what_is_mended_is_sound(space: Space) -> None:
     found = look(encode_space(replace(space, objects=(*space.objects, *space.objects[:1]))))
     if found.mended:
         assert look(found.mended) == Examined()
+
+
+def _broken(line: int) -> Callable[[bytes], bytes]:
+    """Puts what no JSON has behind a line of each file."""
+
+    def edit(data: bytes) -> bytes:
+        lines = data.split(b"\n")
+        return b"\n".join([*lines[:line], b"?", *lines[line:]])
+
+    return edit
+
+
+def _repeat(start: bytes) -> Callable[[bytes], bytes]:
+    """Puts the first line that starts so there twice."""
+
+    def edit(data: bytes) -> bytes:
+        lines = data.split(b"\n")
+        at = next(n for n, line in enumerate(lines) if line.startswith(start))
+        return b"\n".join([*lines[: at + 1], *lines[at:]])
+
+    return edit
+
+
+EDITS: dict[str, Callable[[bytes], bytes]] = {
+    "none": lambda data: data,
+    "torn in a memory": _broken(20),
+    "torn before the memories": _broken(3),
+    "a key of a memory twice": _repeat(b'      "kind"'),
+    "a key of the space twice": _repeat(b'  "updated_at"'),
+    "all memories twice": lambda data: data.replace(b'  "policy"', b'  "objects": [],\n  "policy"'),
+    "a comma is missing": lambda data: data.replace(b"    },\n", b"    }\n", 1),
+    "a space too many": lambda data: data.replace(b'"kind": ', b'"kind":  ', 1),
+    "a newer one, torn": lambda data: _broken(20)(data.replace(b'"version": 1\n', b'"version": 9\n')),
+    "cut": lambda data: data[:-40],
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("case", ["none", *CASES])
+def test_a_file_is_the_same_decoded_whole_or_one_by_one(case: str, edit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = EDITS[edit](DATA if case == "none" else edited(CASES[case][0]))
+    found = look(data)
+    monkeypatch.setattr(check, "framed", lambda *_: None)
+    whole = look(data)
+    if (case, edit) == ("none", "none"):  # only one by one can it be seen to be as memcli would write it
+        assert (found, kinds(whole), whole.mended) == (Examined(), ["format"], DATA)
+    else:
+        assert found == whole
+
+
+def test_what_is_not_to_be_mended_is_only_told() -> None:
+    data = edited(_twice)
+    told = examine(data, "main", WHERE, {}, mend=False)
+    assert (told.findings, told.mended) == (look(data).findings, None)

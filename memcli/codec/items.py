@@ -1,0 +1,87 @@
+"""Items: the objects of a space file as JSON, decoded one at a time where the frame of the file allows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from memcli.codec.canonical import decode
+from memcli.codec.frame import END, INDENT
+from memcli.codec.space import Span, spans
+from memcli.errors import CorruptError
+from memcli.model.memory import Json
+
+
+class TornError(Exception):
+    """An item of a framed file is no JSON: only the file as a whole can say where."""
+
+
+class Items:
+    """Values that were decoded with the rest of their file."""
+
+    def __init__(self, values: Sequence[Json]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, n: int) -> Json:
+        return self._values[n]
+
+    def stored(self, n: int) -> bytes:  # noqa: ARG002 - see FramedItems
+        """The bytes of an item in the file; none where that is not known."""
+        return b""
+
+
+class FramedItems(Items):
+    """Items between the lines that frame them. To get one raises TornError if it is no JSON."""
+
+    def __init__(self, data: bytes, places: Sequence[Span], where: str) -> None:
+        self._data = data
+        self._places = places
+        self._where = where
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, n: int) -> Json:
+        try:
+            return decode(self.stored(n), self._where)
+        except CorruptError:
+            raise TornError from None
+
+    def stored(self, n: int) -> bytes:
+        return self._data[self._places[n].start : self._places[n].end]
+
+
+def framed(data: bytes, where: str) -> tuple[dict[str, Any], bytes, FramedItems] | None:
+    """The file without its objects, as JSON and as bytes, and these; None where it must be decoded whole."""
+    found = spans(data)
+    if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):
+        return None
+    rest = data[: found[0].start - len(INDENT)] + data[found[-1].end + len(END) - 1 :] if found else data
+    try:
+        tree = decode(rest, where)
+    except CorruptError:
+        return None
+    if not isinstance(tree, dict) or tree.get("objects") != [] or any(repeated(rest)):
+        return None
+    return tree, rest, FramedItems(data, found, where)
+
+
+def repeated(data: bytes) -> Iterator[str]:
+    """The keys that stand twice in one object: parsers keep one of the two, and nobody is told."""
+    found: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        for key, value in items:
+            if key in known:
+                found.append(key)
+            known[key] = value
+        return known
+
+    json.loads(data, object_pairs_hook=pairs)
+    yield from found
