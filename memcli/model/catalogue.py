@@ -30,9 +30,10 @@ class Wanted(Record):
 
     def branch(self, path: str) -> str | None:
         """What is wanted of a path that is too long; None for one that is wanted as it is."""
-        if self.depth is None or path.count("/") < self.depth:
+        if self.depth is None:
             return None
-        return "/".join(path.split("/", self.depth)[: self.depth])
+        parts = path.split("/", self.depth)
+        return path[: -len(parts[-1]) - 1] if len(parts) > self.depth else None
 
 
 class Counts(Record):

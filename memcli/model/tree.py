@@ -9,25 +9,29 @@ from memcli.model.memory import Memory
 MAX_DEPTH = 120
 """How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
 
+_FIRST = "\0"
+"""Less than any character of a path."""
+
 
 class Node:
-    """A segment of a path, the memory that stands there, if any, and what lies below."""
+    """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown."""
 
-    __slots__ = ("children", "memory", "name")
+    __slots__ = ("children", "has_more", "memory", "name")
 
     def __init__(self, name: str, memory: Memory | None = None) -> None:
         self.name = name
         self.memory = memory
         self.children: dict[str, Node] = {}
+        self.has_more = False
 
 
 def tree(memories: Iterable[Memory], branches: Iterable[str] = ()) -> Node:
-    """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that are
-    shown without what is there."""
+    """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that
+    are shown without what lies below."""
     root = Node("")
     places: list[tuple[str, Memory | None]] = [(memory.path, memory) for memory in memories]
     places += ((path, None) for path in branches)
-    for path, memory in sorted(places, key=lambda place: place[0].split("/")):
+    for path, memory in sorted(places, key=lambda place: place[0].replace("/", _FIRST)):
         node = root
         for segment in path.split("/", MAX_DEPTH - 1):
             child = node.children.get(segment)
@@ -35,4 +39,5 @@ def tree(memories: Iterable[Memory], branches: Iterable[str] = ()) -> Node:
                 child = node.children[segment] = Node(segment)
             node = child
         node.memory = node.memory or memory
+        node.has_more |= memory is None
     return root

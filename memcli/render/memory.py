@@ -111,21 +111,24 @@ def marks(memory: Memory) -> str:
 
 
 def tree_text(node: Node, indent: str = "") -> str:
-    """The tree of paths with the summary of each memory."""
+    """The tree of paths with the summary of each memory; `/…` where more lies below than is shown."""
     lines = []
     for name, child in node.children.items():
-        about = f": {clean_line(child.memory.summary_micro)}" if child.memory else "/"
-        lines.append(f"{indent}{clean_line(name)}{about}")
+        below = "/…" if child.has_more else "" if child.memory else "/"
+        about = f": {clean_line(child.memory.summary_micro)}" if child.memory else ""
+        lines.append(f"{indent}{clean_line(name)}{below}{about}")
         if child.children:
             lines.append(tree_text(child, indent + "  "))
     return "\n".join(lines)
 
 
 def tree_json(node: Node) -> dict[str, Json]:
-    """The tree of paths as nested objects."""
+    """The tree of paths as nested objects; `has_more` where more lies below than is shown."""
     data: dict[str, Json] = {"name": node.name}
     if node.memory:
         data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary_micro}
+    if node.has_more:
+        data["has_more"] = True
     if node.children:
         data["children"] = [tree_json(child) for child in node.children.values()]
     return data

@@ -202,8 +202,14 @@ def test_a_long_list_is_printed_as_one_canonical_array(store: Run) -> None:
 
 
 def test_a_tree_stops_at_its_depth(store: Run) -> None:
-    assert store("tree", "--depth", "1").out == "auth/\nauth-old/\nrepo/\nÜnï/\n"
-    assert "  passwords: " in store("tree", "auth", "--depth", "1").out
+    assert store("tree", "--depth", "1").out == "auth/…\nauth-old/…\nrepo/…\nÜnï/…\n"
+    assert "  passwords/…: " in store("tree", "auth", "--depth", "1").out
     assert "rules" not in store("tree", "--depth", "2").out
+    assert "…" not in store("tree").out
+    top = json.loads(store("tree", "--depth", "1", "--json").out)["children"]
+    assert [(child["name"], child["has_more"], "children" in child) for child in top][:2] == [
+        ("auth", True, False), ("auth-old", True, False)
+    ]  # fmt: skip
+    assert "has_more" not in store("tree", "--json").out
     assert store("tree", "--depth", "0").code == 2
     assert store("tree", "--depth", "9").out == store("tree").out

@@ -87,7 +87,7 @@ class TreeOptions(Options):
     """What `memcli tree` takes."""
 
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
-    depth: int | None = option(metavar="N", help="Show N levels.", type=int, low=1)
+    depth: int | None = option(metavar="N", help="Show N levels; /… marks what has more below.", type=int, low=1)
     rev: str | None = rev_option()
 
 
@@ -99,7 +99,7 @@ def tree(session: Session, options: TreeOptions) -> None:
     from memcli.render.memory import tree_json, tree_text
 
     root = load_tree(session.open(rev=options.rev), arguments.path(options.path, "the path"), options.depth)
-    session.output.answer(tree_json(root), tree_text(root))
+    session.output.answer(tree_json(root) if session.output.json else None, tree_text(root))
 
 
 def _path_of(workspace: Workspace, name: str | None) -> str:
