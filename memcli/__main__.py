@@ -3,6 +3,8 @@
 import os
 import sys
 
+_HOT = ("recall", "remember", "hook", "mcp", "get", "list", "tree")
+
 
 def main() -> None:
     """Runs the command line. Completions of values, and plain calls of the hot commands, go past Typer."""
@@ -15,7 +17,7 @@ def main() -> None:
 
     prepare_streams()
     code = None
-    if sys.argv[1:2] in (["recall"], ["remember"], ["hook"], ["mcp"]):
+    if sys.argv[1:2] and sys.argv[1] in _HOT:
         from memcli.cli.fast_path import run
 
         code = run(sys.argv[1:])

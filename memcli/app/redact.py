@@ -18,7 +18,7 @@ from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""
 _BLOCK = 50
-_PATHS = 1000
+_FEW_PATHS = 100
 
 
 class Redactor:
@@ -84,14 +84,7 @@ class Redactor:
 
     def show_paths(self, paths: Sequence[str], policy: Policy) -> list[str]:
         """Paths, or beginnings of some, as they may be shown under the policy of their space."""
-        detector = self.on_the_way_out(policy)
-        shown: list[str] = []
-        for start in range(0, len(paths), _PATHS):
-            block = paths[start : start + _PATHS]
-            if detector.is_suspect("\n".join(f"path: {path}" for path in block)):
-                block = [str(clean_values(detector, {"path": path})["path"]) for path in block]
-            shown += block
-        return shown
+        return _clean_paths(self.on_the_way_out(policy), paths)
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
         """What takes out of a text what is secret under a policy."""
@@ -119,6 +112,16 @@ class Redactor:
         except UsageError as error:
             self._warn(f"{error.message}; using the built-in redaction rules")
             return self.by_policy({})
+
+
+def _clean_paths(detector: Detector, paths: Sequence[str]) -> list[str]:
+    """Paths without what is secret in them, which is looked for in halves where there may be something."""
+    if not detector.is_suspect("\n".join([f"path: {path}" for path in paths])):
+        return list(paths)
+    if len(paths) > _FEW_PATHS:
+        half = len(paths) // 2
+        return _clean_paths(detector, paths[:half]) + _clean_paths(detector, paths[half:])
+    return [str(clean_values(detector, {"path": path})["path"]) for path in paths]
 
 
 def _rehashed(memory: Memory) -> Memory:

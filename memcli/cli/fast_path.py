@@ -14,11 +14,14 @@ from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.cli.output import guarded
 from memcli.cli.verb import Group, Verb
 
+_LOOKUPS = {"get": "get", "list": "list_", "tree": "tree"}
+"""Commands that share a module, and their names in it."""
+
 
 def run(args: Sequence[str]) -> int | None:
     """Runs `args` and returns the exit code; None if this parser does not handle the command line."""
-    module = importlib.import_module(f"memcli.cli.commands.{args[0]}")
-    verb: Verb | Group = module.command
+    module = importlib.import_module(f"memcli.cli.commands.{'lookup' if args[0] in _LOOKUPS else args[0]}")
+    verb: Verb | Group = getattr(module, _LOOKUPS.get(args[0], "command"))
     words = args[1:]
     if isinstance(verb, Group):
         if not words or words[0] not in verb.verbs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from memcli.index.database import each
@@ -40,18 +41,18 @@ class IndexedCatalogue:
 
     def places(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
         if wanted.depth is not None:
-            yield from self._branches(wanted)
+            yield from self._branches(wanted, wanted.depth)
             return
         where, values = _conditions(wanted)
         found = self._db.execute(f"SELECT path, id FROM memory{where} ORDER BY path, id", values)
         while block := found.fetchmany(_BLOCK):
             yield from block
 
-    def _branches(self, wanted: Wanted) -> Iterator[tuple[str, str]]:
+    def _branches(self, wanted: Wanted, depth: int) -> Iterator[tuple[str, str]]:
         """As `places`; what lies below a branch is skipped, not read."""
         where, values = _conditions(wanted)
         after, _ = _conditions(wanted, "path > behind(step.path)")
-        self._db.create_function("behind", 1, lambda path: _behind(path, wanted.branch(path)), deterministic=True)
+        self._db.create_function("behind", 1, partial(_behind, depth), deterministic=True)
         steps = self._db.execute(
             f"""
             WITH RECURSIVE step (path) AS (
@@ -99,9 +100,10 @@ class IndexedCatalogue:
         self._db.close()
 
 
-def _behind(path: str, branch: str | None) -> str:
-    """The end of all that lies below a branch, or at a path that is none."""
-    return path if branch is None else f"{branch}/{_LAST}"
+def _behind(depth: int, path: str) -> str:
+    """The end of all that lies below the branch that a path is cut to at `depth`, or of the path if it is not cut."""
+    parts = path.split("/", depth)
+    return path[: len(path) - len(parts[-1])] + _LAST if len(parts) > depth else path
 
 
 def _conditions(wanted: Wanted, *more: str) -> tuple[str, list[Any]]:

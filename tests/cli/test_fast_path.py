@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli import fast_path
-from memcli.cli.commands import hook, recall, remember
+from memcli.cli.commands import hook, lookup, recall, remember
 from memcli.cli.main import make_command
 from memcli.cli.options import CommonOptions, Field, Options
 from memcli.cli.verb import Session, Verb
@@ -56,6 +56,13 @@ PLAIN = [
     ["remember", "x", "--importance", "7"],
     ["remember", "x", "--id", "a b"],
     ["remember", ""],
+    ["get", "db/engine", "db/port", "--json"],
+    ["get", "gone"],
+    ["list", "--limit", "1"],
+    ["list", "db", "-k", "decision", "--json", "-a"],
+    ["tree", "--depth", "1"],
+    ["tree", "db", "--json"],
+    ["tree", "--depth", "0"],
     ["hook", "run", "post-commit", "--"],
     ["hook", "run", "-q", "prepare-commit-msg", "--", "gone", "template"],
     ["hook", "run", "no-such-hook", "--"],
@@ -86,6 +93,7 @@ def test_both_ways_are_one(run: Run, arguments: list[str], capfd: pytest.Capture
         ["recall", "x", "--include_raw"], ["recall", "--topic", "x"], ["recall", "x", "--since", "-3"],
         ["hook"], ["hook", "--help"], ["hook", "gone"], ["hook", "run"], ["hook", "run", "--"],
         ["hook", "run", "--help", "--"], ["hook", "run", "--arguments", "x", "post-commit", "--"],
+        ["tree", "--help"], ["tree", "a", "b"], ["list", "--limit", "x"], ["list", "--limit", "-1"], ["get"], ["get", "--raw"],
         ["remember", "--text", "x"], ["remember", "x", "--commit", "--pin"],
     ],
     ids=" ".join,
@@ -94,7 +102,12 @@ def test_what_is_not_plain_is_left_to_typer(arguments: list[str]) -> None:
     assert fast_path.run(arguments) is None
 
 
-HOT = {"recall": recall.command, "remember": remember.command, "hook run": hook.run}
+HOT = {
+    "recall": recall.command, "remember": remember.command, "hook run": hook.run,
+    "get": lookup.get, "list": lookup.list_, "tree": lookup.tree,
+}  # fmt: skip
+
+NEEDED = {"hook run": ["post-commit"], "get": ["x"]}
 
 
 def _words(field: Field) -> list[list[str]]:
@@ -143,7 +156,7 @@ def test_every_option_is_read_alike(name: str, field: Field) -> None:
     """Each option of the hot commands, in each way to write it, before and after what else is needed."""
     verb = HOT[name]
     recorder = Recorder(verb)
-    needed = [] if name != "hook run" or field.name == "hook" else ["post-commit"]
+    needed = NEEDED.get(name, []) if field.name not in ("hook", "refs") else []
     lines = [line for words in _words(field) for line in ([*needed, *words], [*words, *needed])]
     for line in lines:
         values = fast_path.parse(line, {**verb.options.FIELDS, **CommonOptions.FIELDS})

@@ -18,7 +18,7 @@ from memcli.cli.main import VERBS
 from memcli.cli.offer import make_offer
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
-from memcli.model.space import Space
+from memcli.model.space import Policy, Space
 from tests.cli.test_ingest import commit, git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 from tests.safety.secrets_corpus import secret
@@ -319,6 +319,16 @@ def test_no_way_out(run: Run, hand_written: Path, arguments: list[str]) -> None:
     assert told.out
     assert TOKEN not in told.out + told.err
     assert MAIL not in told.out + told.err
+
+
+def test_no_branch_of_a_large_tree_gives_it_away(tmp_path: Path) -> None:
+    workspace = open_at(tmp_path)
+    names = [f"n{n}/x/y" for n in range(500)]
+    shown = workspace.redactor.show_paths([*names[:321], f"ops/{MAIL}/x", *names[321:]], Policy())
+    assert [path for path in shown if not path.startswith("ops/")] == names
+    assert shown[321].startswith("ops/redacted-email-")
+    assert MAIL not in shown[321]
+    assert workspace.redactor.show_paths([], Policy()) == []
 
 
 def test_an_export_refuses_what_redaction_takes_out(run: Run, hand_written: Path) -> None:
