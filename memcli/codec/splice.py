@@ -13,7 +13,7 @@ from memcli.codec.canonical import decode, encode
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, within
 from memcli.codec.memory import memory_from_json
 from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space
-from memcli.codec.window import Piece, Window
+from memcli.codec.window import HELD, Piece, Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, under_any
@@ -24,17 +24,20 @@ Range = tuple[int, int]
 
 _ID, _PATH, _TIME = map(of_memory, ("id", "path", "updated_at"))
 _HASH = within("hash")
-_FEW = 8  # so many searches of the whole file cost less than a table of all its keys
+_FEW = 4  # so many searches of the whole file cost less than a table of all its keys
+_FEW_WINDOWED = 8  # the same where the file would have to be read whole first
 
 
 class SpliceShelf:
     """A shelf on the bytes of a canonical space file, which may be read as they are needed. `where` names it in errors."""
 
     def __init__(self, data: bytes | Window, where: str) -> None:
-        self._data = data
+        self._file = data
+        self._data = data  # or what was read of it, whole
         self._where = where
         self._start, self._end = self._frame()
         self._size = -1
+        self._few = _FEW if len(data) <= HELD else _FEW_WINDOWED
         self._searched: dict[bytes, list[int]] = {}
         self._tables: dict[bytes, dict[bytes, list[int]]] = {}
         self._header: Space | None = None
@@ -121,8 +124,8 @@ class SpliceShelf:
         yield from (item for _, item in new[n:])
 
     def _piece(self, start: int, end: int) -> Piece:
-        data = self._data
-        return memoryview(data)[start:end] if isinstance(data, bytes) else data.part(start, end)
+        file = self._file
+        return memoryview(file)[start:end] if isinstance(file, bytes) else file.part(start, end)
 
     def _kept(self, gone: Sequence[Range]) -> Iterator[Range]:
         at = self._start
@@ -171,7 +174,7 @@ class SpliceShelf:
     def _search(self, key: bytes, value: bytes) -> Iterator[int]:
         """Where `key` has `value`, no further than it is asked for; by a table of the whole file once that is cheaper."""
         wanted = key + value
-        if wanted not in self._searched and len(self._searched) >= _FEW:
+        if wanted not in self._searched and len(self._searched) >= self._few:
             self._data = self._data[:]
             yield from self._table(key).get(value, ())
             return

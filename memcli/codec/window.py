@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 WINDOW = 1 << 18
+HELD = 1 << 24
+"""So many bytes are in memory as a whole once one of them is asked for."""
 
 
 class Part:
@@ -43,10 +45,10 @@ class Window:
         start, end, _ = key.indices(self._size)
         if start >= end:
             return b""
-        if end - start > WINDOW:
-            return self._read(start, end - start)
         if not (self._base <= start and end <= self._base + len(self._held)):
-            self._move(start, start + WINDOW)
+            if end - start > max(WINDOW, HELD):
+                return self._read(start, end - start)
+            self._move(start, max(end, start + WINDOW))
         return self._held[start - self._base : end - self._base]
 
     def part(self, start: int, end: int) -> Part:
@@ -95,6 +97,8 @@ class Window:
         return count
 
     def _move(self, start: int, end: int) -> None:
-        """Holds what is from `start` on, up to `end` or to where the bytes end."""
+        """Holds what is from `start` on, up to `end` or to where the bytes end; all of them if they are few."""
+        if self._size <= HELD:
+            start, end = 0, self._size
         self._held = self._read(start, min(end, self._size) - start)
         self._base = start

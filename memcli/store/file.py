@@ -18,7 +18,7 @@ from memcli.model.names import check_space
 from memcli.model.space import Change, Receipt, Space, Touched
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
-from memcli.store.atomic import append_line, make_folder, overwrite_file, remove_file, write_file
+from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Act, Acts, Erasures, act_of
@@ -197,10 +197,10 @@ class FileStore:
         step = step_of(before, after, pieces)
         if step is None:
             return
-        line = encode_step(step)
         with suppress(OSError):
-            is_full = os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES
-            overwrite_file(path, line + b"\n") if is_full else append_line(path, line)
+            if os.path.exists(path) and os.path.getsize(path) > _MOST_MOVES:
+                os.unlink(path)
+            append_line(path, encode_step(step))
 
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
         if self._acts:

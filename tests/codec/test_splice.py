@@ -39,6 +39,7 @@ def spliced(space: Space, change: Change) -> bytes:
     whole = joined(shelf_of(space).spliced(change))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(window, "WINDOW", 100)
+        patch.setattr(window, "HELD", 0)
         assert joined(windowed(space).spliced(change)) == whole
     return whole
 

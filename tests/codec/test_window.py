@@ -17,6 +17,7 @@ from tests.conftest import NOW, memory
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "WINDOW", 8)
+    monkeypatch.setattr(window, "HELD", 0)
 
 
 def over(data: bytes) -> Window:
@@ -53,6 +54,22 @@ def test_what_is_not_there_has_no_index() -> None:
     assert over(b"some text of bytes").index(b"bytes", 3) == 13
     with pytest.raises(ValueError, match="zz"):
         over(b"some text of bytes").index(b"zz")
+
+
+def test_a_small_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "HELD", 100)
+    data = bytes(range(100))
+    reads: list[tuple[int, int]] = []
+
+    def read(at: int, length: int) -> bytes:
+        reads.append((at, length))
+        return data[at : at + length]
+
+    held = Window(read, len(data))
+    assert held[50:60] == data[50:60]
+    assert held.find(b"\x02") == 2
+    assert held[:] == data
+    assert reads == [(0, 100)]
 
 
 def test_many_searches_read_the_whole_file_once() -> None:

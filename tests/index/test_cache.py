@@ -26,6 +26,7 @@ from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.recall import Query
 from memcli.model.space import Change, Space
 from memcli.record import replace
+from memcli.store import file as file_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite
 
@@ -334,7 +335,7 @@ def _rows(path: Path) -> list[tuple[object, ...]]:
         " FROM memory JOIN place USING (row) JOIN term ON term.rowid = memory.row ORDER BY memory.id"
     )
     with closing(sqlite3.connect(path)) as db:
-        totals = db.execute("SELECT * FROM total").fetchall()
+        totals = db.execute("SELECT * FROM total WHERE passages").fetchall()
         return [*db.execute(select), *totals, *db.execute("SELECT key, value FROM meta ORDER BY key")]
 
 
@@ -433,3 +434,19 @@ def test_an_index_of_many_pieces_is_made_whole(tmp_path: Path, monkeypatch: pyte
     index.unlink()
     _bring_up_to_date(workspace)
     assert _rows(index) == followed
+
+
+def test_the_notes_of_writers_stay_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_store, "_MOST_MOVES", 1000)
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="off")
+    fill(workspace)
+    _bring_up_to_date(workspace)
+    index, moves = (tmp_path / ".memory" / "cache" / name for name in ("main.index", "main.moves"))
+    for n in range(30):
+        fill(workspace, b=f"Text {n}.")
+    assert 0 < moves.stat().st_size < 1300
+    _bring_up_to_date(workspace)
+    kept = _rows(index)
+    index.unlink()
+    _bring_up_to_date(workspace)
+    assert _rows(index) == kept
