@@ -1,0 +1,105 @@
+"""Facts by rules and grammar, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.conversation.facts import (
+    clauses,
+    kinds,
+    lists,
+    moods,
+    proposals,
+    repairs,
+    retractions,
+    sentence,
+    statements,
+)
+from memcli.conversation.facts.fact import DECISION, PROCEDURE, Fact
+from memcli.conversation.facts.kinds import FAIR, Finding
+from memcli.conversation.facts.retractions import RECENT
+from memcli.conversation.facts.sentence import ASSISTANT, USER, Sentence
+from memcli.conversation.message import Message
+from memcli.record import replace
+from memcli.regex import regex
+
+_HOW = regex(r"\bhow (?:do|can|should|would|to|does)\b|\bwhat is the (?:way|procedure|command)\b|\bsteps\b")
+_BOTH = 2
+
+
+def extract(messages: Sequence[Message]) -> list[Fact]:
+    """The facts that are stated in a conversation and still hold at its end, in order."""
+    reader = _Reader()
+    for place, message in enumerate(messages, 1):
+        if message.role in (USER, ASSISTANT):
+            reader.take(message if message.number else replace(message, number=place))
+    return reader.finish()
+
+
+class _Reader:
+    """Reads message by message, with the one before it in mind."""
+
+    def __init__(self) -> None:
+        self._facts: list[Fact] = []
+        self._before: Message | None = None
+        self._said: list[Sentence] = []
+
+    def take(self, message: Message) -> None:
+        said = [sentence.read(statement, message.role) for statement in statements.read(message.text)]
+        if message.role == USER:
+            self._take_users(message, said)
+        else:
+            is_asked = any(_HOW.search(s.low) and moods.is_question(s) for s in self._said)
+            for one in said:
+                self._add(message, kinds.of_assistant(one, is_asked=is_asked))
+        self._before, self._said = message, said
+
+    def finish(self) -> list[Fact]:
+        """The facts, each text once."""
+        seen: dict[str, Fact] = {}
+        for fact in sorted(self._facts, key=lambda fact: (fact.message, fact.span)):
+            seen.setdefault(fact.text.casefold(), fact)
+        return list(seen.values())
+
+    def _take_users(self, message: Message, said: list[Sentence]) -> None:
+        answer = self._take_answer(said)
+        is_denied = False
+        listed = lists.read(said)
+        for at, one in enumerate(said):
+            by_list = listed.get(at)
+            is_step = by_list is not None and all(finding.kind == PROCEDURE for finding in by_list)
+            found = (by_list if is_step else kinds.of_user(one, is_denied=is_denied) or by_list) or []
+            takes_back = retractions.takes_back(one) and not moods.is_question(one)
+            if takes_back or (at == 0 and found and retractions.replaces(one)):
+                recent = self._facts[-RECENT:]
+                self._facts[-RECENT:] = retractions.without_last(recent, one, message.number)
+                found = found or _replacement(one)
+            self._add(message, found or (answer if at == 0 else []))
+            is_denied = repairs.DENIAL.search(one.low) is not None
+
+    def _take_answer(self, said: list[Sentence]) -> list[Finding]:
+        """Takes what the message before proposed and this one accepts; or else what this one answers."""
+        if self._before is None or self._before.role != ASSISTANT:
+            return []
+        accepted = proposals.accepted(self._said, self._before.text, said)
+        self._add(self._before, accepted)
+        return [] if accepted else proposals.answered(self._said, said)
+
+    def _add(self, message: Message, found: list[Finding]) -> None:
+        for kind, start, end, confidence in found:
+            text = " ".join(message.text[start:end].replace("**", "").split()).rstrip(" ,;:")
+            if not text:
+                continue
+            fact = Fact(kind, text, message.number, confidence, (start, end))
+            self._facts[-RECENT:] = [*retractions.without_superseded(self._facts[-RECENT:], fact), fact]
+
+
+def _replacement(one: Sentence) -> list[Finding]:
+    """What is to be instead, where a sentence takes back one thing and names another."""
+    left = retractions.after(one)
+    if len(left) <= _BOTH:
+        return []
+    clause = clauses.parse(left)
+    if moods.is_unsure(clause) or moods.is_momentary(clause) or not (clause.is_order and not clause.is_negated):
+        return []
+    return [Finding(DECISION, one.statement.start + clause.start, one.statement.start + clause.end, FAIR)]
