@@ -1,0 +1,31 @@
+"""Whether a prompt changes the topic of the one before it."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from memcli.conversation.topic import MAX_CHARACTERS, Topic, compare
+from memcli.errors import ProviderError
+from memcli.ports import Embedder
+
+
+def session_topic(embedder: Embedder | None, previous: str, current: str) -> Topic:
+    """Compares two prompts by form, words and meaning; without meaning when there is no embedder or it fails."""
+    return compare(previous, current, _similarity(embedder, previous, current))
+
+
+def _similarity(embedder: Embedder | None, previous: str, current: str) -> float | None:
+    if embedder is None or not previous.strip() or not current.strip():
+        return None
+    try:
+        one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]])
+    except ProviderError:
+        return None
+    return _cosine(one, other)
+
+
+def _cosine(one: bytes, other: bytes) -> float | None:
+    """The cosine of two vectors of signed bytes; None when one is all zeros."""
+    a, b = memoryview(one).cast("b"), memoryview(other).cast("b")
+    norm = sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+    return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm else None
