@@ -1,0 +1,158 @@
+"""The episodes of a conversation: what was decided, solved, found out, found wrong, completed or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from memcli.conversation.message import Message
+from memcli.conversation.statements import PHATIC, bared, statements
+from memcli.conversation.threads import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, Draft, drafts
+from memcli.model.analysis import terms
+from memcli.model.memory import Json
+from memcli.record import Record
+from memcli.regex import regex
+from memcli.summarize.summaries import clip
+
+KINDS = (DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT)
+MOST = 100
+"""The default of the policy's `max_episodes`."""
+
+_TITLE, _CONTEXT = 80, 300
+"""The most characters of a title and of a context or outcome."""
+_ALIKE = 0.6
+"""Episodes of one kind that share so much of their terms are the same one, said again."""
+_VALENCE: Mapping[str, float] = {
+    DECISION: 0.2, SOLVED: 0.6, BREAKTHROUGH: 0.8, ISSUE: -0.5, COMPLETED: 0.5, PIVOT: -0.1,
+}  # fmt: skip
+_SIGNIFICANCE: Mapping[str, float] = {
+    DECISION: 0.6, SOLVED: 0.55, BREAKTHROUGH: 0.75, ISSUE: 0.45, COMPLETED: 0.5, PIVOT: 0.65,
+}  # fmt: skip
+_GLAD = regex(
+    r"\b(?:thanks?|great|perfect|amazing|wow|awesome|excellent|hooray|nice|love|brilliant|fantastic|huge|finally|incredible|lgtm|happy)\b"
+)
+_SORRY = regex(
+    r"\b(?:unfortunately|annoying|terrible|awful|ouch|sadly|frustrat\w+|damn|bad|worse|worst|painful|angry|hate|give up|gave up|lost|nope|wasted)\b"
+)
+_GRAVE = regex(
+    r"\b(?:production|prod|data loss|security|vulnerab\w+|customers?|outage|architecture|database|schema|breaking change|critical|urgent|"
+    r"root cause|deadline|legal|budget|payments?|billing|invoices?|deadlock|corrupt\w*|release[ds]?|launch\w*|migrat\w+)\b"
+)
+_REASON = regex(r"\b(?:because|since|so that|due to|therefore|otherwise|the reason|saves?|in order to)\b")
+
+
+class Episode(Record):
+    """One episode, with the fields of a memory's `episode`. `turns` are the numbers of its first and last message."""
+
+    kind: str
+    title: str
+    context: str
+    participants: tuple[str, ...]
+    outcome: str
+    valence: float
+    significance: float
+    turns: tuple[int, int]
+
+    def as_field(self) -> dict[str, Json]:
+        """The field `episode` of a memory."""
+        return {
+            "title": self.title, "context": self.context, "participants": list(self.participants), "outcome": self.outcome,
+            "valence": self.valence, "significance": self.significance, "turns": list(self.turns),
+        }  # fmt: skip
+
+
+def find(messages: Sequence[Message], most: int = MOST) -> list[Episode]:
+    """The episodes of a conversation in order, of more than `most` the most significant."""
+    by_number = {message.number: message for message in messages}
+    found = [_episode(draft, by_number) for draft in _merged(drafts(messages))]
+    kept = sorted(found, key=lambda one: (-one.significance, one.turns, one.kind))[:most]
+    return sorted(kept, key=_order)
+
+
+def _order(episode: Episode) -> tuple[int, int, int, str]:
+    return *episode.turns, KINDS.index(episode.kind), episode.title
+
+
+def _merged(found: Iterable[Draft]) -> list[Draft]:
+    """Drafts of one kind that overlap or say the same again as one; a problem or task within a solved problem is its part."""
+    kept: list[Draft] = []
+    for draft in sorted(found, key=lambda one: (one.first, -one.last, KINDS.index(one.kind))):
+        place = next((n for n, other in enumerate(kept) if _is_part(draft, other)), None)
+        if place is None:
+            kept.append(draft)
+        else:
+            kept[place] = _joined(kept[place], draft)
+    return kept
+
+
+def _is_part(draft: Draft, other: Draft) -> bool:
+    """Whether `draft`, which begins no earlier, belongs to `other`."""
+    overlaps = draft.first <= other.last
+    if draft.kind == other.kind:
+        return (overlaps and (_likeness(draft, other) > 0 or draft.last <= other.last)) or _likeness(
+            draft, other
+        ) >= _ALIKE
+    return overlaps and other.kind == SOLVED and draft.kind in (ISSUE, COMPLETED) and draft.last <= other.last
+
+
+def _joined(one: Draft, other: Draft) -> Draft:
+    if one.kind != other.kind or other.first > one.last:  # a part, or the same said again later
+        return one
+    later = max((one, other), key=lambda draft: draft.last)
+    return one._replace(last=later.last, closing=later.closing)
+
+
+def _likeness(one: Draft, other: Draft) -> float:
+    """The share of the terms of the shorter one that both have."""
+    mine, others = (set(terms(draft.opening.text)) | set(terms(_outcome(draft))) for draft in (one, other))
+    return len(mine & others) / (min(len(mine), len(others)) or 1)
+
+
+def _episode(draft: Draft, by_number: Mapping[int, Message]) -> Episode:
+    said = [by_number[n] for n in range(draft.first, draft.last + 1) if n in by_number]
+    participants = tuple(dict.fromkeys(message.who for message in said if message.role != "tool"))
+    subject = draft.closing.text if draft.kind == DECISION and draft.closing else draft.opening.text
+    return Episode(
+        draft.kind,
+        clip(subject, _TITLE),
+        clip(_context(draft, by_number), _CONTEXT),
+        participants,
+        clip(_outcome(draft), _CONTEXT),
+        _valence(draft, said),
+        _significance(draft, said),
+        (draft.first, draft.last),
+    )
+
+
+def _outcome(draft: Draft) -> str:
+    return draft.closing.text if draft.closing else ""
+
+
+def _context(draft: Draft, by_number: Mapping[int, Message]) -> str:
+    """What led to it: the sentence that began it, or else the last one stated before."""
+    if draft.closing and draft.opening.text != draft.closing.text:
+        return draft.opening.text
+    for number in range(draft.first, max(0, draft.first - 4), -1):
+        message = by_number.get(number)
+        said = [one for one in statements(message) if one.mood != PHATIC] if message else []
+        before = [one.text for one in said if one.text != draft.opening.text or number != draft.first]
+        if before and number != draft.first:
+            return before[-1]
+    return draft.opening.text
+
+
+def _valence(draft: Draft, said: Sequence[Message]) -> float:
+    words = [bared(message.text) for message in said if message.role != "tool"]
+    glad, sorry = (sum(len(pattern.findall(text)) for text in words) for pattern in (_GLAD, _SORRY))
+    value = _VALENCE[draft.kind] + 0.1 * min(glad, 3) - 0.1 * min(sorry, 3)
+    return round(max(-1.0, min(1.0, value)), 2)
+
+
+def _significance(draft: Draft, said: Sequence[Message]) -> float:
+    """By kind, and more for grave matters, reasons, joy and length."""
+    core = f"{draft.opening.bare} {draft.closing.bare if draft.closing else ''}"
+    words = " ".join(bared(message.text) for message in said if message.role != "tool")
+    value = _SIGNIFICANCE[draft.kind]
+    value += 0.1 * bool(_GRAVE.search(core)) + 0.05 * min(2, len(set(_GRAVE.findall(words))))
+    value += 0.05 * bool(_REASON.search(words)) + 0.05 * bool(_GLAD.search(words))
+    value += min(0.1, 0.01 * (draft.last - draft.first))
+    return round(min(1.0, value), 2)

@@ -1,0 +1,134 @@
+"""The sentences of messages, word for word, each with its mood: what is stated, asked, supposed, offered or planned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memcli.conversation.message import Message
+from memcli.model.pieces import cut
+from memcli.regex import regex
+
+STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
+"""The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""
+
+_LONGEST = 400
+"""Longer sentences are logs or data."""
+_MOST_CHARACTERS = 20_000
+"""How much of a message is looked at."""
+_WRAPPED = 45
+"""A line shorter than this was not broken by an editor, unless the next goes on in lowercase."""
+_FENCE = regex(r"\s*(?:```|~~~)")
+_LEFT_OUT = regex(r"\s*(?:>|\||#{1,6}\s|<|\$ |(?:[-=*_~]\s*){3,}$|Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)")
+_MARK = regex(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_QUOTED = regex(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{4,300}'(?!\w)")
+
+_QUESTION = regex(
+    r"(?:(?:and|but|so|or|ok|okay|also|hi|hey|hello|please)[, ]+)*(?:(?:can|could|would|will|do|does|did|is|are|was|were|has|have|should|"
+    r"shall|may)(?:n't)? (?:you|we|i|it|this|that|they|there|he|she|the|a|an|our|my|anyone|somebody|someone)\b"
+    r"|(?:how|why|who|whose|what's|what is|what are|what do|what does|what would|what about|any idea)\b)"
+)
+_SUPPOSITION = regex(
+    r"^(?:(?:and|but|so|or|ok|okay|hm+),? )*(?:if|suppose|supposing|assuming|assume|imagine|say|what if|unless|in case|provided)\b"
+    r"|\b(?:would|might|maybe|perhaps|possibly|presumably|hypothetically|in theory|wouldn't|i guess|i wonder|i suspect|"
+    r"i'm not sure|not sure (?:if|whether)|may (?:be|have)|could (?:be|have|become|mean|also|use|try|make|add|switch|move|do|go)"
+    r"|should probably|seems? (?:like|as if)|as if|(?:will|'ll) probably|we could|you could|one could|probably)\b"
+)
+_OFFER = regex(
+    r"^(?:(?:so|then|also|if you (?:like|want)),? )*(?:i (?:can|could)(?! (?:reproduce|confirm|see|read|not))|i'd be happy|happy to|"
+    r"let me know|feel free|would you|do you want|shall i|should i|just (?:say|tell|ask)|want me to)\b"
+)
+_PLAN = regex(
+    r"\b(?:i'll|we'll|i will|we will|going to|gonna|(?:i|we) (?:want|need|plan|intend|hope|have) to|i'd like|next steps?|next week|"
+    r"tomorrow|todo|later|some day|someday|soon|remind me|let me|let's|lets|(?:i|we) should|i'm about to|(?:i am|i'm|we're) \w+ing)\b"
+)
+_WORD = regex(r"[a-z']+")
+_PHATIC = frozenset(
+    """
+    hi hello hey good morning evening afternoon night job work catch idea point question thanks thank you thx danke cheers great
+    perfect nice super cool ok okay alright all right fine sure yes yep yeah no nope agreed noted understood got it exactly awesome
+    amazing excellent wonderful lgtm bye welcome you're sounds looks that helps makes sense go ahead problem my pleasure wow
+    hooray ouch hm hmm interesting very much so a lot again then there everyone please with me for the your help to absolutely of
+    course certainly glad hear this is too oh and
+    """.split()
+)
+"""Words of greetings, thanks and agreement: a sentence that has no others says nothing more."""
+
+
+class Statement(NamedTuple):
+    number: int
+    """The number of the message."""
+    role: str
+    who: str
+    text: str
+    """The sentence as it stands in the message, with its white space collapsed."""
+    bare: str
+    """The sentence in lowercase with straight quotes, without what it quotes: what rules look at."""
+    mood: str
+
+
+def statements(message: Message) -> list[Statement]:
+    """The sentences of a message in order. Code, quotes, tables and headings are left out, and those of tools too."""
+    if message.role == "tool":
+        return []
+    found = []
+    for text in sentences(message.text[:_MOST_CHARACTERS]):
+        bare = bared(text)
+        found.append(Statement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
+    return found
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of prose and list items in `text`, word for word, without the marks of lists."""
+    for block in _blocks(text):
+        yield from (sentence for sentence in cut(block) if len(sentence) <= _LONGEST and _has_words(sentence))
+
+
+def bared(text: str) -> str:
+    """A sentence in lowercase with straight apostrophes, without quoted text and emphasis."""
+    return " ".join(_QUOTED.sub(" … ", text.replace("’", "'")).replace("*", "").lower().split())
+
+
+def mood_of(text: str, bare: str) -> str:
+    """The mood of a sentence, given as it stands and bared."""
+    plain = bare.strip(" .,!…:;)(")
+    if text.rstrip("\"'”’)*_` ").endswith("?") or _QUESTION.match(plain):
+        return ASKED
+    if _PHATIC.issuperset(_WORD.findall(plain)) and not any(c.isdigit() for c in plain):
+        return PHATIC
+    if _OFFER.search(plain):
+        return OFFERED
+    if _SUPPOSITION.search(plain):
+        return SUPPOSED
+    return PLANNED if _PLAN.search(plain) else STATED
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs and list items, each on one line."""
+    lines: list[str] = []
+    is_code = False
+    for line in text.splitlines():
+        is_fence = bool(_FENCE.match(line))
+        mark = _MARK.match(line)
+        is_out = is_fence or is_code or not line.strip() or (not mark and bool(_LEFT_OUT.match(line)))
+        if is_out or mark or (lines and _ends(lines[-1], line)):
+            yield from _joined(lines)
+            lines = []
+        is_code ^= is_fence
+        if not is_out:
+            lines.append(line[mark.end() :] if mark else line)
+    yield from _joined(lines)
+
+
+def _ends(line: str, following: str) -> bool:
+    """Whether a line is a sentence of its own rather than wrapped by an editor."""
+    return (len(line) < _WRAPPED and not following.lstrip()[:1].islower()) or line.rstrip()[-1:] in ":?!"
+
+
+def _joined(lines: Sequence[str]) -> Iterator[str]:
+    if block := " ".join(" ".join(lines).split()):
+        yield block
+
+
+def _has_words(sentence: str) -> bool:
+    return any(c.isalpha() for c in sentence)
