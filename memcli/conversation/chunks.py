@@ -1,0 +1,91 @@
+"""A long conversation as chunks of older messages, each with a summary and topics, and the recent messages as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcli.conversation.message import Message
+from memcli.conversation.statements import PHATIC, statements
+from memcli.conversation.summary import Summarize, of_chunk
+from memcli.model.tokens import count_tokens
+from memcli.record import Record
+from memcli.summarize.keyphrases import MAX_TAGS, extract
+from memcli.summarize.sentences import PROSE, Sentence
+
+RECENT, SIZE, MOST = 20, 10, 50
+"""How many of the last messages stay as they are, how many form a chunk, and how many chunks there are at most."""
+
+_EARLIER, _THEN = "Earlier: ", "Then: "
+_MERGED = 1_500
+"""The most characters of a summary that was merged; beyond, its oldest sentences but the first go."""
+_TOPICS = 8
+"""The most topics of a merged chunk."""
+
+
+class Chunk(Record):
+    """Messages that were folded. `turns` are the numbers of the first and the last, `tokens` what they took themselves."""
+
+    number: int
+    turns: tuple[int, int]
+    summary: str
+    topics: tuple[str, ...]
+    tokens: int
+
+
+def fold(
+    messages: Sequence[Message],
+    recent: int = RECENT,
+    size: int = SIZE,
+    most: int = MOST,
+    before: Sequence[Chunk] = (),
+    summarize: Summarize = of_chunk,
+) -> tuple[list[Chunk], list[Message]]:
+    """The chunks of a conversation, and at least its last `recent` messages: what fills no chunk yet stays as it is.
+
+    `before` are the chunks of the messages that come before `messages`, if these are not all: the result is the same.
+    """
+    chunks = list(before)
+    number = _next(chunks, size)
+    older = max(0, len(messages) - recent) // size * size
+    for start in range(0, older, size):
+        chunks.append(_chunk(number, messages[start : start + size], summarize))
+        number += 1
+        if len(chunks) > most:
+            chunks[:2] = [merged(chunks[0], chunks[1])]
+    return chunks, list(messages[older:])
+
+
+def merged(first: Chunk, second: Chunk) -> Chunk:
+    """Two neighbouring chunks as one."""
+    topics = list(dict.fromkeys((*first.topics, *second.topics)))
+    return Chunk(
+        first.number,
+        (first.turns[0], second.turns[1]),
+        _merged_summary(first.summary, second.summary),
+        tuple(topics if len(topics) <= _TOPICS else [*topics[: _TOPICS // 2], *topics[-_TOPICS // 2 :]]),
+        first.tokens + second.tokens,
+    )
+
+
+def _merged_summary(first: str, second: str) -> str:
+    earlier = [line for line in first.removeprefix(_EARLIER).replace(f"\n\n{_THEN}", "\n").split("\n") if line]
+    while len(earlier) > 1 and len("\n".join(earlier)) + len(second) > _MERGED:
+        del earlier[1 if len(earlier) > 2 else 0]
+    return f"{_EARLIER}{chr(10).join(earlier)}\n\n{_THEN}{second}" if earlier and second else first or second
+
+
+def _chunk(number: int, messages: Sequence[Message], summarize: Summarize) -> Chunk:
+    said = [one for message in messages for one in statements(message) if one.mood != PHATIC]
+    topics = extract([Sentence(one.text, PROSE) for one in said], limit=MAX_TAGS)
+    return Chunk(
+        number,
+        (messages[0].number, messages[-1].number),
+        summarize(messages),
+        tuple(phrase.tag for phrase in topics),
+        sum(count_tokens(message.text) for message in messages),
+    )
+
+
+def _next(chunks: Sequence[Chunk], size: int) -> int:
+    """The number of the next chunk: a merged one counts for each of those that it was made of."""
+    return 1 + (chunks[-1].turns[1] - chunks[0].turns[0] + 1) // size if chunks else 1

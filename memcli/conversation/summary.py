@@ -1,0 +1,109 @@
+"""Summaries of messages, made of their own sentences, word for word, each with who said it.
+
+To add a summarizer of chunks: one line in CHUNK_SUMMARIZERS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+
+from memcli.conversation.message import Message
+from memcli.conversation.moments import (
+    ACTION,
+    CAUSE,
+    CURED,
+    DECIDED,
+    DONE,
+    GAIN,
+    PERSISTS,
+    PROBLEM,
+    WITHDRAWN,
+    Moment,
+    moments,
+)
+from memcli.conversation.statements import ASKED, PLANNED, STATED
+from memcli.model.analysis import terms
+from memcli.regex import regex
+from memcli.summarize.summaries import weigh
+
+Summarize = Callable[[Sequence[Message]], str]
+
+_OF_SESSION, _OF_CHUNK = 4, 3
+"""The most sentences of a summary."""
+_WEIGHTS: Mapping[str, float] = {
+    DECIDED: 1.0, DONE: 0.9, CURED: 0.9, CAUSE: 0.7, WITHDRAWN: 0.6, GAIN: 0.5, ACTION: 0.5, PROBLEM: 0.6, PERSISTS: 0.2,
+}  # fmt: skip
+"""What a sentence weighs more for what it does."""
+_SAME = 0.7
+"""Sentences that share more of their terms say the same."""
+_LEAST = 3
+"""A sentence of fewer terms says too little by itself."""
+_WEAK, _VOID = 0.5, 0.2
+_DANGLING = regex(r"(?:this|that|these|those|it|they|he|she|there|here|so|then|also|but|and|actually|same|done|now)\b")
+
+
+def of_session(messages: Sequence[Message]) -> str:
+    """What happened, in two to four sentences: decisions, problems, what was done and how it ended. Empty if nothing did."""
+    return _lines(_best(_facts(messages), _OF_SESSION))
+
+
+def of_chunk(messages: Sequence[Message]) -> str:
+    """What the messages are about; where nothing is stated, what is asked."""
+    facts = _facts(messages)
+    asked = [one for message in messages for one in moments(message) if one.statement.mood == ASKED]
+    return _lines(_best(facts or asked, _OF_CHUNK))
+
+
+def _local() -> Summarize:
+    return of_chunk
+
+
+CHUNK_SUMMARIZERS: Mapping[str, Callable[[], Summarize]] = {"local": _local}
+DEFAULT_CHUNK_SUMMARIZER = "local"
+
+
+def _facts(messages: Sequence[Message]) -> list[Moment]:
+    """The sentences that state something, and the plans that decide something."""
+    found = chain.from_iterable(moments(message) for message in messages if message.role != "tool")
+    return [
+        one for one in found if one.statement.mood == STATED or (one.statement.mood == PLANNED and DECIDED in one.marks)
+    ]
+
+
+def _best(found: Sequence[Moment], most: int) -> list[Moment]:
+    """The best sentences in their order, no two of which say the same."""
+    sets = [frozenset(terms(one.statement.text)) for one in found]
+    scores = weigh([one.statement.text for one in found], sets)
+    void = _withdrawn(found)
+    scores = [_score(one, score, sets[n], n in void) for n, (one, score) in enumerate(zip(found, scores, strict=True))]
+    chosen: list[int] = []
+    for n in sorted(range(len(found)), key=lambda n: (-scores[n], n)):
+        if len(chosen) < most and not any(
+            len(sets[n] & sets[m]) > _SAME * min(len(sets[n]), len(sets[m])) for m in chosen
+        ):
+            chosen.append(n)
+    return [found[n] for n in sorted(chosen)]
+
+
+def _score(one: Moment, score: float, of: frozenset[str], is_void: bool) -> float:
+    score += max((_WEIGHTS.get(mark, 0.0) for mark in one.marks), default=0.0)
+    if len(of) < _LEAST or _DANGLING.match(one.statement.bare):
+        score *= _WEAK
+    return round(score * (_VOID if is_void else 1.0), 6)
+
+
+def _withdrawn(found: Sequence[Moment]) -> set[int]:
+    """The places of decisions that are taken back later on: of each change of plan, the last decision before it."""
+    decisions: list[int] = []
+    void = set()
+    for n, one in enumerate(found):
+        if WITHDRAWN in one.marks and decisions:
+            void.add(decisions.pop())
+        elif DECIDED in one.marks:
+            decisions.append(n)
+    return void
+
+
+def _lines(chosen: Sequence[Moment]) -> str:
+    return "\n".join(f"{one.statement.who}: {one.statement.text}" for one in chosen)

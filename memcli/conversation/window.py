@@ -1,0 +1,245 @@
+"""The context window: what a budget of tokens holds of a system prompt, recent messages, memories and chunk summaries.
+
+A window grows in steps whose order does not depend on the budget, and takes as many of them as there is room for. So a
+larger budget never says less. Recent messages and memories take turns by what they cost, in the proportion of their
+shares: where one of them ends, the other goes on; chunk summaries come behind both, and the rest of long texts at last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
+
+from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
+from memcli.errors import UsageError
+from memcli.model.tokens import count_tokens, cut_tokens
+from memcli.record import Record, replace
+
+TOTAL, RESERVE_SYSTEM, RESERVE_WORKING = 128_000, 2_000, 8_000
+LONG = 1_000
+"""A text of more tokens appears cut to so many first, and whole when everything else is in."""
+_SHARES = {MESSAGES: 6, MEMORIES: 4}
+"""Tenths of what is left beside the reserves."""
+
+NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT = (
+    "does not fit", "ranked behind what does not fit", "replaced by inserted context", "cut; the rest does not fit",
+    "has no text", "in the window as a message",
+)  # fmt: skip
+"""Why something is left out."""
+
+
+class Layout(Record):
+    """What things take as they are printed: an item, and what is printed around those of a section, if there are any."""
+
+    cost: Callable[[Item], int]
+    frame: Callable[[str], int]
+
+
+class Limits(Record):
+    """How many tokens a window has in all, and which of them are kept for the system prompt and for work."""
+
+    total: int = TOTAL
+    reserve_system: int = RESERVE_SYSTEM
+    reserve_working: int = RESERVE_WORKING
+
+
+class LeftOut(Record):
+    """What is not in the window, or of a cut item the rest of it, and why."""
+
+    section: str
+    id: str
+    tokens: int
+    priority: float
+    reason: str
+
+
+class Window(Record):
+    """What is in, in the order in which it is printed; what is not. `used` counts all that is printed. `borrowed` is what
+    the system prompt takes beyond its reserve, `room` what there was for all else.
+    """
+
+    limits: Limits
+    items: tuple[Item, ...]
+    left_out: tuple[LeftOut, ...]
+    used: int
+    room: int
+    borrowed: int = 0
+
+    def of(self, section: str) -> list[Item]:
+        return [item for item in self.items if item.section == section]
+
+
+class _Step(Record):
+    """One step of growth: an item appears, or appears whole. `cost` is what it adds."""
+
+    item: Item
+    cost: int
+    key: tuple[int, int] = (0, 0)
+
+
+def limits(total: int = TOTAL, reserve_system: int | None = None, reserve_working: int | None = None) -> Limits:
+    """The limits; reserves that are not given are smaller in a small window. Raises UsageError if they exceed the total."""
+    system = min(RESERVE_SYSTEM, total // 8) if reserve_system is None else reserve_system
+    working = min(RESERVE_WORKING, total // 4) if reserve_working is None else reserve_working
+    if total < 1 or min(system, working) < 0:
+        raise UsageError("a window needs a positive total and no negative reserve", "")
+    if system + working > total:
+        hint = "raise --total or lower --reserve-system and --reserve-working"
+        raise UsageError(f"the reserves of {system} and {working} tokens exceed the total of {total}", hint)
+    return Limits(total, system, working)
+
+
+def allocate(items: Sequence[Item], limits: Limits, layout: Layout) -> Window:
+    """The window. `items` has at most one of SYSTEM, memories best first, chunks and messages in the order of the session.
+
+    Raises UsageError when the system prompt alone takes more than the total.
+    """
+    costed = [replace(item, tokens=layout.cost(item)) for item in items]
+    blank = [item for item in costed if not item.text.strip()]
+    costed = [item for item in costed if item.text.strip()]
+    system = [item for item in costed if item.section == SYSTEM]
+    prompt = sum(item.tokens for item in system) + sum(layout.frame(SYSTEM) for _ in system)
+    if prompt > limits.total:
+        hint = "shorten it or raise --total"
+        raise UsageError(f"the system prompt takes {prompt} tokens, more than the total of {limits.total}", hint)
+    room = max(0, limits.total - limits.reserve_working - max(limits.reserve_system, prompt))
+    found = _prioritised(costed)
+    whole = {(item.section, item.id): item for section in found.values() for item in section}
+    steps = _steps(found, layout)
+    taken, left = _fill(steps, room)
+    inside = {(item.section, item.id): item for item in system} | {(s.item.section, s.item.id): s.item for s in taken}
+    return Window(
+        limits,
+        tuple(_printed(list(inside.values()), costed)),
+        (*_left_out(steps, len(taken), inside, whole), *(_out(item, EMPTY) for item in blank)),
+        prompt + room - left,
+        room,
+        max(0, prompt - limits.reserve_system),
+    )
+
+
+def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float], layout: Layout) -> Window:
+    """The window with `pieces` of a memory's context, best first, at the positions of their turns.
+
+    As many tokens as they take are taken from the least relevant messages, the latest and those that the pieces are
+    from excepted; only where these are not enough and nothing was left out, from what is free. `relevance` is by number.
+    """
+    messages = window.of(MESSAGES)
+    present = {item.number for item in messages if item.number}
+    costed = [replace(item, section=MESSAGES, tokens=layout.cost(item)) for item in pieces]
+    new = [item for item in costed if item.number not in present and item.text.strip()]
+    kept = {item.number for item in costed} | {item.number for item in messages[-1:]}
+    spare = 0 if window.left_out else window.room - (window.used - _cost(window.of(SYSTEM), layout))
+    frame = 0 if messages or not new else layout.frame(MESSAGES)
+    ranked = sorted(
+        (item for item in messages if item.number not in kept),
+        key=lambda item: (relevance.get(item.number, 0.0), item.number),
+    )
+    fitting = _fitting([item.tokens for item in new], _sum(ranked) + spare - frame)
+    taken = _enough(ranked, _sum(new[:fitting]))
+    items = [item for item in window.items if item not in taken]
+    inserted = (*[i for i in items if i.section != MESSAGES], *_in_order([*_messages(items), *new[:fitting]]))
+    left_out = [
+        *(_out(item, REPLACED) for item in taken),
+        *(_out(item, NO_ROOM if n == 0 else BEHIND) for n, item in enumerate(new[fitting:])),
+        *(_out(item, PRESENT if item.text.strip() else EMPTY) for item in costed if item not in new),
+    ]
+    used = window.used - _sum(taken) + _sum(new[:fitting]) + (frame if fitting else 0)
+    return replace(window, items=inserted, left_out=(*window.left_out, *left_out), used=used)
+
+
+def _prioritised(items: Sequence[Item]) -> dict[str, list[Item]]:
+    """The items of each section, best first, with their priorities: messages .9 and chunks .5, falling; memories by score."""
+    found = {section: [item for item in items if item.section == section] for section in SECTIONS}
+    for section, highest, lowest in ((MESSAGES, 0.9, 0.5), (CHUNKS, 0.5, 0.0)):
+        latest = found[section][::-1]
+        fall = (highest - lowest) / max(1, len(latest))
+        found[section] = [replace(item, priority=highest - fall * n) for n, item in enumerate(latest)]
+    return found
+
+
+def _steps(found: Mapping[str, Sequence[Item]], layout: Layout) -> list[_Step]:
+    """Every step in its order: what `_SHARES` has, by the tokens up to its end over its share; chunks; the rest of texts."""
+    shared: list[_Step] = []
+    for section, share in _SHARES.items():
+        costs = list(_costs(found[section], layout))
+        ends = accumulate(cost for _, cost in costs)
+        rank = list(_SHARES).index(section)
+        shared += [_Step(item, cost, (end * 12 // share, rank)) for (item, cost), end in zip(costs, ends, strict=True)]
+    shared.sort(key=lambda step: step.key)
+    first = [*shared, *(_Step(item, cost) for item, cost in _costs(found[CHUNKS], layout))]
+    whole = {(item.section, item.id): item for section in found.values() for item in section}
+    full = [(whole[step.item.section, step.item.id], step) for step in first if step.item.is_cut]
+    return [*first, *(_Step(item, item.tokens - step.item.tokens) for item, step in full)]
+
+
+def _costs(items: Sequence[Item], layout: Layout) -> Iterator[tuple[Item, int]]:
+    """Each item as it appears first, and what it adds: the first of a section brings the frame of the section."""
+    for n, item in enumerate(items):
+        shown = _shortened(item, layout)
+        yield shown, shown.tokens + (0 if n else layout.frame(item.section))
+
+
+def _shortened(item: Item, layout: Layout) -> Item:
+    if item.tokens <= LONG or count_tokens(item.text) <= LONG:
+        return item
+    cut = replace(item, text=cut_tokens(item.text, LONG), is_cut=True)
+    cut = replace(cut, tokens=layout.cost(cut))
+    return cut if cut.tokens < item.tokens else item
+
+
+def _fill(steps: Sequence[_Step], room: int) -> tuple[list[_Step], int]:
+    """The steps up to the first that does not fit, and the room that is left."""
+    count = _fitting([step.cost for step in steps], room)
+    return list(steps[:count]), room - sum(step.cost for step in steps[:count])
+
+
+def _fitting(costs: Sequence[int], room: int) -> int:
+    """How many of the costs, from the first on, fit."""
+    return next((n for n, end in enumerate(accumulate(costs)) if end > room), len(costs))
+
+
+def _left_out(
+    steps: Sequence[_Step], taken: int, inside: Mapping[tuple[str, str], Item], whole: Mapping[tuple[str, str], Item]
+) -> Iterator[LeftOut]:
+    """What the steps that were not taken would have shown: of each item one, the whole or the rest."""
+    seen = set()
+    for n, step in enumerate(steps[taken:]):
+        key = step.item.section, step.item.id
+        if key in inside:
+            yield replace(_out(step.item, CUT), tokens=step.cost)
+        elif key not in seen:
+            yield _out(whole[key], NO_ROOM if n == 0 else BEHIND)
+        seen.add(key)
+
+
+def _out(item: Item, reason: str) -> LeftOut:
+    return LeftOut(item.section, item.id, item.tokens, item.priority, reason)
+
+
+def _printed(inside: Sequence[Item], given: Sequence[Item]) -> list[Item]:
+    """The items by section, in each as they were given."""
+    place = {(item.section, item.id): n for n, item in enumerate(given)}
+    return sorted(inside, key=lambda item: (SECTIONS.index(item.section), place[item.section, item.id]))
+
+
+def _messages(items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if item.section == MESSAGES]
+
+
+def _in_order(messages: Sequence[Item]) -> list[Item]:
+    return sorted(messages, key=lambda item: item.number)
+
+
+def _enough(ranked: Sequence[Item], tokens: int) -> list[Item]:
+    """As many of the first items as take so many tokens together."""
+    ends = [0, *accumulate(item.tokens for item in ranked)]
+    return list(ranked[: next((n for n, end in enumerate(ends) if end >= tokens), len(ranked))])
+
+
+def _sum(items: Sequence[Item]) -> int:
+    return sum(item.tokens for item in items)
+
+
+def _cost(items: Sequence[Item], layout: Layout) -> int:
+    return _sum(items) + (layout.frame(items[0].section) if items else 0)

@@ -1,0 +1,116 @@
+"""A context window as text for a prompt: the system prompt, memories and summaries fenced as data, recent messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
+from memcli.conversation.window import CUT, Layout, Window
+from memcli.model.tokens import count_tokens
+from memcli.render.as_prompt import nonce_of
+from memcli.render.clean import clean, clean_line, inert
+from memcli.safety.recalled import HEADER
+
+RECALLED = (MEMORIES, CHUNKS)
+"""The sections that stand inside the fence."""
+HEADINGS: Mapping[str, str] = {
+    MEMORIES: "## Memories", CHUNKS: "## Earlier in this session", MESSAGES: "## Recent messages",
+}  # fmt: skip
+OVERHEAD = 4
+"""The tokens that a provider counts for each message beside its text."""
+OPENING = "[The conversation began earlier.]"
+"""The first turn of a list of messages that would begin with the assistant's."""
+_TOOL = "[output of a tool]"
+_INDENT = "   "
+_NONCE = "0" * 8
+
+
+def layout(space: str, count: Callable[[str], int] = count_tokens) -> Layout:
+    """What things take in a window with memories of `space`, in whichever format takes most, so that all hold the same."""
+    fence = "\n".join(["", *_fenced(space, _NONCE, ""), "", ""])
+
+    def cost(item: Item) -> int:
+        if item.section != MESSAGES:
+            return count(block(item) + "\n\n")
+        return max(count(block(item) + "\n\n"), count(content(item) + "\n\n") + OVERHEAD)
+
+    def frame(section: str) -> int:
+        heading = count(HEADINGS.get(section, "") + "\n\n")
+        if section == SYSTEM:
+            return OVERHEAD
+        return heading + (count(fence) + OVERHEAD if section in RECALLED else count(OPENING) + OVERHEAD)
+
+    return Layout(cost, frame)
+
+
+def render(window: Window, space: str) -> str:
+    """The window as Markdown, ready for a prompt; what was left out is not in it."""
+    parts = [*map(block, window.of(SYSTEM)), *recalled(window, space), *_section(window, MESSAGES)]
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def recalled(window: Window, space: str) -> list[str]:
+    """The memories and summaries in their fence, marked as data; nothing where there are none."""
+    body = "\n\n".join(part for section in RECALLED for part in _section(window, section))
+    return ["\n".join(_fenced(space, nonce_of(body), body))] if body else []
+
+
+def block(item: Item) -> str:
+    """An item under its label. Its lines are indented, so that none can imitate what stands around it; the system prompt is
+    the caller's own and printed as it is.
+    """
+    if item.section == SYSTEM:
+        return clean(item.text).strip()
+    lines = inert(clean(item.text)).strip().splitlines()
+    return "\n".join([inert(clean_line(item.label)), *(f"{_INDENT}{line}".rstrip() for line in lines)])
+
+
+def content(item: Item) -> str:
+    """The text of a message in a list of messages; what is not said there by its role says where it is from."""
+    text = inert(clean(item.text)).strip()
+    if item.source:
+        return f"{inert(clean_line(item.label))}\n{text}"
+    return f"{_TOOL}\n{text}" if item.role == "tool" else text
+
+
+def report(window: Window) -> list[str]:
+    """What each section took, and what was left out and why: lines beside the window."""
+    return [*_allocation(window), *(f"Left out: {line}" for line in left_out(window))]
+
+
+def left_out(window: Window) -> Iterator[str]:
+    """One line for each thing that was left out, or whose rest was."""
+    for one in window.left_out:
+        what = f"the rest of {clean_line(one.id)}" if one.reason == CUT else clean_line(one.id)
+        yield f"{what} ({one.tokens:,} tokens): {one.reason}"
+
+
+def notes(window: Window) -> list[str]:
+    """What the system prompt took beyond its reserve."""
+    found = []
+    if window.borrowed:
+        found.append(f"The system prompt exceeds its reserve by {window.borrowed:,} tokens, taken from the rest.")
+    excess = window.used + window.limits.reserve_working - window.limits.total
+    if excess > 0:
+        found.append(f"The system prompt takes {excess:,} tokens of the working reserve.")
+    return found
+
+
+def _allocation(window: Window) -> Iterator[str]:
+    yield (
+        f"{window.used:,} of {window.limits.total:,} tokens used; {window.limits.reserve_system:,} reserved for the system "
+        f"prompt, {window.limits.reserve_working:,} for work."
+    )
+    yield from notes(window)
+    for section in SECTIONS:
+        items = window.of(section)
+        yield f"{section}: {len(items)} in, {sum(item.tokens for item in items):,} tokens"
+
+
+def _section(window: Window, section: str) -> Sequence[str]:
+    items = window.of(section)
+    return [HEADINGS[section], *map(block, items)] if items else []
+
+
+def _fenced(space: str, nonce: str, body: str) -> list[str]:
+    return [f'<memory-{nonce} space="{inert(clean_line(space))}">', HEADER, "", body, f"</memory-{nonce}>"]
