@@ -22,7 +22,8 @@ class Arc(Record):
 
 def arc(episodes: Sequence[Episode], messages: int) -> Arc:
     """The arc of a conversation of so many messages, its episodes in order."""
-    thirds: tuple[list[Episode], ...] = ([], [], [])
-    for episode in episodes:
-        thirds[min(2, (episode.turns[0] - 1) * 3 // max(1, messages))].append(episode)
-    return Arc(*map(tuple, thirds), tuple(one for one in episodes if one.significance >= KEY))
+    thirds = [min(2, (episode.turns[0] - 1) * 3 // max(1, messages)) for episode in episodes]
+    first, second, third = (
+        tuple(episode for episode, place in zip(episodes, thirds, strict=True) if place == n) for n in range(3)
+    )
+    return Arc(first, second, third, tuple(one for one in episodes if one.significance >= KEY))

@@ -15,7 +15,7 @@ SECTIONS = (SYSTEM, MEMORIES, CHUNKS, MESSAGES)
 
 
 class Item(Record):
-    """One thing that may be in a window. `label` is printed above its text. `number` is its place among the messages,
+    """One thing that may be in a window. `label` is printed above its text, `who` is the name of who said it, if known. `number` is its place among the messages,
     `source` the memory that an inserted one comes from, `tokens` what it takes as printed.
     """
 
@@ -24,6 +24,7 @@ class Item(Record):
     text: str
     label: str = ""
     role: str = ""
+    who: str = ""
     number: int = 0
     priority: float = 0.0
     source: str = ""
@@ -39,7 +40,9 @@ def of_system(text: str) -> Item:
 def of_message(message: Message) -> Item:
     """A recent message."""
     label = f"[message {message.number}] {message.who}"
-    return Item(MESSAGES, f"message {message.number}", message.text, label, message.role, message.number)
+    return Item(
+        MESSAGES, f"message {message.number}", message.text, label, message.role, message.speaker, message.number
+    )
 
 
 def of_chunk(chunk: Chunk) -> Item:
@@ -72,6 +75,7 @@ def _of_piece(memory: str, n: int, piece: Mapping[str, Json], session: str) -> I
         str(piece.get("text", "")),
         f"[{where}] {role}",
         role,
+        "",
         int(number) if is_own else 0,
         float(piece.get("similarity", 0)),
         memory,

@@ -29,7 +29,9 @@ NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT = (
 
 
 class Layout(Record):
-    """What things take as they are printed: an item, and what is printed around those of a section, if there are any."""
+    """What things take as they are printed: an item, nothing if it has no text to show; and what is printed around those of
+    a section, if there are any.
+    """
 
     cost: Callable[[Item], int]
     frame: Callable[[str], int]
@@ -95,8 +97,8 @@ def allocate(items: Sequence[Item], limits: Limits, layout: Layout) -> Window:
     Raises UsageError when the system prompt alone takes more than the total.
     """
     costed = [replace(item, tokens=layout.cost(item)) for item in items]
-    blank = [item for item in costed if not item.text.strip()]
-    costed = [item for item in costed if item.text.strip()]
+    blank = [item for item in costed if not item.tokens]
+    costed = [item for item in costed if item.tokens]
     system = [item for item in costed if item.section == SYSTEM]
     prompt = sum(item.tokens for item in system) + sum(layout.frame(SYSTEM) for _ in system)
     if prompt > limits.total:
@@ -127,7 +129,7 @@ def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float
     messages = window.of(MESSAGES)
     present = {item.number for item in messages if item.number}
     costed = [replace(item, section=MESSAGES, tokens=layout.cost(item)) for item in pieces]
-    new = [item for item in costed if item.number not in present and item.text.strip()]
+    new = [item for item in costed if item.number not in present and item.tokens]
     kept = {item.number for item in costed} | {item.number for item in messages[-1:]}
     spare = 0 if window.left_out else window.room - (window.used - _cost(window.of(SYSTEM), layout))
     frame = 0 if messages or not new else layout.frame(MESSAGES)
@@ -142,7 +144,7 @@ def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float
     left_out = [
         *(_out(item, REPLACED) for item in taken),
         *(_out(item, NO_ROOM if n == 0 else BEHIND) for n, item in enumerate(new[fitting:])),
-        *(_out(item, PRESENT if item.text.strip() else EMPTY) for item in costed if item not in new),
+        *(_out(item, PRESENT if item.tokens else EMPTY) for item in costed if item not in new),
     ]
     used = window.used - _sum(taken) + _sum(new[:fitting]) + (frame if fitting else 0)
     return replace(window, items=inserted, left_out=(*window.left_out, *left_out), used=used)

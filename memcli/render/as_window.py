@@ -30,6 +30,8 @@ def layout(space: str, count: Callable[[str], int] = count_tokens) -> Layout:
     fence = "\n".join(["", *_fenced(space, _NONCE, ""), "", ""])
 
     def cost(item: Item) -> int:
+        if not clean(item.text).strip():
+            return 0
         if item.section != MESSAGES:
             return count(block(item) + "\n\n")
         return max(count(block(item) + "\n\n"), count(content(item) + "\n\n") + OVERHEAD)
@@ -70,7 +72,8 @@ def content(item: Item) -> str:
     text = inert(clean(item.text)).strip()
     if item.source:
         return f"{inert(clean_line(item.label))}\n{text}"
-    return f"{_TOOL}\n{text}" if item.role == "tool" else text
+    mark = _TOOL if item.role == "tool" else f"[{inert(clean_line(item.who))}]" if item.who else ""
+    return f"{mark}\n{text}" if mark else text
 
 
 def report(window: Window) -> list[str]:
