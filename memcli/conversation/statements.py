@@ -20,6 +20,7 @@ _WRAPPED = 45
 """A line shorter than this was not broken by an editor, unless the next goes on in lowercase."""
 _FENCE = regex(r"\s*(?:```|~~~)")
 _LEFT_OUT = regex(r"\s*(?:>|\||#{1,6}\s|<|\$ |(?:[-=*_~]\s*){3,}$|Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)")
+_CLAUSE = 2
 _MARK = regex(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTED = regex(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{4,300}'(?!\w)")
 
@@ -98,7 +99,10 @@ def mood_of(text: str, bare: str) -> str:
         return PHATIC
     if _OFFER.search(plain):
         return OFFERED
-    if _SUPPOSITION.search(plain):
+    head = plain.partition(": ")[0]
+    if _SUPPOSITION.search(
+        head if head.count(" ") >= _CLAUSE else plain
+    ):  # what is explained behind a colon is no guess
         return SUPPOSED
     return PLANNED if _PLAN.search(plain) else STATED
 

@@ -9,19 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 
 from memcli.conversation.message import Message
-from memcli.conversation.moments import (
-    ACTION,
-    CAUSE,
-    CURED,
-    DECIDED,
-    DONE,
-    GAIN,
-    PERSISTS,
-    PROBLEM,
-    WITHDRAWN,
-    Moment,
-    moments,
-)
+from memcli.conversation.moment_rules import ACTION, CAUSE, CURED, DECIDED, DONE, FINDING, PERSISTS, PROBLEM, WITHDRAWN
+from memcli.conversation.moments import Moment, moments
 from memcli.conversation.statements import ASKED, PLANNED, STATED
 from memcli.model.analysis import terms
 from memcli.regex import regex
@@ -32,7 +21,7 @@ Summarize = Callable[[Sequence[Message]], str]
 _OF_SESSION, _OF_CHUNK = 4, 3
 """The most sentences of a summary."""
 _WEIGHTS: Mapping[str, float] = {
-    DECIDED: 1.0, DONE: 0.9, CURED: 0.9, CAUSE: 0.7, WITHDRAWN: 0.6, GAIN: 0.5, ACTION: 0.5, PROBLEM: 0.6, PERSISTS: 0.2,
+    DECIDED: 1.0, DONE: 0.9, CURED: 0.9, CAUSE: 0.7, WITHDRAWN: 0.6, FINDING: 0.5, ACTION: 0.5, PROBLEM: 0.6, PERSISTS: 0.2,
 }  # fmt: skip
 """What a sentence weighs more for what it does."""
 _SAME = 0.7
@@ -74,7 +63,7 @@ def _facts(messages: Sequence[Message]) -> list[Moment]:
 def _best(found: Sequence[Moment], most: int) -> list[Moment]:
     """The best sentences in their order, no two of which say the same."""
     sets = [frozenset(terms(one.statement.text)) for one in found]
-    scores = weigh([one.statement.text for one in found], sets)
+    scores = weigh([one.statement.text for one in found], sets, is_document=False)
     void = _withdrawn(found)
     scores = [_score(one, score, sets[n], n in void) for n, (one, score) in enumerate(zip(found, scores, strict=True))]
     chosen: list[int] = []

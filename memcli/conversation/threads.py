@@ -7,14 +7,16 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from memcli.conversation.message import Message
-from memcli.conversation.moments import (
+from memcli.conversation.moment_rules import (
     ACTION,
     CAUSE,
+    CHOSEN,
     CURED,
     DECIDED,
+    DEFERRED,
     DONE,
     FAILED,
-    GAIN,
+    FINDING,
     GLAD,
     PASSED,
     PERSISTS,
@@ -22,9 +24,8 @@ from memcli.conversation.moments import (
     PROBLEM,
     REQUEST,
     WITHDRAWN,
-    Moment,
-    moments,
 )
+from memcli.conversation.moments import Moment, moments
 from memcli.conversation.statements import ASKED, Statement
 from memcli.model.analysis import terms
 
@@ -63,7 +64,9 @@ class _Open:
         return said.number - self.last <= _FAR or self.shares(said)
 
     def shares(self, said: Statement) -> bool:
-        return not self.terms.isdisjoint(terms(said.text))
+        """Whether the sentence has a third of its terms, or of those that began this, in common with the other."""
+        others = set(terms(said.text))
+        return 3 * len(self.terms & others) >= max(2, min(len(self.terms), len(others)))
 
 
 def drafts(messages: Sequence[Message]) -> list[Draft]:
@@ -82,6 +85,8 @@ class _Reader:
         self._problems: list[_Open] = []
         self._requests: list[_Open] = []
         self._question: Statement | None = None
+        self._alternative: Statement | None = None
+        """The latest question and the latest that offers a choice."""
         self._cause: Statement | None = None
         """A cause or a gain that is a breakthrough if somebody is glad of it."""
 
@@ -102,11 +107,13 @@ class _Reader:
         for one in said:
             if one.statement.mood == ASKED:
                 self._question = one.statement
+                if " or " in one.statement.bare:
+                    self._alternative = one.statement
 
     def finish(self) -> list[Draft]:
         """All that was found, with the problems that nobody solved."""
-        for problem in self._problems:
-            self._found.append(Draft(ISSUE, problem.opening.number, problem.last, problem.opening))
+        for problem in tuple(self._problems):
+            self._give_up(problem, problem.last)
         return self._found
 
     def _take_tool(self, one: Moment) -> None:
@@ -131,7 +138,7 @@ class _Reader:
     def _take_sentence(self, said: Statement, marks: AbstractSet[str]) -> None:
         if CAUSE in marks and self._problems and said.role == "assistant":
             self._found.append(Draft(BREAKTHROUGH, said.number, said.number, said, said))
-        elif CAUSE in marks or GAIN in marks:
+        elif CAUSE in marks or FINDING in marks:
             self._cause = said
         if CURED in marks or DONE in marks:
             self._end(said, is_done=DONE in marks)
@@ -139,13 +146,16 @@ class _Reader:
             self._act(said)
         elif PROBLEM in marks:
             self._open_problem(said)
-        elif DECIDED in marks:
+        if DECIDED in marks or (CHOSEN in marks and self._is_choice(said)):
             self._decide(said)
+        if DEFERRED in marks and self._is_about_problem(said):
+            self._give_up(self._problems[-1], said.number)
         if REQUEST in marks and not self._is_about_problem(said):
-            self._requests = [*self._requests[-5:], _Open(said)]
+            self._ask(said)
 
     def _turn(self, said: Sequence[Moment]) -> None:
         """A change of direction, with the sentence that says where to."""
+        self._requests.clear()
         opening = next(one.statement for one in said if WITHDRAWN in one.marks)
         choice = next((one.statement for one in said if DECIDED in one.marks), opening)
         self._found.append(Draft(PIVOT, opening.number, opening.number, opening, choice))
@@ -160,9 +170,13 @@ class _Reader:
         if cause and number - cause.number <= _REACTION:
             self._found.append(Draft(BREAKTHROUGH, cause.number, number, cause, cause))
 
+    def _is_choice(self, said: Statement) -> bool:
+        question = self._alternative
+        return question is not None and said.number - question.number <= 2 * _RAISED
+
     def _decide(self, said: Statement) -> None:
-        question = self._question
-        opening = question if question and said.number - question.number <= _RAISED else said
+        question = self._alternative if self._is_choice(said) else self._question
+        opening = question if question and said.number - question.number <= 2 * _RAISED else said
         self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
 
     def _open_problem(self, said: Statement) -> None:
@@ -171,6 +185,18 @@ class _Reader:
             thread.last = said.number
             return
         self._problems.append(_Open(said))
+
+    def _give_up(self, problem: _Open, number: int) -> None:
+        self._problems.remove(problem)
+        self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
+
+    def _ask(self, said: Statement) -> None:
+        """A request; what the assistant then promises belongs to it."""
+        before = self._requests[-1] if self._requests else None
+        if before and said.role == "assistant" and said.number - before.last <= _REACTION:
+            before.last = said.number
+        else:
+            self._requests = [*self._requests[-5:], _Open(said)]
 
     def _act(self, said: Statement) -> None:
         thread = self._nearest(self._problems, said)

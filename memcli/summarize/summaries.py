@@ -27,11 +27,14 @@ _DANGLES = re.compile(
 )
 
 
-def weigh(texts: Sequence[str], sets: Sequence[frozenset[str]], context: str = "") -> list[float]:
+def weigh(
+    texts: Sequence[str], sets: Sequence[frozenset[str]], context: str = "", *, is_document: bool = True
+) -> list[float]:
     """One score for each text, given the terms of each; rounded, so that machines agree on the order.
 
     Sentences and the terms they share lend each other weight for a few rounds. This is the eigenvector of sentence
     overlap, as TextRank has it, in time linear in the words. `context` is a title: its terms weigh double.
+    Where the texts are no document, the place of a text says nothing.
     """
     groups = [sorted(group) for group in sets]  # A total order: the sum of floats depends on it.
     weights: dict[str, float] = dict.fromkeys((term for group in groups for term in group), 1.0)
@@ -44,7 +47,7 @@ def weigh(texts: Sequence[str], sets: Sequence[frozenset[str]], context: str = "
                 _double(weights, context)
     best = max(sums, default=0.0) or 1.0
     return [
-        round(sqrt(value / best) * _manner(text, n, len(texts)), 6)
+        round(sqrt(value / best) * (_manner(text, n, len(texts)) if is_document else _manner(text, 1, 0)), 6)
         for n, (text, value) in enumerate(zip(texts, sums, strict=True))
     ]
 
