@@ -8,10 +8,10 @@ from memcli.regex import regex
 
 (
     PROBLEM, PERSISTS, ACTION, CURED, CAUSE, FINDING, DECIDED, CHOSEN, WITHDRAWN, REQUEST, DONE, DEFERRED, PRAISE, GLAD, PASSED,
-    FAILED,
+    FAILED, CHOICE, ACCEPTED, DISMAY,
 ) = (
     "problem", "persists", "action", "cured", "cause", "finding", "decided", "chosen", "withdrawn", "request", "done", "deferred",
-    "praise", "glad", "passed", "failed",
+    "praise", "glad", "passed", "failed", "choice", "accepted", "dismay",
 )  # fmt: skip
 
 _VERBS = (
@@ -24,7 +24,7 @@ _DOING = (
     r"recorded|bisected|reproduced|searched|inspected|asked|tested|failed|assumed|measured|discovered|confirmed|verified|recommended|"
     r"suggested|liked|loved|used to|planned|started|continued|mentioned|learned|moved on|traced|debugged|listed|wondered|realized|realised|"
     r"considered|promised|guessed|explained|talked|watched|visited|enjoyed|received|logged|ordered|need|indeed|speed|red|bed)\b)"
-    r"(?:(?:re-?|un)?\w{2,}ed|wrote|written|built|rebuilt|rewrote|rewritten|made|set|put|split|froze|cut|took out|got rid|brought|bound|swapped out)"
+    r"(?:(?:re-?|un)?\w{2,}ed|wrote|written|built|rebuilt|rewrote|rewritten|made|set|put|split|froze|cut|gave|took out|got rid|brought|bound|swapped out)"
 )
 _I = r"\b(?:i|we)(?:'ve| have)?(?: now| also| just| then| finally| all| both)* "
 _FINISHED = r"(?:published|released|deployed|shipped|finished|completed|merged|implemented|landed|rolled out)"
@@ -55,6 +55,11 @@ _USER_PROBLEM = (
     r"\b(?:rejects?|refuses?|started to reject|leaves? out|loses|lost|drops|swallows|ignores|overwrites|shows the wrong|wrong \w+)\b",
     r"\b(?:twice|the same number|get duplicated|duplicates)\b|\bexits? with (?:code |status )?\d|\bexit code [1-9]",
     r"\b(?:with|returns?|gets?|got|throws?|gives?|a) (?:an? |me )?(?:http )?[45]\d\d\b|\b[45]\d\ds? (?:errors?|from|on|when)\b",
+    r"\b(?:sluggish|laggy|disconnects?|blank|oom\w*|gets? killed|off by|has been off|drives? (?:me|us) (?:crazy|mad|nuts))\b",
+    (
+        r"\b(?:overlaps|spikes?|shoots? up|unacceptable|not acceptable|ends? up in|never (?:arrives?|finishes|returns|ends)|gets? stuck|jumps|flickers|"
+        r"can't explain|cannot explain|only reaches|stopped (?:working|responding)|too (?:slow|big|large|much memory|many))\b"
+    ),
     r"\bcomplain(?:s|ing|ed|ts?)?\b|\bsomething(?:'s| is| was)? (?:\w+ )?(?:wrong|off|weird|broken|strange)\b",
     r"\b(?:throws|raises|threw|raised|panics|panicked|complains)\b|\b(?:nobody knows|no idea) why\b|\bexpired\b",
 )
@@ -64,6 +69,8 @@ _ASSISTANT_PROBLEM = (
         r"(?:an?|the|another|one|two|three|\d+|some)? ?(?:\w+ ){0,3}(?:bugs?|problems?|issues?|errors?|leaks?|races?|race condition|regressions?|"
         r"mistakes?|vulnerabilit(?:y|ies)|deadlocks?|warnings?|conflicts?)\b"
     ),
+    r"\b(?:reports?|shows?|gives?|throws|there are) (?:\d+|several|many|some) (?:\w+ )?(?:errors?|failures?|warnings?|violations?)\b",
+    r"\b(?:is|are) (?:dead|broken|leaking|vulnerable|outdated|corrupt(?:ed)?|inconsistent)\b|\brace detector flags\b",
     rf"\b\d+ (?:\w+ )?(?:tests?|checks?|errors?|failures?|cases) (?:still )?{_THING_FAILS}\b",
     (
         rf"\b(?:build|tests?|suite|deploy(?:ment)?|migration|ci|pipeline|release|import|export|job|request|command|server|script|install(?:ation)?)"
@@ -91,6 +98,7 @@ _CURED = (
         r"\b(?:is|are|was|were|got|has been|have been|'s|now|be) (?:now |all |finally )?(?:fixed|resolved|solved|gone|repaired|working|green|"
         r"passing|stable|healthy|correct|clean|recovered)\b|^(?:fixed|solved|resolved)\b"
     ),
+    r"\b\w+s (?:fine|correctly|properly|normally|as expected)\b",
     rf"{_I}(?:fixed|resolved|solved|repaired)\b|\bthat (?:fixed|solved|did) it\b|\bdid the trick\b|\bproblem solved\b",
     (
         r"\b(?:works?|runs?|passe[sd]?|pass|succeeds?|builds?|starts?|loads?|deliver\w*|responds?|connects?) (?:\w+ )?(?:now|again|fine|"
@@ -106,7 +114,7 @@ _CURED = (
     ),
 )
 _ACTION = (
-    rf"{_I}{_DOING}\b|^(?:ok(?:ay)?,? |done[:,] )?{_DOING}\b(?! (?:by|but|is|was|in)\b)",
+    rf"{_I}{_DOING}\b|^(?:ok(?:ay)?,? |done[:,] )?(?!(?:put|set|cut|split)\b){_DOING}\b(?! (?:by|but|is|was|in)\b)",
     (
         r"\bnow (?:\w+ly )?(?:has|uses|reads|writes|prints|shows|listens|supports|returns|accepts|takes|sends|checks|keeps|handles|stores|"
         r"logs|displays|lists|opens|creates|exports|covers|respects|waits|retries)\b"
@@ -118,7 +126,11 @@ _CAUSE = (
     r"\bfigured (?:it|that|this)? ?out\b|\bthat explains\b|\b(?:eureka|breakthrough)\b|\bfinally (?:works|found|understood|understand|got it)\b",
     r"\bcracked it\b|\bit(?:'s| is| was) all because\b|\bthe (?:real |actual |underlying )(?:cause|problem|reason) (?:is|was)\b",
 )
+_NOW = (
+    r"(?<!right )(?<!until )(?<!for )(?<!by )(?<!just )\bnow\b(?! (?:that|let's|we need))|\bagain[.!]?$|\bno (?:\w+ ){1,3}(?:is|are) left\b",
+)
 _FINDING = (
+    rf"\b\d[\d.,]*{_UNIT} now\b|\bnow .{{0,30}}\b\d[\d.,]*{_UNIT}\b",
     r"\b\d+(?:\.\d+)? ?(?:times|x) (?:faster|smaller|cheaper|less|fewer|quicker)\b",
     r"\b(?:is|was|are) (?:the (?:\w+ )?(?:cause|reason)|caused by|because)\b|\bthe reason\b",
 )
@@ -147,7 +159,7 @@ UNDECIDED = regex(
 )
 _WITHDRAWN = (
     r"\b(?:scrap|forget|drop|ditch|abandon|discard|undo) (?:that|this|it|the (?:idea|plan|approach|whole))\b|\bchange of plans?\b",
-    r"\bnot worth (?:it|the)\b|\b(?:revert|undo) (?:it|that|this|everything|the whole)\b|\bstop (?:working on|building|using|pursuing)\b|\bdead end\b",
+    r"\bnot worth (?:it|the)\b|\b(?:revert|undo) (?:it|that|this|everything|the whole)\b|\bstop (?:working on|building|using|pursuing)\b|\bdead end\b|\b(?:throw|threw) (?:\w+ ){0,5}(?:away|out)\b|^away from\b|\brip(?:ping|ped|s)? (?:it|that|this|the \w+) out\b|\bput (?:\w+ ){1,5}on (?:ice|hold)\b",
     r"\bchanged (?:my|our) minds?\b|\b(?:on|with) second thoughts?\b|\blet's (?:drop|scrap|abandon|ditch|revert to|go back to|not)\b",
     r"\b(?:we|i)(?:'re| are|'m| am|'ve| have)? (?:now )?(?:abandon(?:ing|ed)?|dropp(?:ing|ed)|scrapp(?:ing|ed)|ditch(?:ing|ed)|pivot\w*)\b",
     r"\b(?:a|another) (?:completely |totally )?(?:different|new) (?:approach|direction)\b|\bstart over\b|\b(?:that's|is) off the table\b",
@@ -162,6 +174,7 @@ REQUEST_WORDS = (
 """How a user asks for work, in the sentence itself or in what follows."""
 _REQUEST = (
     *REQUEST_WORDS,
+    rf"^(?:next(?: up)?|then): \w+|\bwe should (?:\w+ )?(?:get|{_VERBS})\b",
     rf"\b(?:i|we) (?:need|want|have|would like|'d like|should) to (?:\w+ )?{_VERBS}\b|\b(?:i|we)(?:'d)? (?:need|want|like) (?:an?|the|some) ",
     r"\b(?:todo|task|ticket)\b.{0,60}: ",
 )
@@ -176,10 +189,32 @@ _DONE = (
 _PRAISE = (
     (
         r"\b(?:amazing|wow|incredible|huge|awesome|fantastic|hooray|unbelievable|brilliant|great|perfect|excellent|thanks?(?: you)?|super|nice|lgtm|love it|"
-        r"works?|confirmed|ship it|tested|looks right|closing the|close the ticket|thx|cool|danke|finally|good (?:catch|job|work)|that explains|looks good|well done)\b"
+        r"works?|sweet|beautiful|lovely|better|saved my|that did it|confirmed|ship it|tested|looks right|closing the|close the ticket|thx|cool|danke|finally|good (?:catch|job|work)|that explains|looks good|well done)\b"
     ),
 )
-_CHOSEN = (r"^(?:\S+ ){1,11}then[.!]?$",)
+_CHOICE = (
+    r"\b(?:should|shall|do|would|can|could) (?:we|i)\b.* or \b|^(?!(?:is|are|was|were|does|did|has|have) )(?:[\w/+.#-]+[:,]? ){1,8}or (?:[\w/+.#-]+ ?){1,8}\W*$",
+    r"\b(?:which|what)\b.{0,60}\b(?:do|should|shall|would|will) (?:we|i|you (?:want|prefer|like|choose|pick|suggest|recommend))\b",
+    r"^(?:so |ok(?:ay)?,? )?(?:should|shall|do) we (?:use|store|keep|call|go|take|support|build|buy|pin|host|put|write|make|switch|stay|name|run)\b",
+    r"\bback and forth between\b|\bcan't decide\b|\bnot sure (?:whether|which)\b",
+)
+_ACCEPTED = (
+    (
+        r"^(?:(?:yes|yep|yeah|sure|ok(?:ay)?|great|good|perfect|please|sounds good|absolutely|of course)[,!. ]*)*(?:please )?(?:do (?:it|that|so)|"
+        r"go (?:ahead|for it)|please do|yes please)\b"
+    ),
+)
+_DISMAY = (
+    r"\b(?:oh no|ouch|holy|damn|yikes|uh-?oh|ugh|oh dear|that's (?:really )?bad|not good|oh my|shit|crap|terrible)\b",
+)
+_CHOSEN = (
+    (
+        r"^(?:ok(?:ay)?|fine|agreed|yes|good|right|alright|all right|deal|so)[,:.] (?!(?:but|what|how|why|so what|i|thanks?|let me|go|do|please|that|this|it|"
+        r"tomorrow|nice|great|makes)\b)\w+ \w+"
+    ),
+    r"\b(?:it's|that's|and that's) final\b|^final[.!]?$|\b(?:is|are) cheaper\b",
+    r"^(?:\S+ ){1,11}then[.!]?$",
+)
 _PROMISE = (rf"\bi(?:'ll| will|'m going to| am going to) (?:now |also |then |just )?{_VERBS}\b",)
 _DEFERRED = (
     (
@@ -188,16 +223,16 @@ _DEFERRED = (
     ),
 )
 _GLAD = (
-    r"\b(?:amazing|wow|incredible|huge|awesome|fantastic|hooray|unbelievable|brilliant|finally|that explains|love it|at last|omg|that's it|so that's why|that's why|mind-?blowing)\b",
+    r"\b(?:amazing|wow|incredible|huge|awesome|fantastic|hooray|unbelievable|brilliant|finally|that explains|love it|at last|omg|that's it|so that's why|that's why|mind-?blowing|a{2,}h+|aha+)\b",
 )
 
 OF_USER: Mapping[str, Sequence[str]] = {
     PROBLEM: _USER_PROBLEM, PERSISTS: _PERSISTS, ACTION: _ACTION, CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
-    DECIDED: (*_DECIDED, _LETS), CHOSEN: _CHOSEN, WITHDRAWN: _WITHDRAWN, REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED,
+    DECIDED: (*_DECIDED, _LETS), CHOSEN: _CHOSEN, ACCEPTED: _ACCEPTED, DISMAY: _DISMAY, WITHDRAWN: _WITHDRAWN, REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED,
     PRAISE: _PRAISE, GLAD: _GLAD,
 }  # fmt: skip
 OF_ASSISTANT: Mapping[str, Sequence[str]] = {
-    PROBLEM: _ASSISTANT_PROBLEM, PERSISTS: _PERSISTS, ACTION: _ACTION, CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
+    PROBLEM: _ASSISTANT_PROBLEM, PERSISTS: _PERSISTS, ACTION: (*_ACTION, *_NOW), CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
     DECIDED: _DECIDED, WITHDRAWN: _WITHDRAWN, REQUEST: _PROMISE, DONE: _DONE, DEFERRED: _DEFERRED,
 }  # fmt: skip
 TOOL_PASSED = regex(
@@ -205,4 +240,5 @@ TOOL_PASSED = regex(
 )
 TOOL_FAILED = regex(r"(?i)\b(?:exit(?: code| status)?:? [1-9]\d*|failed|failure|errors?|traceback|exception|denied)\b")
 NONE_FAILED = regex(r"(?i)\b(?:0|no) (?:failed|failures?|errors?)\b")
+CHOICE_WORDS = _CHOICE
 ASKING = regex(r"[,;:–—] ?(?:so |and |but )?(?:can|could|would|do|does|any|what|how|why|is|are|should)\b.*\?")

@@ -9,11 +9,15 @@ from typing import NamedTuple
 
 from memcli.conversation.message import Message
 from memcli.conversation.moment_rules import (
+    ACCEPTED,
     ACTION,
     ASKING,
     CAUSE,
+    CHOICE,
+    CHOICE_WORDS,
     CURED,
     DECIDED,
+    DISMAY,
     DONE,
     FAILED,
     FINDING,
@@ -35,6 +39,8 @@ from memcli.conversation.moment_rules import (
 from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, Statement, mood_of, statements
 from memcli.regex import regex
 
+_REFUSAL = regex(r"\b(?:no|nope|ouch|hm+|not)\b")
+_LONG_AGO = regex(r"\b(?:years?|months?|weeks?) ago\b|\bback then\b|\blast (?:year|month|week|time)\b")
 _GENERAL = regex(r"(?:when|whenever|once|before|after) ")
 _UNIT = r"\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|kb|mb|gb|tb|%|percent)?(?!\w)"
 _CHANGE = regex(
@@ -64,8 +70,7 @@ def moments(message: Message) -> list[Moment]:
 def marks_of(said: Statement) -> frozenset[str]:
     """What a sentence does. A question may ask for something or name a problem before it asks; a guess does nothing."""
     if said.mood == PHATIC:
-        is_glad = _is_in(OF_USER[GLAD], said.bare)
-        return frozenset() if said.role == "assistant" else frozenset([PRAISE, GLAD] if is_glad else [PRAISE])
+        return frozenset() if said.role == "assistant" else frozenset(_of_phatic(said.bare))
     if said.mood == ASKED:
         return frozenset(_asked(said))
     if said.mood not in (STATED, PLANNED):
@@ -74,6 +79,8 @@ def marks_of(said: Statement) -> frozenset[str]:
     marks |= _change(said.bare)
     if _is_in(REQUEST_WORDS, said.bare) and said.role != "assistant":
         marks.discard(PROBLEM)
+    if _LONG_AGO.search(said.bare):
+        marks -= {ACTION, DONE, CURED}
     if UNDECIDED.search(said.bare):
         marks.discard(DECIDED)
     if said.mood == PLANNED:  # a plan is neither a fact nor an end
@@ -110,11 +117,18 @@ def _settled(marks: set[str]) -> set[str]:
     return marks
 
 
+def _of_phatic(bare: str) -> set[str]:
+    found = {mark for mark in (GLAD, ACCEPTED, DISMAY) if _is_in(OF_USER[mark], bare)}
+    return found if _REFUSAL.search(bare) else {PRAISE, *found}
+
+
 def _asked(said: Statement) -> set[str]:
     """What a question asks for, and the problem that is named before it."""
     found = set()
     if said.role != "assistant" and _is_in(REQUEST_WORDS, said.bare):
         found.add(REQUEST)
+    if _is_in(CHOICE_WORDS, said.bare):
+        found.add(CHOICE)
     clause = ASKING.sub("", said.bare)
     is_statement = clause != said.bare and mood_of(clause, clause) in (STATED, PLANNED)
     if is_statement and _is_in(_table(said.role)[PROBLEM], NO_PROBLEM.sub(" ", clause)):

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 from memcli.conversation.message import Message
 from memcli.conversation.moment_rules import (
+    ACCEPTED,
     ACTION,
     CAUSE,
+    CHOICE,
     CHOSEN,
     CURED,
     DECIDED,
     DEFERRED,
+    DISMAY,
     DONE,
     FAILED,
     FINDING,
@@ -26,8 +29,9 @@ from memcli.conversation.moment_rules import (
     WITHDRAWN,
 )
 from memcli.conversation.moments import Moment, moments
-from memcli.conversation.statements import ASKED, Statement
+from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, Statement
 from memcli.model.analysis import terms
+from memcli.regex import regex
 
 DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT = (
     "decision_made", "problem_solved", "breakthrough", "issue_found", "task_completed", "pivot",
@@ -39,6 +43,13 @@ _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""
 _RAISED = 3
 """How many messages before a decision the question stands that it answers."""
+
+_WORTH, _BRIEF = 4, 10
+"""The least words of a statement that may be a problem, and the most of an answer that takes something as done."""
+_WISH = regex(r"\b(?:i|we)(?:'d)? (?:need|want|like|would|should|must|have to)\b|^(?:next|please)\b")
+_OBJECTION = regex(r"(?:no|not|nope|hm+|but|wait|still|wrong|why|stop|undo|never|i meant|that's not)\b")
+_OPTION = 4
+"""The most words of an answer that only names an option."""
 
 
 class Draft(NamedTuple):
@@ -59,6 +70,10 @@ class _Open:
         self.terms = set(terms(opening.text))
         self.last = opening.number
         self.action: Statement | None = None
+        self.is_latent = False
+        """Whether it was taken for a problem only because something was done about it."""
+        self.has_passed = False
+        """Whether something was run successfully since."""
 
     def is_near(self, said: Statement) -> bool:
         return said.number - self.last <= _FAR or self.shares(said)
@@ -87,6 +102,13 @@ class _Reader:
         self._question: Statement | None = None
         self._alternative: Statement | None = None
         """The latest question and the latest that offers a choice."""
+        self._offer: Statement | None = None
+        self._told: Statement | None = None
+        """The last sentence that a user stated: a problem or a wish, if something is done about it."""
+        self._failed: set[str] = set()
+        """The programs that failed when they were last run."""
+        self._last: Statement | None = None
+        """The last sentence that the assistant stated."""
         self._cause: Statement | None = None
         """A cause or a gain that is a breakthrough if somebody is glad of it."""
 
@@ -107,33 +129,60 @@ class _Reader:
         for one in said:
             if one.statement.mood == ASKED:
                 self._question = one.statement
-                if " or " in one.statement.bare:
+                if CHOICE in one.marks:
                     self._alternative = one.statement
+            elif one.statement.mood == OFFERED:
+                self._offer = one.statement
+            elif one.statement.role == "assistant" and one.statement.mood == STATED:
+                self._last = one.statement
 
     def finish(self) -> list[Draft]:
         """All that was found, with the problems that nobody solved."""
         for problem in tuple(self._problems):
-            self._give_up(problem, problem.last)
+            if problem.action:  # nobody objected
+                self._solve(problem, problem.action, problem.last)
+            else:
+                self._give_up(problem, problem.last)
         return self._found
 
     def _take_tool(self, one: Moment) -> None:
-        for thread in self._problems[-1:]:
-            thread.last = max(thread.last, one.statement.number) if thread.is_near(one.statement) else thread.last
-            if PASSED in one.marks and thread.action:
-                self._solve(thread, thread.action, one.statement.number)
-            elif FAILED in one.marks:
+        """What was run, and whether it failed; what failed before and passes now was mended."""
+        number, marks = one.statement.number, one.marks
+        program = one.statement.text.partition(" ")[0]
+        thread = self._problems[-1] if self._problems else None
+        if thread and thread.is_near(one.statement):
+            thread.last = max(thread.last, number)
+            is_mended = PASSED in marks and program in self._failed
+            if PASSED in marks and (thread.action or is_mended):
+                self._solve(thread, thread.action or thread.opening, number)
+            elif FAILED in marks:
                 thread.action = None
+        if FAILED in marks:
+            self._failed.add(program)
+        elif PASSED in marks:
+            self._failed.discard(program)
+            for request in self._requests:
+                request.has_passed = True
 
     def _react(self, number: int, said: Sequence[Moment], marks: set[str]) -> None:
         """What a message says of those before it: that something works, or still does not."""
         if PERSISTS in marks:
             self._reopen(number)
-        elif said[0].statement.role != "assistant" and PROBLEM not in marks:
-            if GLAD in marks:
-                self._surprise(number)
-            thread = self._problems[-1] if self._problems and PRAISE in marks else None
-            if thread and thread.action and number - thread.action.number <= _REACTION:
-                self._solve(thread, thread.action, number)
+        elif said[0].statement.role != "assistant":
+            self._answer(number, said, marks)
+
+    def _answer(self, number: int, said: Sequence[Moment], marks: AbstractSet[str]) -> None:
+        """What a user thinks of what the assistant said or did."""
+        if GLAD in marks and PROBLEM not in marks:
+            self._surprise(number)
+        if DISMAY in marks and self._last and not self._is_about_problem(said[0].statement):
+            self._open_problem(self._last)
+        if marks & {ACCEPTED, PRAISE} and self._offer and number - self._offer.number == 1:
+            self._ask(self._offer)
+        thread = self._problems[-1] if self._problems else None
+        done = thread.action if thread else None
+        if thread and done and number - done.number <= _REACTION and (PRAISE in marks or _is_consent(said)):
+            self._solve(thread, done, number)
 
     def _take_sentence(self, said: Statement, marks: AbstractSet[str]) -> None:
         if CAUSE in marks and self._problems and said.role == "assistant":
@@ -146,7 +195,11 @@ class _Reader:
             self._act(said)
         elif PROBLEM in marks:
             self._open_problem(said)
-        if DECIDED in marks or (CHOSEN in marks and self._is_choice(said)):
+        elif said.role == "assistant" and said.mood == STATED:
+            self._tell(said)
+        elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH:
+            self._told = said
+        if DECIDED in marks or (self._is_choice(said) and (CHOSEN in marks or self._is_option(said))):
             self._decide(said)
         if DEFERRED in marks and self._is_about_problem(said):
             self._give_up(self._problems[-1], said.number)
@@ -156,6 +209,13 @@ class _Reader:
     def _turn(self, said: Sequence[Moment]) -> None:
         """A change of direction, with the sentence that says where to."""
         self._requests.clear()
+        if (
+            self._found
+            and self._found[-1].kind == COMPLETED
+            and said[0].statement.number - self._found[-1].last <= _REACTION
+        ):
+            self._found.pop()  # what was done is given up
+        self._problems = [one for one in self._problems if said[0].statement.number - one.last > 2 * _REACTION]
         opening = next(one.statement for one in said if WITHDRAWN in one.marks)
         choice = next((one.statement for one in said if DECIDED in one.marks), opening)
         self._found.append(Draft(PIVOT, opening.number, opening.number, opening, choice))
@@ -167,12 +227,25 @@ class _Reader:
             if draft.kind == BREAKTHROUGH and number - draft.last <= _REACTION:
                 self._found[place] = draft._replace(last=number)
                 return
+        thread = self._problems[-1] if self._problems else None
+        if not cause and thread and not thread.action:
+            cause = self._last
         if cause and number - cause.number <= _REACTION:
             self._found.append(Draft(BREAKTHROUGH, cause.number, number, cause, cause))
 
     def _is_choice(self, said: Statement) -> bool:
         question = self._alternative
-        return question is not None and said.number - question.number <= 2 * _RAISED
+        return said.role != "assistant" and question is not None and 0 < said.number - question.number <= 2 * _RAISED
+
+    def _is_option(self, said: Statement) -> bool:
+        """Whether a short answer does no more than name one of the things to choose from."""
+        options = [one for one in (self._alternative, self._last) if one]
+        named = set(terms(said.text))
+        return (
+            said.mood == STATED
+            and 0 < len(said.bare.split()) <= _OPTION
+            and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
+        )
 
     def _decide(self, said: Statement) -> None:
         question = self._alternative if self._is_choice(said) else self._question
@@ -188,7 +261,8 @@ class _Reader:
 
     def _give_up(self, problem: _Open, number: int) -> None:
         self._problems.remove(problem)
-        self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
+        if not problem.is_latent:
+            self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
 
     def _ask(self, said: Statement) -> None:
         """A request; what the assistant then promises belongs to it."""
@@ -204,6 +278,8 @@ class _Reader:
             thread.action, thread.last = said, said.number
         elif request := self._nearest(self._requests, said):
             self._complete(request, said)
+        elif told := self._take_told(said):
+            told.action = said
 
     def _end(self, said: Statement, *, is_done: bool) -> None:
         """A problem is over, or else a task, or else what was done right before it went well."""
@@ -212,14 +288,34 @@ class _Reader:
             self._solve(thread, said, said.number)
         elif request := self._nearest(self._requests, said):
             self._complete(request, said)
+        elif told := self._take_told(said):
+            self._solve(told, said, said.number)
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
         elif is_done:
             self._found.append(Draft(COMPLETED, said.number, said.number, said, said))
 
+    def _take_told(self, said: Statement) -> _Open | None:
+        """What another speaker stated before as the problem that something is now done about."""
+        told = self._told
+        if not told or told.who == said.who or said.number - told.number > 2 * _REACTION:
+            return None
+        thread = _Open(told)
+        thread.is_latent = True
+        self._problems.append(thread)
+        self._told = None
+        return thread
+
     def _solve(self, thread: _Open, closing: Statement, last: int) -> None:
         self._problems.remove(thread)
-        self._found.append(Draft(SOLVED, thread.opening.number, last, thread.opening, closing))
+        kind = COMPLETED if thread.is_latent and _WISH.search(thread.opening.bare) else SOLVED
+        self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
+
+    def _tell(self, said: Statement) -> None:
+        """What the assistant states after a run that passed ends the request that it speaks of."""
+        request = self._requests[-1] if self._requests else None
+        if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
+            self._complete(request, said)
 
     def _complete(self, request: _Open, closing: Statement) -> None:
         self._requests.remove(request)
@@ -244,3 +340,16 @@ class _Reader:
         sharing = [thread for thread in threads if thread.shares(said)]
         near = [thread for thread in threads if thread.is_near(said)]
         return max(sharing or near, key=lambda thread: thread.opening.number, default=None)
+
+
+def _is_consent(said: Sequence[Moment]) -> bool:
+    """Whether a user's message is short and objects to nothing: after something was done, it takes it as done."""
+    words = sum(len(one.statement.bare.split()) for one in said)
+    marks = {mark for one in said for mark in one.marks}
+    is_plain = all(one.statement.mood in (STATED, PHATIC) for one in said) and not marks & {
+        PROBLEM,
+        PERSISTS,
+        REQUEST,
+        DISMAY,
+    }
+    return is_plain and words <= _BRIEF and not _OBJECTION.match(said[0].statement.bare)
