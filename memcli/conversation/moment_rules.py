@@ -8,10 +8,10 @@ from memcli.regex import regex
 
 (
     PROBLEM, PERSISTS, ACTION, CURED, CAUSE, FINDING, DECIDED, CHOSEN, WITHDRAWN, REQUEST, DONE, DEFERRED, PRAISE, GLAD, PASSED,
-    FAILED, CHOICE, ACCEPTED, DISMAY,
+    FAILED, SUGGESTED, CHOICE, ACCEPTED, DISMAY,
 ) = (
     "problem", "persists", "action", "cured", "cause", "finding", "decided", "chosen", "withdrawn", "request", "done", "deferred",
-    "praise", "glad", "passed", "failed", "choice", "accepted", "dismay",
+    "praise", "glad", "passed", "failed", "suggested", "choice", "accepted", "dismay",
 )  # fmt: skip
 
 _VERBS = (
@@ -35,7 +35,7 @@ NO_PROBLEM = regex(
     r"|leaks?|duplicates?|regressions?)\b|\b(?:never|doesn't|does not|don't|didn't|no longer|not) (?:fail|crash|leak|hang|break|lose)s?\b|"
     r"\berror[- ](?:messages?|handling|codes?|pages?|texts?|boundar\w+|types?|reporting)\b|\bbug ?fix\w*|\bbug reports?\b"
 )
-_THING_FAILS = r"(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|dies|died|hangs?|hung|breaks?|broke|broken|freezes|(?:is|are|been|was|were) (?:down(?! from| to)|stuck|red|flaky|unreliable|unstable|unusable)|times? out|timed out)"
+_THING_FAILS = r"(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|dies|died|hangs?(?! in there)|hung|(?<!take )(?<!a )(?<!to )breaks?(?! my| from| down| the ice)|broke|broken|freezes|(?:is|are|been|was|were) (?:down(?! from| to)|stuck|red|flaky|unreliable|unstable|unusable)|times? out|timed out)"
 
 _USER_PROBLEM = (
     rf"\b{_THING_FAILS}\b",
@@ -141,12 +141,12 @@ _DECIDED = (
     ),
     (
         r"\b(?:let's|let us|we'll|we will|i'll|i will|(?:we're|we are|i'm|i am) (?:now )?(?:going to )?) ?(?:just |then )?"
-        r"(?:go(?:ing)? with|going for|go for|use|stick with|stay with|settle on|adopt|standardi[sz]e on|keep using|pin|host)\b"
+        r"(?:go(?:ing)? with|going for|go for|use|stick with|stay with|settle on|adopt|standardi[sz]e on|pin|host)\b"
     ),
     r"(?:^|[,;:] ?)(?:ok(?:ay)?,? |so,? |right,? |good,? |then |and )*(?:we|let's) (?:go with|start with|stick to|stay with|stay on|standardi[sz]e on|keep to)\b",
     r"^(?:ok(?:ay)?,? |so,? |right,? )*(?:settled|decision|decided|agreed)\s?(?::|,? then\b)|\b(?:that's|that is|it's|this is) (?:decided|settled)\b",
     r"^(?:ok(?:ay)?,? |so,? )*then,? (?:we|i)(?:'ll| will)? (?:use|take|go with|keep|do|stay with)\b|^(?:ok(?:ay)?,? )?(?:decided|settled)[.!]?$",
-    r"^(?:ok(?:ay)?,? )?(?:from now on|going forward),? (?:we|i|all|every)\b|\b(?:the|our) decision is\b|\bgoing with\b|(?<!what)(?<!how)(?<!as) it is(?:, |[.!]?$)(?!\w+ing\b)",
+    r"^(?:ok(?:ay)?,? )?(?:from now on|going forward),? (?:we|i|all|every)\b|\b(?:the|our) decision is\b|\bgoing with\b|(?<!what)(?<!how)(?<!as)(?<!here)(?<!there)(?<!where) it is(?:, |[.!]?$)(?!\w+ing\b)",
 )
 _LETS = (
     r"^(?:ok(?:ay)?,? |so,? |then,? |alright,? |yes,? )*let's (?:first )?(?!look|see|open|talk|discuss|wait|try|check|continue|start\b|meet|do\b|take a|"
@@ -158,7 +158,7 @@ UNDECIDED = regex(
     r"\b(?:decide|decided|chose|chosen|agreed|settled|picked)\b"
 )
 _WITHDRAWN = (
-    r"\b(?:scrap|forget|drop|ditch|abandon|discard|undo) (?:that|this|it|the (?:idea|plan|approach|whole))\b|\bchange of plans?\b",
+    r"\b(?:scrap|(?<!never )(?<!to )(?<!n't )(?<!not )forget|drop|ditch|abandon|discard|undo) (?:that|this|it|the (?:idea|plan|approach|whole))\b|\bchange of plans?\b",
     r"\bnot worth (?:it|the)\b|\b(?:revert|undo) (?:it|that|this|everything|the whole)\b|\bstop (?:working on|building|using|pursuing)\b|\bdead end\b|\b(?:throw|threw) (?:\w+ ){0,5}(?:away|out)\b|^away from\b|\brip(?:ping|ped|s)? (?:it|that|this|the \w+) out\b|\bput (?:\w+ ){1,5}on (?:ice|hold)\b",
     r"\bchanged (?:my|our) minds?\b|\b(?:on|with) second thoughts?\b|\blet's (?:drop|scrap|abandon|ditch|revert to|go back to|not)\b",
     r"\b(?:we|i)(?:'re| are|'m| am|'ve| have)? (?:now )?(?:abandon(?:ing|ed)?|dropp(?:ing|ed)|scrapp(?:ing|ed)|ditch(?:ing|ed)|pivot\w*)\b",
@@ -228,7 +228,7 @@ _GLAD = (
 
 OF_USER: Mapping[str, Sequence[str]] = {
     PROBLEM: _USER_PROBLEM, PERSISTS: _PERSISTS, ACTION: _ACTION, CURED: _CURED, CAUSE: _CAUSE, FINDING: _FINDING,
-    DECIDED: (*_DECIDED, _LETS), CHOSEN: _CHOSEN, ACCEPTED: _ACCEPTED, DISMAY: _DISMAY, WITHDRAWN: _WITHDRAWN, REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED,
+    DECIDED: _DECIDED, SUGGESTED: (_LETS,), CHOSEN: _CHOSEN, ACCEPTED: _ACCEPTED, DISMAY: _DISMAY, WITHDRAWN: _WITHDRAWN, REQUEST: _REQUEST, DONE: _DONE, DEFERRED: _DEFERRED,
     PRAISE: _PRAISE, GLAD: _GLAD,
 }  # fmt: skip
 OF_ASSISTANT: Mapping[str, Sequence[str]] = {

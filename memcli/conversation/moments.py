@@ -32,6 +32,7 @@ from memcli.conversation.moment_rules import (
     PROBLEM,
     REQUEST,
     REQUEST_WORDS,
+    SUGGESTED,
     TOOL_FAILED,
     TOOL_PASSED,
     UNDECIDED,
@@ -79,6 +80,8 @@ def marks_of(said: Statement) -> frozenset[str]:
     marks |= _change(said.bare)
     if _is_in(REQUEST_WORDS, said.bare) and said.role != "assistant":
         marks.discard(PROBLEM)
+    if SUGGESTED in marks and said.who == said.role:  # among people, `let's` is seldom more than a suggestion
+        marks.add(DECIDED)
     if _LONG_AGO.search(said.bare):
         marks -= {ACTION, DONE, CURED}
     if UNDECIDED.search(said.bare):

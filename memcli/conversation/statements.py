@@ -19,7 +19,9 @@ _MOST_CHARACTERS = 20_000
 _WRAPPED = 45
 """A line shorter than this was not broken by an editor, unless the next goes on in lowercase."""
 _FENCE = regex(r"\s*(?:```|~~~)")
-_LEFT_OUT = regex(r"\s*(?:>|\||#{1,6}\s|<|\$ |(?:[-=*_~]\s*){3,}$|Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)")
+_LEFT_OUT = regex(
+    r"\s*(?:>|\||\[[^\]]*\]\s*$|#{1,6}\s|<|\$ |(?:[-=*_~]\s*){3,}$|Traceback |File \"|at \w[\w.$]*\()|(?: {4}|\t)"
+)
 _CLAUSE = 2
 _MARK = regex(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _QUOTED = regex(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|`[^`\n]{1,300}`|(?<!\w)'[^'\n]{4,300}'(?!\w)")

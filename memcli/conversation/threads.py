@@ -177,7 +177,12 @@ class _Reader:
             self._surprise(number)
         if DISMAY in marks and self._last and not self._is_about_problem(said[0].statement):
             self._open_problem(self._last)
-        if marks & {ACCEPTED, PRAISE} and self._offer and number - self._offer.number == 1:
+        if (
+            marks & {ACCEPTED, PRAISE}
+            and self._offer
+            and self._offer.who == self._offer.role
+            and number - self._offer.number == 1
+        ):
             self._ask(self._offer)
         thread = self._problems[-1] if self._problems else None
         done = thread.action if thread else None
@@ -185,7 +190,7 @@ class _Reader:
             self._solve(thread, done, number)
 
     def _take_sentence(self, said: Statement, marks: AbstractSet[str]) -> None:
-        if CAUSE in marks and self._problems and said.role == "assistant":
+        if CAUSE in marks and self._is_about_problem(said, _FAR) and said.role == "assistant":
             self._found.append(Draft(BREAKTHROUGH, said.number, said.number, said, said))
         elif CAUSE in marks or FINDING in marks:
             self._cause = said
@@ -228,9 +233,11 @@ class _Reader:
                 self._found[place] = draft._replace(last=number)
                 return
         thread = self._problems[-1] if self._problems else None
-        if not cause and thread and not thread.action:
+        if not cause and thread and not thread.action and number - thread.last <= 2 * _REACTION:
             cause = self._last
-        if cause and number - cause.number <= _REACTION:
+        before = self._found[-1] if self._found else None
+        is_work = (thread and number - thread.last <= _FAR) or (before and number - before.last <= _FAR)
+        if cause and is_work and number - cause.number <= _REACTION:
             self._found.append(Draft(BREAKTHROUGH, cause.number, number, cause, cause))
 
     def _is_choice(self, said: Statement) -> bool:
@@ -298,7 +305,8 @@ class _Reader:
     def _take_told(self, said: Statement) -> _Open | None:
         """What another speaker stated before as the problem that something is now done about."""
         told = self._told
-        if not told or told.who == said.who or said.number - told.number > 2 * _REACTION:
+        is_assistant = said.role == "assistant" and said.who == said.role
+        if not told or not is_assistant or said.number - told.number > 2 * _REACTION:
             return None
         thread = _Open(told)
         thread.is_latent = True
@@ -330,9 +338,9 @@ class _Reader:
         for thread in self._problems[-1:]:
             thread.action, thread.last = None, number
 
-    def _is_about_problem(self, said: Statement) -> bool:
+    def _is_about_problem(self, said: Statement, reach: int = _REACTION) -> bool:
         thread = self._problems[-1] if self._problems else None
-        return thread is not None and said.number - thread.last <= _REACTION
+        return thread is not None and said.number - thread.last <= reach
 
     @staticmethod
     def _nearest(threads: Sequence[_Open], said: Statement) -> _Open | None:
