@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from memcli.conversation.message import Message
 from memcli.conversation.statements import PHATIC, bared, statements
-from memcli.conversation.threads import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, Draft, drafts
+from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, Draft
+from memcli.conversation.threads import drafts
 from memcli.model.analysis import terms
 from memcli.model.memory import Json
 from memcli.record import Record

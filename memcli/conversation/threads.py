@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
+from memcli.conversation.latest import Latest
 from memcli.conversation.message import Message
 from memcli.conversation.moment_rules import (
     ACCEPTED,
     ACTION,
     CAUSE,
-    CHOICE,
     CHOSEN,
     CURED,
     DECIDED,
@@ -29,59 +28,25 @@ from memcli.conversation.moment_rules import (
     WITHDRAWN,
 )
 from memcli.conversation.moments import Moment, moments
-from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, Statement
+from memcli.conversation.statements import STATED, Statement
+from memcli.conversation.thread import (
+    BREAKTHROUGH,
+    COMPLETED,
+    DECISION,
+    FAR,
+    ISSUE,
+    PIVOT,
+    SOLVED,
+    Draft,
+    Thread,
+    is_consent,
+)
 from memcli.model.analysis import terms
-from memcli.regex import regex
 
-DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT = (
-    "decision_made", "problem_solved", "breakthrough", "issue_found", "task_completed", "pivot",
-)  # fmt: skip
-
-_FAR = 12
-"""Beyond so many messages, what ends a thread must share a term with what began it."""
 _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""
-_RAISED = 3
-"""How many messages before a decision the question stands that it answers."""
-
-_WORTH, _BRIEF = 4, 10
-"""The least words of a statement that may be a problem, and the most of an answer that takes something as done."""
-_WISH = regex(r"\b(?:i|we)(?:'d)? (?:need|want|like|would|should|must|have to)\b|^(?:next|please)\b")
-_OBJECTION = regex(r"(?:no|not|nope|hm+|but|wait|still|wrong|why|stop|undo|never|i meant|that's not)\b")
-_OPTION = 4
-"""The most words of an answer that only names an option."""
-
-
-class Draft(NamedTuple):
-    """An episode as it was found: the sentence that began it, that which ended it, and its messages."""
-
-    kind: str
-    first: int
-    last: int
-    opening: Statement
-    closing: Statement | None = None
-
-
-class _Open:
-    """A problem or a request that is not over."""
-
-    def __init__(self, opening: Statement) -> None:
-        self.opening = opening
-        self.terms = set(terms(opening.text))
-        self.last = opening.number
-        self.action: Statement | None = None
-        self.is_latent = False
-        """Whether it was taken for a problem only because something was done about it."""
-        self.has_passed = False
-        """Whether something was run successfully since."""
-
-    def is_near(self, said: Statement) -> bool:
-        return said.number - self.last <= _FAR or self.shares(said)
-
-    def shares(self, said: Statement) -> bool:
-        """Whether the sentence has a third of its terms, or of those that began this, in common with the other."""
-        others = set(terms(said.text))
-        return 3 * len(self.terms & others) >= max(2, min(len(self.terms), len(others)))
+_WORTH = 4
+"""The least words of a statement that may turn out to be a problem."""
 
 
 def drafts(messages: Sequence[Message]) -> list[Draft]:
@@ -97,18 +62,13 @@ class _Reader:
 
     def __init__(self) -> None:
         self._found: list[Draft] = []
-        self._problems: list[_Open] = []
-        self._requests: list[_Open] = []
-        self._question: Statement | None = None
-        self._alternative: Statement | None = None
-        """The latest question and the latest that offers a choice."""
-        self._offer: Statement | None = None
+        self._problems: list[Thread] = []
+        self._requests: list[Thread] = []
+        self._latest = Latest()
         self._told: Statement | None = None
         """The last sentence that a user stated: a problem or a wish, if something is done about it."""
         self._failed: set[str] = set()
         """The programs that failed when they were last run."""
-        self._last: Statement | None = None
-        """The last sentence that the assistant stated."""
         self._cause: Statement | None = None
         """A cause or a gain that is a breakthrough if somebody is glad of it."""
 
@@ -127,14 +87,7 @@ class _Reader:
         for one in said:
             self._take_sentence(one.statement, one.marks - {DECIDED} if is_turn else one.marks)
         for one in said:
-            if one.statement.mood == ASKED:
-                self._question = one.statement
-                if CHOICE in one.marks:
-                    self._alternative = one.statement
-            elif one.statement.mood == OFFERED:
-                self._offer = one.statement
-            elif one.statement.role == "assistant" and one.statement.mood == STATED:
-                self._last = one.statement
+            self._latest.take(one)
 
     def finish(self) -> list[Draft]:
         """All that was found, with the problems that nobody solved."""
@@ -175,22 +128,22 @@ class _Reader:
         """What a user thinks of what the assistant said or did."""
         if GLAD in marks and PROBLEM not in marks:
             self._surprise(number)
-        if DISMAY in marks and self._last and not self._is_about_problem(said[0].statement):
-            self._open_problem(self._last)
+        if DISMAY in marks and self._latest.statement and not self._is_about_problem(said[0].statement):
+            self._open_problem(self._latest.statement)
         if (
             marks & {ACCEPTED, PRAISE}
-            and self._offer
-            and self._offer.who == self._offer.role
-            and number - self._offer.number == 1
+            and self._latest.offer
+            and self._latest.offer.who == self._latest.offer.role
+            and number - self._latest.offer.number == 1
         ):
-            self._ask(self._offer)
+            self._ask(self._latest.offer)
         thread = self._problems[-1] if self._problems else None
         done = thread.action if thread else None
-        if thread and done and number - done.number <= _REACTION and (PRAISE in marks or _is_consent(said)):
+        if thread and done and number - done.number <= _REACTION and (PRAISE in marks or is_consent(said)):
             self._solve(thread, done, number)
 
     def _take_sentence(self, said: Statement, marks: AbstractSet[str]) -> None:
-        if CAUSE in marks and self._is_about_problem(said, _FAR) and said.role == "assistant":
+        if CAUSE in marks and self._is_about_problem(said, FAR) and said.role == "assistant":
             self._found.append(Draft(BREAKTHROUGH, said.number, said.number, said, said))
         elif CAUSE in marks or FINDING in marks:
             self._cause = said
@@ -204,8 +157,9 @@ class _Reader:
             self._tell(said)
         elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH:
             self._told = said
-        if DECIDED in marks or (self._is_choice(said) and (CHOSEN in marks or self._is_option(said))):
-            self._decide(said)
+        if DECIDED in marks or self._latest.is_answered(said, is_chosen=CHOSEN in marks):
+            opening = self._latest.question(said) or said
+            self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
         if DEFERRED in marks and self._is_about_problem(said):
             self._give_up(self._problems[-1], said.number)
         if REQUEST in marks and not self._is_about_problem(said):
@@ -228,45 +182,26 @@ class _Reader:
     def _surprise(self, number: int) -> None:
         """Somebody is glad: what was found out or gained right before is a breakthrough."""
         cause, self._cause = self._cause, None
-        for place, draft in enumerate(self._found):
+        for place, draft in list(enumerate(self._found))[-_REACTION:]:
             if draft.kind == BREAKTHROUGH and number - draft.last <= _REACTION:
                 self._found[place] = draft._replace(last=number)
                 return
         thread = self._problems[-1] if self._problems else None
         if not cause and thread and not thread.action and number - thread.last <= 2 * _REACTION:
-            cause = self._last
+            cause = self._latest.statement
         before = self._found[-1] if self._found else None
-        is_work = (thread and number - thread.last <= _FAR) or (before and number - before.last <= _FAR)
+        is_work = (thread and number - thread.last <= FAR) or (before and number - before.last <= FAR)
         if cause and is_work and number - cause.number <= _REACTION:
             self._found.append(Draft(BREAKTHROUGH, cause.number, number, cause, cause))
-
-    def _is_choice(self, said: Statement) -> bool:
-        question = self._alternative
-        return said.role != "assistant" and question is not None and 0 < said.number - question.number <= 2 * _RAISED
-
-    def _is_option(self, said: Statement) -> bool:
-        """Whether a short answer does no more than name one of the things to choose from."""
-        options = [one for one in (self._alternative, self._last) if one]
-        named = set(terms(said.text))
-        return (
-            said.mood == STATED
-            and 0 < len(said.bare.split()) <= _OPTION
-            and any(len(named & set(terms(one.text))) * 2 > len(named) for one in options)
-        )
-
-    def _decide(self, said: Statement) -> None:
-        question = self._alternative if self._is_choice(said) else self._question
-        opening = question if question and said.number - question.number <= 2 * _RAISED else said
-        self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
 
     def _open_problem(self, said: Statement) -> None:
         thread = self._problems[-1] if self._problems else None
         if thread and thread.is_near(said) and (said.number - thread.last <= 1 or thread.shares(said)):
             thread.last = said.number
             return
-        self._problems.append(_Open(said))
+        self._problems.append(Thread(said))
 
-    def _give_up(self, problem: _Open, number: int) -> None:
+    def _give_up(self, problem: Thread, number: int) -> None:
         self._problems.remove(problem)
         if not problem.is_latent:
             self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
@@ -277,7 +212,7 @@ class _Reader:
         if before and said.role == "assistant" and said.number - before.last <= _REACTION:
             before.last = said.number
         else:
-            self._requests = [*self._requests[-5:], _Open(said)]
+            self._requests = [*self._requests[-5:], Thread(said)]
 
     def _act(self, said: Statement) -> None:
         thread = self._nearest(self._problems, said)
@@ -302,21 +237,21 @@ class _Reader:
         elif is_done:
             self._found.append(Draft(COMPLETED, said.number, said.number, said, said))
 
-    def _take_told(self, said: Statement) -> _Open | None:
+    def _take_told(self, said: Statement) -> Thread | None:
         """What another speaker stated before as the problem that something is now done about."""
         told = self._told
         is_assistant = said.role == "assistant" and said.who == said.role
         if not told or not is_assistant or said.number - told.number > 2 * _REACTION:
             return None
-        thread = _Open(told)
+        thread = Thread(told)
         thread.is_latent = True
         self._problems.append(thread)
         self._told = None
         return thread
 
-    def _solve(self, thread: _Open, closing: Statement, last: int) -> None:
+    def _solve(self, thread: Thread, closing: Statement, last: int) -> None:
         self._problems.remove(thread)
-        kind = COMPLETED if thread.is_latent and _WISH.search(thread.opening.bare) else SOLVED
+        kind = COMPLETED if thread.is_wish() else SOLVED
         self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
 
     def _tell(self, said: Statement) -> None:
@@ -325,7 +260,7 @@ class _Reader:
         if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
             self._complete(request, said)
 
-    def _complete(self, request: _Open, closing: Statement) -> None:
+    def _complete(self, request: Thread, closing: Statement) -> None:
         self._requests.remove(request)
         self._found.append(Draft(COMPLETED, request.opening.number, closing.number, request.opening, closing))
 
@@ -334,7 +269,7 @@ class _Reader:
         before = self._found[-1] if self._found else None
         if before and before.kind in (SOLVED, COMPLETED) and number - before.last <= _REACTION:
             self._found.pop()
-            self._problems.append(_Open(before.opening))
+            self._problems.append(Thread(before.opening))
         for thread in self._problems[-1:]:
             thread.action, thread.last = None, number
 
@@ -343,21 +278,8 @@ class _Reader:
         return thread is not None and said.number - thread.last <= reach
 
     @staticmethod
-    def _nearest(threads: Sequence[_Open], said: Statement) -> _Open | None:
+    def _nearest(threads: Sequence[Thread], said: Statement) -> Thread | None:
         """The latest thread that shares a term with the sentence, or else the latest that is near."""
         sharing = [thread for thread in threads if thread.shares(said)]
         near = [thread for thread in threads if thread.is_near(said)]
         return max(sharing or near, key=lambda thread: thread.opening.number, default=None)
-
-
-def _is_consent(said: Sequence[Moment]) -> bool:
-    """Whether a user's message is short and objects to nothing: after something was done, it takes it as done."""
-    words = sum(len(one.statement.bare.split()) for one in said)
-    marks = {mark for one in said for mark in one.marks}
-    is_plain = all(one.statement.mood in (STATED, PHATIC) for one in said) and not marks & {
-        PROBLEM,
-        PERSISTS,
-        REQUEST,
-        DISMAY,
-    }
-    return is_plain and words <= _BRIEF and not _OBJECTION.match(said[0].statement.bare)

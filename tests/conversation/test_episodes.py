@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.conversation.arc import KEY, arc
+from memcli.conversation.episodes import KINDS, Episode, find
+from memcli.conversation.message import Message
+from memcli.model.shapes import MEMORY_FIELDS
+from tests.conversation.corpus import Labelled, read
+from tests.growth import SHAPES, grows_too_fast
+
+ALL = [*read("episodes_tuned.txt"), *read("episodes_unseen.txt"), *read("long_conversation.txt")]
+
+
+def score(conversations: list[Labelled]) -> tuple[int, int, int]:
+    """How many of the labelled episodes are found by kind and overlapping turns, how many there are, how many were given."""
+    found = labelled = given_ = 0
+    for _, messages, wanted in conversations:
+        episodes = find(messages)
+        left = list(episodes)
+        for kind, first, last in wanted:
+            hit = next(
+                (one for one in left if one.kind == kind and one.turns[0] <= last and first <= one.turns[1]), None
+            )
+            if hit:
+                left.remove(hit)
+                found += 1
+        labelled, given_ = labelled + len(wanted), given_ + len(episodes)
+    return found, labelled, given_
+
+
+@pytest.mark.parametrize(("name", "recall", "precision"), [("tuned", 0.95, 0.95), ("unseen", 0.65, 0.9)])
+def test_most_episodes_are_found_and_few_are_none(name: str, recall: float, precision: float) -> None:
+    found, labelled, given_ = score(read(f"episodes_{name}.txt"))
+    print(f"{name}: found {found} of {labelled}, right {found} of {given_}")
+    assert labelled >= 15
+    assert found >= recall * labelled
+    assert found >= precision * given_
+
+
+def test_every_kind_is_labelled() -> None:
+    assert {kind for one in ALL for kind, _, _ in one.episodes} == set(KINDS)
+    assert sum(not one.episodes for one in ALL) >= 20
+
+
+@pytest.mark.parametrize("labelled", ALL, ids=lambda one: one.title)
+def test_episodes_are_complete_and_stand_in_the_session(labelled: Labelled) -> None:
+    said = " ".join(" ".join(message.text.split()) for message in labelled.messages)
+    for one in find(labelled.messages):
+        assert one.kind in KINDS
+        assert 1 <= one.turns[0] <= one.turns[1] <= len(labelled.messages)
+        assert -1 <= one.valence <= 1
+        assert 0 <= one.significance <= 1
+        assert one.participants
+        assert set(one.participants) <= {message.who for message in labelled.messages}
+        assert one.title
+        assert all(text.removesuffix("…") in said for text in (one.title, one.context, one.outcome))
+
+
+def test_an_episode_has_the_fields_of_a_memory() -> None:
+    one = find(ALL[0].messages)[0]
+    assert set(one.as_field()) == set(MEMORY_FIELDS["episode"]["properties"])
+
+
+def test_a_problem_and_its_solution_are_one_episode() -> None:
+    found = find(ALL[0].messages)
+    assert [(one.kind, one.turns) for one in found] == [("problem_solved", (1, 6)), ("breakthrough", (4, 4))]
+    assert found[0].outcome == "The 502s are gone in the load test."
+
+
+@pytest.mark.parametrize("text", [
+    "Did we decide to use Redis?",
+    "If the cache crashes, we would go with Postgres.",
+    "Maybe we should go with Postgres.",
+    'The log says "we decided to retry".',
+    "We have not decided yet whether we use Redis.",
+    "I could fix the bug in the parser if you like.",
+    "```\n# we decided to use redis, it crashed, it is fixed\n```",
+    "> We decided to use Redis.",
+    "There are no errors in the log.",
+    "The error messages are defined in errors.py.",
+])  # fmt: skip
+def test_questions_guesses_offers_quotes_and_code_are_no_episodes(text: str) -> None:
+    for role in ("user", "assistant"):
+        assert find([Message(1, "user", "Hello."), Message(2, role, text), Message(3, "user", "ok")]) == []
+
+
+def test_what_still_fails_is_not_solved() -> None:
+    said = [
+        "The build fails on Windows.",
+        "I changed the path separator.",
+        "Still failing, same error.",
+        "I do not know why.",
+    ]
+    found = find([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)])
+    assert [one.kind for one in found] == ["issue_found"]
+
+
+def test_a_decision_that_is_taken_back_is_a_pivot() -> None:
+    said = ["We'll use MongoDB.", "Okay.", "Actually, scrap that. We go with Postgres."]
+    found = find([Message(n, "user" if n % 2 else "assistant", text) for n, text in enumerate(said, 1)])
+    assert [(one.kind, one.outcome) for one in found][1] == ("pivot", "We go with Postgres.")
+
+
+def test_at_most_so_many_are_kept_the_most_significant() -> None:
+    messages = read("long_conversation.txt")[0].messages
+    every, few = find(messages), find(messages, most=3)
+    least = sorted((one.significance for one in every), reverse=True)[2]
+    assert len(few) == 3
+    assert all(one in every and one.significance >= least for one in few)
+    assert [one.turns for one in few] == sorted(one.turns for one in few)
+    assert find(messages, most=0) == []
+
+
+def test_no_two_of_a_kind_say_the_same() -> None:
+    messages = [Message(n, "user", "We decided to use Postgres for the job queue.") for n in range(1, 9)]
+    assert len(find(messages)) == 1
+
+
+def test_the_arc_has_every_episode_in_its_third() -> None:
+    messages = read("long_conversation.txt")[0].messages
+    found = find(messages)
+    whole = arc(found, len(messages))
+    assert [*whole.beginning, *whole.middle, *whole.end] == found
+    assert all(one.turns[0] <= len(messages) / 3 + 1 for one in whole.beginning)
+    assert all(one.turns[0] > len(messages) * 2 / 3 for one in whole.end)
+    assert list(whole.key_moments) == [one for one in found if one.significance >= KEY]
+    assert whole.key_moments
+
+
+def test_the_arc_of_nothing_is_empty() -> None:
+    assert arc([], 0).key_moments == ()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["user", "assistant", "tool"]),
+            st.sampled_from([s.text for one in ALL for s in one.messages]),
+        ),
+        max_size=30,
+    )
+)
+def test_any_conversation_has_an_order_of_episodes(said: list[tuple[str, str]]) -> None:
+    messages = [Message(n, role, text) for n, (role, text) in enumerate(said, 1)]
+    found = find(messages)
+    assert found == find(list(messages))
+    assert all(one.turns[0] <= other.turns[0] for one, other in pairwise(found))
+    assert all(isinstance(one, Episode) and 1 <= one.turns[0] <= one.turns[1] <= len(messages) for one in found)
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    find([Message(1, "user", text), Message(2, "assistant", text), Message(3, "tool", text)])
+
+
+@pytest.mark.parametrize("name", [*SHAPES, "so", "amounts"])
+def test_reading_takes_time_in_proportion_to_the_text(name: str) -> None:
+    more = {"so": lambda size: "so, " * (size // 4), "amounts": lambda size: "from 1 " * (size // 7)}
+    shape = SHAPES.get(name) or more[name]
+    assert not grows_too_fast(lambda text: find([Message(n, "user", text) for n in range(1, 3)]), shape)
