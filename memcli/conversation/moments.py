@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memcli.conversation.message import Message
@@ -42,6 +42,7 @@ from memcli.regex import regex
 
 _REFUSAL = regex(r"\b(?:no|nope|ouch|hm+|not)\b")
 _LONG_AGO = regex(r"\b(?:years?|months?|weeks?) ago\b|\bback then\b|\blast (?:year|month|week|time)\b")
+_KEPT = 1 << 14
 _GENERAL = regex(r"(?:when|whenever|once|before|after) ")
 _UNIT = r"\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|kb|mb|gb|tb|%|percent)?(?!\w)"
 _CHANGE = regex(
@@ -60,12 +61,13 @@ class Moment(NamedTuple):
     marks: frozenset[str]
 
 
-def moments(message: Message) -> list[Moment]:
+@lru_cache(maxsize=_KEPT)
+def moments(message: Message) -> tuple[Moment, ...]:
     """The sentences of a message with what each does."""
     if message.role == "tool":
         said = Statement(message.number, message.role, message.who, message.text, "", STATED)
-        return [Moment(said, _of_tool(message.text))]
-    return [Moment(said, marks_of(said)) for said in statements(message)]
+        return (Moment(said, _of_tool(message.text)),)
+    return tuple([Moment(said, marks_of(said)) for said in statements(message)])
 
 
 def marks_of(said: Statement) -> frozenset[str]:

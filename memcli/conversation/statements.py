@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from memcli.conversation.message import Message
@@ -12,6 +13,8 @@ from memcli.regex import regex
 STATED, ASKED, SUPPOSED, OFFERED, PLANNED, PHATIC = "stated", "asked", "supposed", "offered", "planned", "phatic"
 """The moods. A phatic sentence greets, thanks or agrees, and says nothing more."""
 
+_KEPT = 1 << 14
+"""How many messages are kept as they were read: chunks, summary and episodes each look at all of them."""
 _LONGEST = 400
 """Longer sentences are logs or data."""
 _MOST_CHARACTERS = 20_000
@@ -70,15 +73,16 @@ class Statement(NamedTuple):
     mood: str
 
 
-def statements(message: Message) -> list[Statement]:
+@lru_cache(maxsize=_KEPT)
+def statements(message: Message) -> tuple[Statement, ...]:
     """The sentences of a message in order. Code, quotes, tables and headings are left out, and those of tools too."""
     if message.role == "tool":
-        return []
+        return ()
     found = []
     for text in sentences(message.text[:_MOST_CHARACTERS]):
         bare = bared(text)
         found.append(Statement(message.number, message.role, message.who, text, bare, mood_of(text, bare)))
-    return found
+    return tuple(found)
 
 
 def sentences(text: str) -> Iterator[str]:

@@ -57,4 +57,4 @@ def test_sentences_stand_in_the_text(text: str) -> None:
 
 
 def test_tools_say_nothing() -> None:
-    assert statements(Message(1, "tool", "All tests pass.")) == []
+    assert statements(Message(1, "tool", "All tests pass.")) == ()
