@@ -84,7 +84,7 @@ def limits(total: int = TOTAL, reserve_system: int | None = None, reserve_workin
     system = min(RESERVE_SYSTEM, total // 8) if reserve_system is None else reserve_system
     working = min(RESERVE_WORKING, total // 4) if reserve_working is None else reserve_working
     if total < 1 or min(system, working) < 0:
-        raise UsageError("a window needs a positive total and no negative reserve", "")
+        raise UsageError("a window needs a positive total and no negative reserve", "give numbers of tokens")
     if system + working > total:
         hint = "raise --total or lower --reserve-system and --reserve-working"
         raise UsageError(f"the reserves of {system} and {working} tokens exceed the total of {total}", hint)
@@ -131,7 +131,8 @@ def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float
     costed = [replace(item, section=MESSAGES, tokens=layout.cost(item)) for item in pieces]
     new = [item for item in costed if item.number not in present and item.tokens]
     kept = {item.number for item in costed} | {item.number for item in messages[-1:]}
-    spare = 0 if window.left_out else window.room - (window.used - _cost(window.of(SYSTEM), layout))
+    is_full = any(one.reason != EMPTY for one in window.left_out)
+    spare = 0 if is_full else window.room - (window.used - _cost(window.of(SYSTEM), layout))
     frame = 0 if messages or not new else layout.frame(MESSAGES)
     ranked = sorted(
         (item for item in messages if item.number not in kept),
