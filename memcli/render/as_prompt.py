@@ -69,15 +69,7 @@ def _heading(section: Section, is_pin: bool, before: str) -> str:
 def entry(n: int, section: Section, bundle: Bundle) -> str:
     """One memory of the bundle as it is printed, with its number."""
     memory = section.memory
-    marks = [
-        memory.created_at[:10],
-        _line(memory.kind),
-        _line(memory.path),
-        *([_line(section.space)] if section.space != bundle.space else []),
-        *(["pinned"] if memory.pinned else []),
-        *map(_line, section.cautions),
-    ]
-    lines = [f"{n}. [{_line(memory.id)}] {' · '.join(marks)}"]
+    lines = [f"{n}. {label(section, bundle.space)}"]
     lines += [
         _INDENT + line for line in inert(clean(section_text(section, bundle.query.include_raw))).strip().splitlines()
     ]
@@ -86,6 +78,20 @@ def entry(n: int, section: Section, bundle: Bundle) -> str:
     if bundle.query.explain:
         lines.append(f"{_INDENT}{score_text(section)}")
     return "\n".join(lines)
+
+
+def label(section: Section, space: str) -> str:
+    """The line above the text of a memory: its id, and what matters of it; the space where it is not that of the bundle."""
+    memory = section.memory
+    marks = [
+        memory.created_at[:10],
+        _line(memory.kind),
+        _line(memory.path),
+        *([_line(section.space)] if section.space != space else []),
+        *(["pinned"] if memory.pinned else []),
+        *map(_line, section.cautions),
+    ]
+    return f"[{_line(memory.id)}] {' · '.join(marks)}"
 
 
 def _closing(bundle: Bundle) -> str:

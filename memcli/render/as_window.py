@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item
+from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item, of_memory
 from memcli.conversation.window import CUT, Layout, Window
+from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens
-from memcli.render.as_prompt import nonce_of
+from memcli.render.as_prompt import label, nonce_of
 from memcli.render.clean import clean, clean_line, inert
+from memcli.render.section import section_text
 from memcli.safety.recalled import HEADER
 
 RECALLED = (MEMORIES, CHUNKS)
@@ -43,6 +45,11 @@ def layout(space: str, count: Callable[[str], int] = count_tokens) -> Layout:
         return heading + (count(fence) + OVERHEAD if section in RECALLED else count(OPENING) + OVERHEAD)
 
     return Layout(cost, frame)
+
+
+def of_section(section: Section, space: str) -> Item:
+    """A recalled memory as a window has it, in the text that a bundle would show."""
+    return of_memory(section.memory.id, section_text(section), label(section, space), section.score)
 
 
 def render(window: Window, space: str) -> str:
