@@ -65,7 +65,7 @@ class _Reader:
         self._problems: list[Thread] = []
         self._requests: list[Thread] = []
         self._latest = Latest()
-        self._told: Statement | None = None
+        self._stated: Statement | None = None
         """The last sentence that a user stated: a problem or a wish, if something is done about it."""
         self._failed: set[str] = set()
         """The programs that failed when they were last run."""
@@ -154,9 +154,9 @@ class _Reader:
         elif PROBLEM in marks:
             self._open_problem(said)
         elif said.role == "assistant" and said.mood == STATED:
-            self._tell(said)
+            self._finish_request(said)
         elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH:
-            self._told = said
+            self._stated = said
         if DECIDED in marks or self._latest.is_answered(said, is_chosen=CHOSEN in marks):
             opening = self._latest.question(said) or said
             self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
@@ -220,8 +220,8 @@ class _Reader:
             thread.action, thread.last = said, said.number
         elif request := self._nearest(self._requests, said):
             self._complete(request, said)
-        elif told := self._take_told(said):
-            told.action = said
+        elif stated := self._take_stated(said):
+            stated.action = said
 
     def _end(self, said: Statement, *, is_done: bool) -> None:
         """A problem is over, or else a task, or else what was done right before it went well."""
@@ -230,23 +230,23 @@ class _Reader:
             self._solve(thread, said, said.number)
         elif request := self._nearest(self._requests, said):
             self._complete(request, said)
-        elif told := self._take_told(said):
-            self._solve(told, said, said.number)
+        elif stated := self._take_stated(said):
+            self._solve(stated, said, said.number)
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
         elif is_done:
             self._found.append(Draft(COMPLETED, said.number, said.number, said, said))
 
-    def _take_told(self, said: Statement) -> Thread | None:
+    def _take_stated(self, said: Statement) -> Thread | None:
         """What another speaker stated before as the problem that something is now done about."""
-        told = self._told
+        stated = self._stated
         is_assistant = said.role == "assistant" and said.who == said.role
-        if not told or not is_assistant or said.number - told.number > 2 * _REACTION:
+        if not stated or not is_assistant or said.number - stated.number > 2 * _REACTION:
             return None
-        thread = Thread(told)
+        thread = Thread(stated)
         thread.is_latent = True
         self._problems.append(thread)
-        self._told = None
+        self._stated = None
         return thread
 
     def _solve(self, thread: Thread, closing: Statement, last: int) -> None:
@@ -254,7 +254,7 @@ class _Reader:
         kind = COMPLETED if thread.is_wish() else SOLVED
         self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
 
-    def _tell(self, said: Statement) -> None:
+    def _finish_request(self, said: Statement) -> None:
         """What the assistant states after a run that passed ends the request that it speaks of."""
         request = self._requests[-1] if self._requests else None
         if request and request.has_passed and not request.terms.isdisjoint(terms(said.text)):
