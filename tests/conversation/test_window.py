@@ -408,3 +408,12 @@ def test_messages_become_items_with_their_number() -> None:
     from memcli.conversation.items import of_message
 
     assert of_message(Message(5, "tool", "ran", speaker="pytest")) == message(5, "tool", "ran", "pytest")
+
+
+def test_no_more_is_taken_than_what_is_inserted_needs() -> None:
+    window = allocate([message(n, "user", "some words here") for n in range(10, 15)], Limits(20_000, 0, 0), LAYOUT)
+    assert insert(window, [], {}, LAYOUT) == window
+    piece = replace(message(4, "user", "some words here"), id="mem_x context 1", source="mem_x")
+    after = insert(window, [piece], {}, LAYOUT)
+    taken = [one for one in after.left_out if one.reason == REPLACED]
+    assert len(taken) == 1 + (LAYOUT.cost(piece) > window.items[0].tokens)
