@@ -11,6 +11,7 @@ from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports.sessions import SessionStore
 from memcli.record import Record
 from memcli.settings import BESIDE, DEFAULT_SPACE
 
@@ -33,6 +34,7 @@ class Workspace(Record, kw_only=True):
     load_index: Callable[[], Index]
     load_summarizer: Callable[[], Summarizer]
     load_redactor: Callable[[], Redactor]
+    load_sessions: Callable[[], SessionStore]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str
@@ -73,6 +75,11 @@ class Workspace(Record, kw_only=True):
     def redactor(self) -> Redactor:
         """What every text passes before it is stored, and before it is shown."""
         return self.load_redactor()
+
+    @property
+    def sessions(self) -> SessionStore:
+        """The conversations."""
+        return self.load_sessions()
 
     @property
     def elsewhere(self) -> Workspace | None:

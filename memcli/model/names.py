@@ -16,11 +16,30 @@ def memory_id(space: str, path: str, number: int = 1) -> str:
     From 2 on, `number` is part of the digest: it tells apart memories that were made at one path, of which the
     earlier ones have moved.
     """
+    return "mem_" + _digest(space, path, number)
+
+
+SESSION_MARK = "ses_"
+"""How the id of a session begins."""
+
+
+def session_id(space: str, *told: str, number: int = 1) -> str:
+    """The id of a session: `ses_` and a digest, as that of a memory, of its space and what tells it from others: when it
+    was started and its title, or where it was imported from."""
+    return SESSION_MARK + _digest(space, "\0".join(told), number)
+
+
+def is_session_id(name: str) -> bool:
+    """Whether `name` can be the id of a session, and so the name of its file."""
+    return _SESSION.match(name) is not None
+
+
+def _digest(space: str, told: str, number: int) -> str:
     import base64
 
-    name = f"{space}\0{path}" if number == 1 else f"{space}\0{path}\0{number}"
-    digest = sha256(name.encode()).digest()
-    return "mem_" + base64.b32encode(digest[:8]).decode("ascii").lower()[:12]
+    name = f"{space}\0{told}" if number == 1 else f"{space}\0{told}\0{number}"
+    digest = sha256(name.encode("utf-8", "replace")).digest()
+    return base64.b32encode(digest[:8]).decode("ascii").lower()[:12]
 
 
 def text_hash(raw: str, content: bytes = b"") -> str:
@@ -46,6 +65,7 @@ _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
 _ID = regex(r"[A-Za-z0-9_][A-Za-z0-9_.:+@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)*\Z")
+_SESSION = regex(r"ses_[a-z0-9]{1,60}\Z")
 _NOT_SLUG = regex(r"[^\w]+|_+")
 _DIGITS = regex(r"\d+")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
+from memcli.model.conversation import ROLES, STATES
 
 Shape = Mapping[str, Any]
 
@@ -38,6 +39,7 @@ READ_SOURCES = (OBSERVED, "imported")
 SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
 COMPACTIONS = ("fifo", "value")
 VISIBILITIES = ("project", "private", "derived")
+PROMOTIONS = ("manual", "auto")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
 
 
@@ -119,7 +121,30 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "visibility": {**TEXT, "enum": list(VISIBILITIES)},
     "export_path": {**TEXT, "minLength": 1},
     "backend": {**TEXT, "minLength": 1},
+    "promote": {**TEXT, "enum": list(PROMOTIONS)},
+    "max_episodes": {"type": "integer", "minimum": 1},
 }
+
+SESSION_FIELDS: Mapping[str, Shape] = {
+    "format": TEXT,
+    "version": {"type": "integer", "minimum": 1},
+    "id": {**TEXT, "minLength": 1},
+    "space": {**TEXT, "minLength": 1},
+    "title": TEXT,
+    "started_at": TIME,
+    "source": TEXT,
+    "key": TEXT,
+}
+"""The first line of the file of a session."""
+MESSAGE_FIELDS: Mapping[str, Shape] = {
+    "number": {"type": "integer", "minimum": 1},
+    "role": {**TEXT, "enum": list(ROLES)},
+    "text": TEXT,
+    "at": TIME,
+    "speaker": TEXT,
+    "key": TEXT,
+}
+STATE_FIELDS: Mapping[str, Shape] = {"state": {**TEXT, "enum": list(STATES)}, "at": TIME, "outcome": TEXT}
 
 _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

@@ -27,6 +27,8 @@ class Policy(Record):
     visibility: str = "project"
     export_path: str | None = None
     backend: str | None = None
+    promote: str = "manual"
+    max_episodes: int = 100
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property

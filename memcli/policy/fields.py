@@ -20,7 +20,7 @@ def in_force(policy: Policy, is_accepted: bool) -> Policy:
 
 
 def tightened(policy: Policy) -> Policy:
-    """`policy` without what would delete, write elsewhere, or redact less."""
+    """`policy` without what would delete, write elsewhere, store without a review, or redact less."""
     patterns = policy.pii_redaction.get("patterns")
     return replace(
         policy,
@@ -31,6 +31,8 @@ def tightened(policy: Policy) -> Policy:
         grace_days=max(policy.grace_days, Policy().grace_days),
         export_path=None,
         pii_redaction={"patterns": patterns} if patterns else {},
+        promote=Policy().promote,
+        max_episodes=max(policy.max_episodes, Policy().max_episodes),
     )
 
 

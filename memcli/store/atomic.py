@@ -11,12 +11,12 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
 
 from memcli.codec.window import Part, Piece
-from memcli.errors import MemcliError, StoreError, hint_of
+from memcli.errors import StoreError, hint_of
 from memcli.store.reading import open_own, read_regular
 
 TEMP_MARK = ".tmp-"
@@ -28,7 +28,7 @@ _REPLACE_PAUSE_SECONDS = 0.1
 
 def write_file(
     path: str,
-    data: bytes | Sequence[Piece],
+    data: bytes | Iterable[Piece],
     mode: int = 0o644,
     *,
     alone: bool = False,
@@ -39,7 +39,7 @@ def write_file(
 
     `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
     `before_rename` is told the status that the file will have; `changed_ns` becomes its time of change, in nanoseconds.
-    Raises StoreError.
+    Raises StoreError, and what `data` and `before_rename` raise.
     """
     folder, name = os.path.split(path)
     temp = os.path.join(folder, f".{name}{TEMP_MARK}{'' if alone else os.getpid()}")
@@ -50,11 +50,11 @@ def write_file(
         if before_rename is not None:
             before_rename(status)
         _replace(temp, path)
-    except (OSError, MemcliError) as error:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temp)
-        if isinstance(error, MemcliError):
-            raise  # what is copied can no longer be read
+        if not isinstance(error, OSError):
+            raise
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
     try:
         sync_folder(folder)
@@ -132,6 +132,25 @@ def append_line(path: str, line: bytes, sync: bool = False) -> None:
             _sync(fd)
     finally:
         os.close(fd)
+
+
+def append_after(path: str, data: bytes, end: int) -> None:
+    """Makes `data` follow the first `end` bytes of the file at `path`, and flushes it; what a crash had torn is behind
+    them, and goes. Raises StoreError, and then the file has these `end` bytes."""
+    try:
+        fd = _open_to_append(path)
+        try:
+            os.ftruncate(fd, end)
+            _write_all(fd, [data])
+            _sync(fd)
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(fd, end)
+            raise
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
 
 
 def check_appendable(path: str) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.store.atomic import make_folder, write_file
-from memcli.store.lock import locked
+from memcli.store.lock import Held, locked
 from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
-_IGNORED = ("local/", "cache/", "audit/", "exports/", *(f"spaces/{name}.json" for name in BESIDE))
+# Of sessions the files are ignored and not the folders: git would not see a file of an ignored folder that is shared.
+_IGNORED = ("local/", "cache/", "audit/", "exports/", "sessions/*/*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63
@@ -46,6 +47,13 @@ class Layout(Record):
 
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
+
+    def sessions(self, space: str) -> str:
+        """The folder of the sessions of a space."""
+        return os.path.join(self.root, "sessions", space)
+
+    def session(self, space: str, name: str) -> str:
+        return os.path.join(self.sessions(space), f"{name}.jsonl")
 
     def audit(self, name: str) -> str:
         return os.path.join(self.root, "audit", name)
@@ -213,15 +221,46 @@ def _read_ignore(layout: Layout) -> bytes:
 
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
-    line = f"spaces/{space}.json".encode()
+    _set_line(layout, f"spaces/{space}.json", ignored)
+
+
+def is_shared(layout: Layout, space: str, session: str) -> bool:
+    """Whether git sees the file of a session. Raises StoreError."""
+    return _sharing(space, session).encode() in _read_ignore(layout).splitlines()
+
+
+def set_shared(layout: Layout, space: str, session: str, shared: bool) -> None:
+    """Has git see the file of a session, or ignore it again; other lines stay as they are. Raises StoreError."""
+    if shared and not {b"sessions", b"sessions/"}.isdisjoint(_read_ignore(layout).splitlines()):
+        raise StoreError(f"{layout.ignore} ignores all sessions", "replace its line `sessions/` by `sessions/*/*`")
+    _set_line(layout, _sharing(space, session), shared)
+
+
+def ignore_sessions(layout: Layout) -> None:
+    """Has git ignore sessions, in a store that was made before there were any. Raises StoreError, LockedError."""
+    if missing_lines(layout):
+        with _ignore_locked(layout):
+            complete_ignore(layout)
+
+
+def _sharing(space: str, session: str) -> str:
+    return f"!sessions/{space}/{session}.jsonl"
+
+
+def _set_line(layout: Layout, text: str, wanted: bool) -> None:
+    line = text.encode()
+    with _ignore_locked(layout):
+        lines = _read_ignore(layout).splitlines()
+        if (line in lines) == wanted:
+            return
+        kept = [*lines, line] if wanted else [known for known in lines if known != line]
+        write_file(layout.ignore, b"".join(known + b"\n" for known in kept))
+
+
+def _ignore_locked(layout: Layout) -> AbstractContextManager[Held | None]:
     lock = layout.local(".gitignore.lock")
     make_folder(os.path.dirname(lock))
-    with locked(lock, "the .gitignore of the store"):
-        lines = _read_ignore(layout).splitlines()
-        if (line in lines) == ignored:
-            return
-        kept = [*lines, line] if ignored else [known for known in lines if known != line]
-        write_file(layout.ignore, b"".join(known + b"\n" for known in kept))
+    return locked(lock, "the .gitignore of the store")
 
 
 def remove_unused(root: str) -> bool:

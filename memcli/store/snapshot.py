@@ -16,7 +16,7 @@ from memcli.codec.space import Span, decode_header, decode_space, encode_memory,
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.settings import REPO
+from memcli.settings import JOURNAL, REPO
 from memcli.store.reading import read_at
 
 if TYPE_CHECKING:
@@ -30,8 +30,9 @@ _FRAME_BYTES = 1 << 15
 
 
 def new_space(name: str) -> Space:
-    """A space that is not there yet; the one for what is read from the repository is derived from the beginning."""
-    return Space(name, policy=Policy(visibility="derived")) if name == REPO else Space(name)
+    """A space that is not there yet; those beside the default one are not for git from the beginning."""
+    visibility = {REPO: "derived", JOURNAL: "private"}.get(name)
+    return Space(name) if visibility is None else Space(name, policy=Policy(visibility=visibility))
 
 
 class ByteSnapshot(ABC):

@@ -29,6 +29,7 @@ from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.policies import Policies
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
+from memcli.wiring.sessions import open_sessions
 
 if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
@@ -84,6 +85,7 @@ def open_workspace(
         load_index=cache(lambda: _index(layout, settings, warn, progress, past, keep)),
         load_summarizer=summarizer,
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
+        load_sessions=cache(partial(open_sessions, layout, wait)),
         ranker=partial(_ranker, warn, keep),
         clock=clock,
         space=check_space(settings.space),

@@ -1,0 +1,248 @@
+"""Sessions: start one, add messages, pause and resume it, find, read, share and delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+
+from memcli.app.repo import check_is_told
+from memcli.app.workspace import Workspace, load_space
+from memcli.clock import normalize_time
+from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Message, Session, StateChange
+from memcli.model.memory import Memory
+from memcli.model.names import SESSION_MARK
+from memcli.model.space import Touched
+from memcli.record import Record, field, replace
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import redact_fields
+from memcli.settings import JOURNAL
+
+MAX_TEXT = 64 << 20
+"""The most bytes of a message, as of a memory."""
+MAX_NAME = 500
+"""The most characters of a title, the name of a speaker or an outcome."""
+
+
+class Added(Record):
+    """A message that was added to a session, and what was taken out of it, by kind."""
+
+    session: Session
+    message: Message
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+
+class Listed(Record):
+    """A session of a list; `problem` says why it cannot be read."""
+
+    session: Session
+    problem: str = ""
+
+
+def start(workspace: Workspace, title: str = "") -> Session:
+    """Starts a session. Raises UsageError, RefusedError, LockedError, StoreError."""
+    check_is_told(workspace)
+    detector = workspace.redactor.detector(workspace.space)
+    clean, _ = redacted(detector, title=_one_line(title, "the title"))
+    session = Session("", workspace.space, clean["title"], started_at=workspace.clock())
+    made = workspace.sessions.start(session)
+    record(workspace, "start session", made)
+    return made
+
+
+def add(workspace: Workspace, name: str, role: str, text: str, *, speaker: str = "", at: str | None = None) -> Added:
+    """Adds a message to the session of this id. Raises UsageError, NotFoundError, LockedError; ConflictError for a session
+    that is paused or has ended."""
+    if role not in ROLES:
+        raise UsageError(f"no role {role!r}", f"choose one of {', '.join(ROLES)}")
+    if not text.strip():
+        raise UsageError("the message is empty", "give a text")
+    if len(text) > MAX_TEXT:
+        raise UsageError(f"the message is longer than {MAX_TEXT >> 20} MiB", "split it into parts")
+    detector = workspace.redactor.detector(workspace.space)
+    clean, kinds = redacted(detector, text=text.strip("\n"), speaker=_one_line(speaker, "--speaker"))
+    time = workspace.clock() if at is None else normalize_time(at)
+    message = Message(0, role, clean["text"], time, clean["speaker"])
+
+    def make(session: Session) -> list[Message]:
+        if session.state != ACTIVE:
+            state = "is paused" if session.state == PAUSED else "has ended"
+            raise ConflictError(f"session {session.id} {state}", f"`memcli session resume {session.id}` continues it")
+        return [message]
+
+    session = workspace.sessions.append(workspace.space, name, make)
+    return Added(session, replace(message, number=session.messages), kinds)
+
+
+def change_state(workspace: Workspace, name: str, state: str, outcome: str = "") -> tuple[Session, bool]:
+    """Pauses, resumes or ends the session of this id; the session after, and whether that changed anything.
+
+    Raises NotFoundError, LockedError; ConflictError where an ended session would be paused.
+    """
+    detector = workspace.redactor.detector(workspace.space)
+    clean, _ = redacted(detector, outcome=_one_line(outcome, "--outcome"))
+    change = StateChange(state, workspace.clock(), clean["outcome"])
+    changed = False
+
+    def make(session: Session) -> list[StateChange]:
+        nonlocal changed
+        if session.state == ENDED and state == PAUSED:
+            raise ConflictError(f"session {session.id} has ended", f"`memcli session resume {session.id}` reopens it")
+        changed = session.state != state
+        return [change] if changed else []
+
+    session = workspace.sessions.append(workspace.space, name, make)
+    if changed and state == ENDED:
+        record(workspace, "end session", session)
+    return session, changed
+
+
+def find(workspace: Workspace, ref: str) -> Session:
+    """The session that `ref` names: an id, or the beginning of one alone. Raises NotFoundError, UsageError."""
+    space, sessions = workspace.space, workspace.sessions
+    ids = [name for name in sessions.ids(space) if name.startswith(ref)] if ref.startswith(SESSION_MARK) else []
+    if ref in ids or len(ids) == 1:
+        return sessions.open(space, ref if ref in ids else ids[0])
+    if ids:
+        raise UsageError(f"{ref!r} matches {len(ids)} sessions of space {space!r}", "use a longer prefix")
+    raise NotFoundError(f"no session {ref!r} in space {space!r}", "`memcli session list` lists the sessions")
+
+
+def current(workspace: Workspace) -> Session:
+    """The session that was started last and is not over; those that were imported are not meant.
+
+    Raises NotFoundError where there is none, UsageError where two were started at once.
+    """
+    found = [one.session for one in list_sessions(workspace) if not one.problem]
+    open_ = [session for session in found if not session.source and session.state != ENDED]
+    running = [session for session in open_ if session.state == ACTIVE] or open_
+    if not running:
+        raise NotFoundError("no session is active", "start one with `memcli session start`, or name one")
+    newest = [session for session in running if session.started_at == running[0].started_at]
+    if len(newest) > 1:
+        ids = ", ".join(session.id for session in newest[:3])
+        raise UsageError(f"{len(newest)} sessions were started at the same time: {ids}", "name one of them")
+    return newest[0]
+
+
+def list_sessions(workspace: Workspace, limit: int | None = None) -> list[Listed]:
+    """The sessions of the space, the newest first, as they may be shown; one that cannot be read with its problem."""
+    clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+    found = [_listed(workspace, name) for name in workspace.sessions.ids(workspace.space)]
+    found.sort(key=lambda one: one.session.id)
+    found.sort(key=lambda one: one.session.started_at, reverse=True)
+    return [replace(one, session=shown(one.session, clean)) for one in islice(found, limit)]
+
+
+def messages(workspace: Workspace, session: Session, first: int = 1, last: int | None = None) -> Iterator[Message]:
+    """The messages of a session from one number to another, as they may be shown. Raises CorruptError."""
+    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    for entry in workspace.sessions.entries(session.space, session.id):
+        if isinstance(entry, Message) and entry.number >= first:
+            if last is not None and entry.number > last:
+                return
+            yield replace(entry, text=clean(entry.text), speaker=clean(entry.speaker))
+
+
+def tail(workspace: Workspace, session: Session, count: int) -> list[Message]:
+    """The last messages of a session, as they may be shown, without reading the others. Raises CorruptError."""
+    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    found = workspace.sessions.tail(session.space, session.id, count)
+    return [replace(message, text=clean(message.text), speaker=clean(message.speaker)) for message in found]
+
+
+def share(workspace: Workspace, session: Session, *, shared: bool) -> bool:
+    """Has git track a session, or ignore it again; whether that changes anything.
+
+    Raises RefusedError for a session with secrets that older rules left in it, NotFoundError, LockedError, StoreError.
+    """
+    if workspace.sessions.is_shared(session.space, session.id) == shared:
+        return False
+    if shared:
+        check_is_clean(workspace, session, "sharing session")
+    workspace.sessions.share(session.space, session.id, shared=shared)
+    record(workspace, "share session" if shared else "unshare session", session)
+    return True
+
+
+def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
+    """Raises RefusedError when something in the session would be redacted if it came in now."""
+    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    stored = workspace.sessions.entries(session.space, session.id)
+    count = sum(clean(e.text) != e.text or clean(e.speaker) != e.speaker for e in stored if isinstance(e, Message))
+    if count or shown(session, clean) != session:
+        places = "1 message has" if count == 1 else f"{count} messages have" if count else "its title or outcome has"
+        raise RefusedError(
+            f"{what} {session.id} would hand on secrets: {places} some",
+            "`memcli session export --redact` writes it without them; delete the session if it should not exist",
+        )
+
+
+def shown(session: Session, clean: Callable[[str], str]) -> Session:
+    """The session as it may be shown."""
+    return replace(session, title=clean(session.title), outcome=clean(session.outcome))
+
+
+def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
+    """The memories that were made from a session, by space."""
+    found: dict[str, list[Memory]] = {}
+    for space in dict.fromkeys((JOURNAL, workspace.main, session.space)):
+        objects = load_space(workspace.store, space).objects
+        if own := [memory for memory in objects if memory.provenance.get("session") == session.id]:
+            found[space] = own
+    return found
+
+
+def delete(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
+    """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
+    purge does; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
+    gone: list[Memory] = []
+    before = workspace.sessions.digest(session.space, session.id)
+    if not keep_memories:
+        _reject_proposals(workspace, session)
+        for space, memories in derived(workspace, session).items():
+            from memcli.app.purge import purge
+
+            over = replace(workspace, space=space, is_space_named=True)
+            gone += purge(over, [memory.id for memory in memories]).memories
+    workspace.sessions.delete(session.space, session.id)
+    workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
+    return gone
+
+
+def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:
+    """Records in the audit log what was done to a session; `before` is the digest that it had, if it has changed."""
+    after = workspace.sessions.digest(session.space, session.id)
+    first = {"start session": ""}.get(action, after) if before is None else before
+    touched = Touched(session.id, f"sessions/{session.space}/{session.id}.jsonl", first, after)
+    workspace.audit.record(session.space, action, [touched])
+
+
+def redacted(detector: Detector, **texts: str) -> tuple[dict[str, str], Mapping[str, int]]:
+    """Texts on their way in, without what is secret in them, and how much that was, by kind."""
+    found = redact_fields(detector, texts)
+    return {name: str(found.fields[name]) for name in texts}, found.kinds
+
+
+def _reject_proposals(workspace: Workspace, session: Session) -> None:
+    from memcli.app.inbox import reject, waiting
+
+    for space in dict.fromkeys((workspace.main, session.space)):
+        over = replace(workspace, space=space)
+        own = [m for m in waiting(over) if m.provenance.get("session") == session.id]
+        if own:
+            reject(over, own)
+
+
+def _listed(workspace: Workspace, name: str) -> Listed:
+    try:
+        return Listed(workspace.sessions.open(workspace.space, name))
+    except (CorruptError, NotFoundError) as error:
+        return Listed(Session(name, workspace.space), error.message)
+
+
+def _one_line(text: str, what: str) -> str:
+    line = " ".join(text.split())
+    if len(line) > MAX_NAME:
+        raise UsageError(f"{what} is longer than {MAX_NAME} characters", "shorten it")
+    return line

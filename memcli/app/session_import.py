@@ -1,0 +1,217 @@
+"""Sessions that come from elsewhere, and that go: transcripts of other programs, and the files of sessions themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from memcli.app.repo import check_is_told
+from memcli.app.session import MAX_NAME, MAX_TEXT, check_is_clean, record, redacted
+from memcli.app.workspace import Workspace
+from memcli.clock import normalize_time
+from memcli.codec.session import (
+    check_writable,
+    decode_entry,
+    decode_header,
+    encode_entry,
+    encode_header,
+)
+from memcli.digests import sha256
+from memcli.errors import CorruptError, UsageError
+from memcli.model.conversation import ROLES, Entry, Message, Session, StateChange
+from memcli.model.memory import Json
+from memcli.model.names import is_session_id
+from memcli.ports.sessions import Transcript
+from memcli.record import Record, field, replace
+from memcli.safety.secrets.detector import Detector
+
+MEMCLI = "memcli"
+"""The name of the format that `export_lines` writes."""
+_MAX_KEY = 200
+
+
+class Imported(Record):
+    """What an import did, or would do: the session after, how many messages were read, and how many of them added.
+
+    `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
+    """
+
+    session: Session
+    read: int
+    added: int
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    redactions: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def status(self) -> str:
+        """What became of the session."""
+        if not self.added:
+            return "unchanged" if self.session.messages else "empty"
+        return "created" if self.added == self.session.messages else "grown"
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "status": self.status, "id": self.session.id, "title": self.session.title, "source": self.session.source,
+            "messages": self.session.messages, "read": self.read, "added": self.added,
+            "skipped": dict(sorted(self.skipped.items())), "redactions": dict(sorted(self.redactions.items())),
+        }  # fmt: skip
+
+
+def import_transcript(workspace: Workspace, transcript: Transcript, *, dry_run: bool = False) -> Imported:
+    """Imports a conversation: what is there of it already stays as it is, and of the rest all is added, or nothing.
+
+    Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
+    """
+    check_is_told(workspace)
+    intake = _Intake(workspace.redactor.detector(workspace.space))
+    session = Session(
+        "",
+        workspace.space,
+        intake.name(transcript.title),
+        started_at=_time(transcript.started_at),
+        source=transcript.source,
+        key=intake.key(transcript.key),
+    )
+    incoming = map(intake.message, intake.usable(transcript.messages()))
+    after, added = workspace.sessions.take_in(session, incoming, dry_run=dry_run)
+    if added and not dry_run:
+        record(workspace, "import session", after, "" if added == after.messages else None)
+    skipped = Counter(transcript.skipped) + intake.skipped
+    skipped["already imported"] = intake.read - added - intake.skipped.total()
+    return Imported(after, intake.read, added, +skipped, intake.redactions)
+
+
+def is_session(first: bytes) -> bool:
+    """Whether a file with this first line is that of a session."""
+    try:
+        decode_header(first, "it")
+    except CorruptError:
+        return False
+    return True
+
+
+def import_session(
+    workspace: Workspace, lines: Iterable[bytes], where: str, into: str | None, *, dry_run: bool = False
+) -> Imported:
+    """Imports the file of a session into the space `into`, by default the one that it names: all of it, or nothing.
+
+    Raises CorruptError naming the line that is wrong, ConflictError where the session is there with other messages,
+    RefusedError, LockedError, StoreError.
+    """
+    rest = iter(lines)
+    told = decode_header(next(rest, b""), f"{where}:1")
+    check_writable(told, where)
+    if not is_session_id(told.id):
+        raise CorruptError(f"{where}:1: {told.id[:80]!a} is not the id of a session", "correct it at its source")
+    over = replace(workspace, space=into or told.space)
+    check_is_told(over)
+    intake = _Intake(over.redactor.detector(over.space))
+    session = replace(
+        told, space=over.space, title=intake.name(told.title), started_at=_time(told.started_at),
+        source=intake.name(told.source), key=intake.key(told.key),
+    )  # fmt: skip
+    entries = map(intake.entry, intake.numbered(rest, where))
+    after, added = over.sessions.restore(session, entries, dry_run=dry_run)
+    if added and not dry_run:
+        record(over, "import session", after, "" if added == after.messages else None)
+    skipped = intake.skipped + Counter({"already imported": intake.read - added})
+    return Imported(after, intake.read, added, +skipped, intake.redactions)
+
+
+def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:
+    """The file of a session; with `redact` without the secrets that are in it.
+
+    Raises RefusedError for secrets that may not be taken out, CorruptError.
+    """
+    check_writable(session, session.id)
+    if not redact:
+        check_is_clean(workspace, session, "exporting session")
+    clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
+    yield encode_header(replace(session, title=clean(session.title))) + b"\n"
+    for entry in workspace.sessions.entries(session.space, session.id):
+        yield encode_entry(_cleaned(entry, clean)) + b"\n"
+
+
+class _Intake:
+    """Makes what comes in fit to be stored, and counts what that takes."""
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self.read = 0
+        self.skipped: Counter[str] = Counter()
+        self.redactions: Counter[str] = Counter()
+
+    def usable(self, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages that can be stored. Those without keys get their places as keys."""
+        for self.read, message in enumerate(messages, 1):
+            if message.role not in ROLES:
+                self.skipped["unknown role"] += 1
+            elif not message.text.strip():
+                self.skipped["empty message"] += 1
+            elif len(message.text) > MAX_TEXT:
+                self.skipped["too long"] += 1
+            else:
+                yield message if message.key else replace(message, key=f"#{self.read}")
+
+    def numbered(self, lines: Iterable[bytes], where: str) -> Iterator[Entry]:
+        """What the lines below a header hold. Raises CorruptError for messages that are not numbered without gaps."""
+        for number, line in enumerate(lines, 2):
+            if not line.endswith(b"\n"):
+                self.skipped["incomplete last line"] += 1
+                return
+            entry = decode_entry(line, f"{where}:{number}")
+            if isinstance(entry, Message):
+                self.read += 1
+                if entry.number != self.read:
+                    raise CorruptError(
+                        f"{where}:{number}: message {entry.number} where {self.read} should be",
+                        "export the session again",
+                    )
+            yield entry
+
+    def entry(self, entry: Entry) -> Entry:
+        """A message or a change of state, without what is secret in it."""
+        return self.message(entry) if isinstance(entry, Message) else self._change(entry)
+
+    def message(self, message: Message) -> Message:
+        """A message without what is secret in it."""
+        clean, kinds = redacted(self._detector, text=_text(message.text), speaker=_text(message.speaker))
+        self.redactions.update(kinds)
+        speaker = " ".join(clean["speaker"].split())[:MAX_NAME]
+        return Message(0, message.role, clean["text"], _time(message.at), speaker, self.key(message.key))
+
+    def name(self, text: str) -> str:
+        """A title or another short text, on one line."""
+        clean, kinds = redacted(self._detector, title=_text(text))
+        self.redactions.update(kinds)
+        return " ".join(clean["title"].split())[:MAX_NAME]
+
+    def key(self, key: str) -> str:
+        """A key; in the place of one that holds a secret, or is long, its digest."""
+        text = _text(key)
+        clean, _ = redacted(self._detector, key=text)
+        if clean["key"] == text and len(text) <= _MAX_KEY:
+            return text
+        return f"sha256:{sha256(text.encode()).hexdigest()[:32]}"
+
+    def _change(self, change: StateChange) -> StateChange:
+        return StateChange(change.state, _time(change.at), self.name(change.outcome))
+
+
+def _cleaned(entry: Entry, clean: Callable[[str], str]) -> Entry:
+    if isinstance(entry, Message):
+        return replace(entry, text=clean(entry.text), speaker=clean(entry.speaker))
+    return replace(entry, outcome=clean(entry.outcome))
+
+
+def _text(text: str) -> str:
+    """`text` as UTF-8 can hold it, without NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def _time(text: str) -> str:
+    """A time in the form of memcli; empty for what is none."""
+    try:
+        return normalize_time(text) if text else ""
+    except UsageError:
+        return ""

@@ -1,0 +1,145 @@
+"""The file of a session, as JSON Lines: a header, then messages and changes of state in the order in which they came.
+
+    {"format": "memcli/session", "id": "ses_...", "space": "main", "started_at": "...", "version": 1}
+    {"at": "...", "number": 1, "role": "user", "text": "..."}
+    {"at": "...", "state": "paused"}
+
+What follows the last newline was torn by a crash, and is no line. A session is in the state that its last line says; a
+message says that it is active.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memcli.codec.canonical import decode, encode_line
+from memcli.errors import CorruptError, UsageError
+from memcli.model.conversation import ACTIVE, ENDED, Entry, Message, Session, StateChange
+from memcli.model.memory import Json
+from memcli.model.shapes import MESSAGE_FIELDS, SESSION_FIELDS, STATE_FIELDS, check_fields
+from memcli.record import Record, replace
+
+FORMAT = "memcli/session"
+VERSION = 1
+MAX_LINE = 400 << 20
+"""The most bytes of a line: a text of 64 MiB of control characters, escaped."""
+MEND = "`memcli fsck --repair` recovers the intact messages"
+
+
+class End(Record):
+    """What the end of a file says: its last message, its state, and how many bytes its whole lines take."""
+
+    messages: int = 0
+    change: StateChange = StateChange(ACTIVE)
+    size: int = 0
+
+
+def encode_header(session: Session) -> bytes:
+    """The first line, without its newline."""
+    names = ("title", "started_at", "source", "key")
+    told = {name: getattr(session, name) for name in names if getattr(session, name)}
+    return encode_line({"format": FORMAT, "version": session.version, "id": session.id, "space": session.space, **told})
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """The line of a message or a change of state, without its newline."""
+    return encode_line(entry_to_json(entry))
+
+
+def entry_to_json(entry: Entry) -> dict[str, Json]:
+    """A message or a change of state; fields that hold their default are left out."""
+    fields = MESSAGE_FIELDS if isinstance(entry, Message) else STATE_FIELDS
+    return {name: value for name in fields if (value := getattr(entry, name)) or name == "text"}
+
+
+def session_to_json(session: Session) -> dict[str, Json]:
+    """A session as commands print it."""
+    names = ("id", "space", "title", "state", "started_at", "ended_at", "outcome", "source", "key", "messages")
+    told = {name: getattr(session, name) for name in names}
+    return {name: value for name, value in told.items() if value or name in ("title", "messages")}
+
+
+def decode_header(line: bytes, where: str) -> Session:
+    """The session of a first line, which is active and has no messages. Raises CorruptError naming `where`."""
+    tree = _parse(line, where)
+    if not isinstance(tree, dict) or tree.get("format") != FORMAT:
+        raise CorruptError(f'{where}: not a session (no "format": "{FORMAT}")', MEND)
+    version = tree.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise CorruptError(f"{where}: version is missing or not a number", MEND)
+    if version == VERSION:
+        _check(tree, SESSION_FIELDS, ("id", "space"), where)
+    known = {name: tree[name] for name in SESSION_FIELDS if isinstance(tree.get(name), str) and name != "format"}
+    return Session(**{"id": "", "space": "", **known, "version": version})
+
+
+def decode_entry(line: bytes, where: str) -> Entry:
+    """The message or change of state of a line. Raises CorruptError naming `where`."""
+    tree = _parse(line, where)
+    if not isinstance(tree, dict) or ("state" in tree) == ("number" in tree):
+        raise CorruptError(f"{where}: neither a message nor a change of state", MEND)
+    if "state" in tree:
+        _check(tree, STATE_FIELDS, ("state",), where)
+        return StateChange(**_known(tree, STATE_FIELDS))
+    _check(tree, MESSAGE_FIELDS, ("number", "role", "text"), where)
+    return Message(**_known(tree, MESSAGE_FIELDS))
+
+
+def check_writable(session: Session, where: str) -> None:
+    """Raises CorruptError when the file is of a newer format, which this version must not add to."""
+    if session.version > VERSION:
+        raise CorruptError(
+            f"{where}: written by a newer memcli (format version {session.version}; this one writes {VERSION})",
+            "upgrade memcli; nothing was changed",
+        )
+
+
+def end_of(tail: bytes, start: int, where: str) -> End | None:
+    """What the last bytes of a file say, from the byte `start` on; None when they do not reach back far enough.
+
+    Raises CorruptError for a line that cannot be read.
+    """
+    size = tail.rfind(b"\n") + 1
+    change: StateChange | None = None
+    last = end = size
+    while end:
+        begin = tail.rfind(b"\n", 0, end - 1) + 1
+        if not begin:  # the header, or a line of which the beginning is not there
+            break
+        entry = decode_entry(tail[begin:end], where)
+        if isinstance(entry, Message):
+            return End(entry.number, change or StateChange(ACTIVE), start + last)
+        change, end = change or entry, begin
+    return None if start else End(0, change or StateChange(ACTIVE), last)
+
+
+def with_end(session: Session, end: End) -> Session:
+    """The session of a header, in the state and with the count of messages that the end of its file says."""
+    change = end.change
+    is_ended = change.state == ENDED
+    return replace(
+        session, messages=end.messages, state=change.state, ended_at=change.at if is_ended else "",
+        outcome=change.outcome if is_ended else "",
+    )  # fmt: skip
+
+
+def _parse(line: bytes, where: str) -> Json:
+    try:
+        return decode(line, where)
+    except CorruptError:
+        raise CorruptError(f"{where}: not valid JSON in UTF-8", MEND) from None
+
+
+def _check(tree: Mapping[str, Any], fields: Mapping[str, Any], required: tuple[str, ...], where: str) -> None:
+    for name in required:
+        if name not in tree:
+            raise CorruptError(f"{where}: {name} is missing", MEND)
+    try:
+        check_fields(tree, fields)
+    except UsageError as error:
+        raise CorruptError(f"{where}: {error.message}", MEND) from None
+
+
+def _known(tree: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tree[name] for name in fields if name in tree}

@@ -1,0 +1,93 @@
+"""Where sessions are kept, and what they are imported from. What was acknowledged is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from memcli.model.conversation import Entry, Message, Session
+
+
+class Transcript(Protocol):
+    """A conversation as another program has recorded it. `source` is the format, `key` the id of the session there."""
+
+    @property
+    def source(self) -> str:
+        """The name of the format."""
+
+    @property
+    def key(self) -> str:
+        """The id of the session at its source."""
+
+    @property
+    def title(self) -> str:
+        """Its title; empty when it has none."""
+
+    @property
+    def started_at(self) -> str:
+        """When it began, RFC 3339; empty when that is not known."""
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How many lines gave no message, by reason, once `messages` has ended."""
+
+    def messages(self) -> Iterator[Message]:
+        """The messages in order, to be numbered by whoever stores them. Raises MemcliError."""
+
+
+class Sessions(Protocol):
+    """The sessions of a store, one conversation each. All methods raise StoreError, and CorruptError for what cannot be
+    read."""
+
+    def ids(self, space: str) -> list[str]:
+        """The ids of the sessions of a space, sorted."""
+
+    def open(self, space: str, name: str) -> Session:
+        """The session, from both ends of its file alone. Raises NotFoundError."""
+
+    def entries(self, space: str, name: str) -> Iterator[Entry]:
+        """All of the session in its order, read as it is asked for. Raises NotFoundError."""
+
+    def tail(self, space: str, name: str, count: int) -> list[Message]:
+        """The last `count` messages, without reading the others. Raises NotFoundError."""
+
+    def start(self, session: Session) -> Session:
+        """Makes a session without messages, under the lowest free id. Raises LockedError."""
+
+    def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
+        """Adds what `make` says of the session as it is then, the messages numbered; the session as it is after.
+
+        Raises NotFoundError, LockedError, and what `make` raises; then nothing is added.
+        """
+
+    def delete(self, space: str, name: str) -> None:
+        """Removes the session for good. Raises NotFoundError, LockedError."""
+
+    def digest(self, space: str, name: str) -> str:
+        """SHA-256 over what is stored of the session. Raises NotFoundError."""
+
+
+class SessionStore(Sessions, Protocol):
+    """The sessions of a store, and how they come from elsewhere and are shared."""
+
+    def find_imported(self, space: str, source: str, key: str) -> Session | None:
+        """The session that was imported from there."""
+
+    def take_in(self, session: Session, messages: Iterable[Message], *, dry_run: bool = False) -> tuple[Session, int]:
+        """Adds to the session of this source and key those messages whose keys it does not have, all or none; makes it
+        where it is not there and there are any. The session after, and how many messages were added.
+
+        With `dry_run`, nothing is stored. Raises LockedError, and what `messages` raises.
+        """
+
+    def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
+        """Makes the session of this id with these entries, or adds to it what goes on where it ends; as `take_in`.
+
+        Raises LockedError, ConflictError where it has others, and what `entries` raises.
+        """
+
+    def is_shared(self, space: str, name: str) -> bool:
+        """Whether git sees the session."""
+
+    def share(self, space: str, name: str, *, shared: bool) -> None:
+        """Has git see the session, or ignore it again. Raises NotFoundError, LockedError."""

@@ -1,0 +1,259 @@
+"""Sessions as files: `sessions/<space>/<id>.jsonl`, one line a message, appended under a lock of the space.
+
+What `append` returned of is on disk. A line that a crash tore is ignored by readers, and cut off by the next append.
+An import writes the file anew, so that all of its messages are there, or none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from itertools import chain, count
+
+from memcli.codec.session import End, check_writable, encode_entry, encode_header, with_end
+from memcli.digests import blake2b
+from memcli.errors import ConflictError, LockedError, NotFoundError, StoreError
+from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
+from memcli.model.names import check_space, is_session_id, session_id
+from memcli.record import replace
+from memcli.store.atomic import append_after, make_folder, remove_file, sync_folder, write_file
+from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
+from memcli.store.lock import Held, locked
+from memcli.store.session_file import SessionFile
+
+SUFFIX = ".jsonl"
+
+
+class FileSessions:
+    """The sessions of the store at `layout`. See `ports/sessions.py`."""
+
+    def __init__(self, layout: Layout, wait: float) -> None:
+        """`wait`: how many seconds to wait for a lock."""
+        self._layout = layout
+        self._wait = wait
+
+    def ids(self, space: str) -> list[str]:
+        try:
+            names = os.listdir(self._folder(space))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"cannot read sessions/{space}: {error.strerror}", "check its permissions") from None
+        found = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+        return sorted(name for name in found if is_session_id(name))
+
+    def open(self, space: str, name: str) -> Session:
+        with self._file(space, name) as file:
+            return file.session()
+
+    def entries(self, space: str, name: str) -> Iterator[Entry]:
+        with self._file(space, name) as file:
+            yield from file.entries()
+
+    def tail(self, space: str, name: str, count: int) -> list[Message]:
+        with self._file(space, name) as file:
+            return file.tail(count)
+
+    def start(self, session: Session) -> Session:
+        with self._locked(session.space):
+            made, _ = self._place(session, session.started_at, session.title)
+            self._write(made, [encode_header(made) + b"\n"])
+            return made
+
+    def append(self, space: str, name: str, make: Callable[[Session], Sequence[Entry]]) -> Session:
+        with self._locked(space):
+            with self._file(space, name) as file:
+                session, size = file.ends()
+            check_writable(session, _where(space, name))
+            lines = _Lines(session)
+            if data := b"".join(map(lines.line, make(session))):
+                append_after(self._layout.session(space, name), data, size)
+            return lines.session()
+
+    def find_imported(self, space: str, source: str, key: str) -> Session | None:
+        place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
+        return self.open(space, place.id) if is_there else None
+
+    def take_in(self, session: Session, messages: Iterable[Message], *, dry_run: bool = False) -> tuple[Session, int]:
+        with self._importing(session.space):
+            place, is_there = self._place(session, session.source, session.key, of_source=True)
+            if not is_there:
+                lines = _Lines(place)
+                new = map(lines.line, _unknown(messages, set()))
+                self._replace(place, None, [encode_header(place) + b"\n"], new, dry_run)
+                return lines.session(), lines.added
+            with self._file(place.space, place.id) as file:
+                there, size = file.ends()
+                check_writable(there, _where(place.space, place.id))
+                known = {_short(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
+                lines = _Lines(there)
+                self._replace(there, file, file.parts(size), map(lines.line, _unknown(messages, known)), dry_run)
+                return lines.session(), lines.added
+
+    def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
+        with self._importing(session.space):
+            lines = _Lines(session)
+            new = map(lines.line, entries)
+            if not os.path.lexists(self._layout.session(session.space, session.id)):
+                self._replace(session, None, [encode_header(session) + b"\n"], new, dry_run)
+                return lines.session(), lines.added
+            with self._file(session.space, session.id) as file:
+                there, size = file.ends()
+                check_writable(there, _where(session.space, session.id))
+                for number, line in file.lines():
+                    if line != (encode_header(session) + b"\n" if number == 1 else next(new, line)):
+                        raise ConflictError(
+                            f"session {session.id} is there already, with other messages",
+                            "delete it first (`memcli session delete`), or import it into another --space",
+                        )
+                before = lines.added
+                is_longer = self._replace(there, file, file.parts(size), new, dry_run)
+                return (lines.session(), lines.added - before) if is_longer else (there, 0)
+
+    def delete(self, space: str, name: str) -> None:
+        with self._locked(space):
+            self._file(space, name).close()
+            set_shared(self._layout, space, name, shared=False)
+            remove_file(self._layout.session(space, name))
+
+    def digest(self, space: str, name: str) -> str:
+        """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""
+        with self._file(space, name) as file:
+            return file.digest()
+
+    def is_shared(self, space: str, name: str) -> bool:
+        """Whether git sees the file of a session. Raises StoreError."""
+        return is_shared(self._layout, space, name)
+
+    def share(self, space: str, name: str, *, shared: bool) -> None:
+        """Has git see the file of a session, or ignore it again. Raises NotFoundError, LockedError, StoreError."""
+        with self._locked(space):
+            self._file(space, name).close()
+            set_shared(self._layout, space, name, shared)
+
+    def _place(self, session: Session, *told: str, of_source: bool = False) -> tuple[Session, bool]:
+        """The session with the first id made of what is told that is free, or, `of_source`, that belongs to a session of
+        its source and key; and whether that is so."""
+        for number in count(1):
+            placed = replace(session, id=session_id(session.space, *told, number=number))
+            if not os.path.lexists(self._layout.session(placed.space, placed.id)):
+                return placed, False
+            if of_source:
+                with self._file(placed.space, placed.id) as file:
+                    there = file.header()
+                if (there.source, there.key) == (session.source, session.key):
+                    return placed, True
+        raise AssertionError
+
+    def _replace(
+        self,
+        session: Session,
+        before: SessionFile | None,
+        old: Iterable[bytes],
+        new: Iterator[bytes],
+        dry_run: bool,
+    ) -> bool:
+        """Makes the file hold `old` and `new`, where it is still as `before`, unless it is a `dry_run`; whether anything
+        was new. What was imported without any message is not worth a file."""
+        first = next(new, None)
+        if first is None and (before is not None or session.source):
+            return False
+        if dry_run:
+            return sum(1 for _ in new) >= 0
+        path = self._layout.session(session.space, session.id)
+        with ExitStack() as stack:
+
+            def check(_: os.stat_result) -> None:
+                stack.enter_context(self._locked(session.space))
+                if os.path.lexists(path) if before is None else not before.is_same(path):
+                    raise LockedError(f"session {session.id} was written meanwhile", "run the command again")
+
+            self._write(session, chain(old, [first or b""], new), check)
+        return True
+
+    def _write(
+        self, session: Session, pieces: Iterable[bytes], check: Callable[[os.stat_result], None] | None = None
+    ) -> None:
+        ignore_sessions(self._layout)
+        folder = self._folder(session.space)
+        if not os.path.isdir(folder):
+            make_folder(folder)
+            try:
+                sync_folder(os.path.dirname(folder))
+                sync_folder(self._layout.root)
+            except OSError as error:
+                raise StoreError(f"cannot flush {folder}: {error.strerror}", "run the command again") from None
+        write_file(self._layout.session(session.space, session.id), pieces, 0o600, before_rename=check)
+
+    def _file(self, space: str, name: str) -> SessionFile:
+        if not is_session_id(name):
+            raise NotFoundError(f"no session {name!r}", "`memcli session list` lists the sessions")
+        self._folder(space)
+        return SessionFile(self._layout.session(space, name), _where(space, name))
+
+    def _folder(self, space: str) -> str:
+        folder = self._layout.sessions(check_space(space))
+        if os.path.islink(folder):
+            raise StoreError(
+                f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
+            )
+        return folder
+
+    def _locked(self, space: str) -> AbstractContextManager[Held | None]:
+        return self._lock(f"{check_space(space)}.lock", f"the sessions of space {space!r}")
+
+    def _importing(self, space: str) -> AbstractContextManager[Held | None]:
+        return self._lock(f"{check_space(space)}.import.lock", f"the import into space {space!r}")
+
+    def _lock(self, name: str, what: str) -> AbstractContextManager[Held | None]:
+        path = os.path.join(self._layout.local("sessions"), name)
+        make_folder(os.path.dirname(path))
+        return locked(path, what, self._wait)
+
+
+class _Lines:
+    """The lines of what is added to a session, numbered, and the session as it is with them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session, self._number = session, session.messages
+        self._last: Entry | None = None
+
+    @property
+    def added(self) -> int:
+        """How many messages were added."""
+        return self._number - self._session.messages
+
+    def line(self, entry: Entry) -> bytes:
+        """The line of the next entry."""
+        if isinstance(entry, Message):
+            self._number += 1
+            entry = replace(entry, number=self._number)
+        self._last = entry
+        return encode_entry(entry) + b"\n"
+
+    def session(self) -> Session:
+        """The session with all of them."""
+        if self._last is None:
+            return self._session
+        change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
+        return with_end(self._session, End(self._number, change))
+
+
+def _unknown(messages: Iterable[Message], known: set[int]) -> Iterator[Message]:
+    """The messages whose keys are not among the `known`, each key once."""
+    for message in messages:
+        key = _short(message.key) if message.key else None
+        if key not in known:
+            if key is not None:
+                known.add(key)
+            yield message
+
+
+def _short(key: str) -> int:
+    """A digest that takes less memory than the key: a session may have a million messages."""
+    return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
+def _where(space: str, name: str) -> str:
+    return f"sessions/{space}/{name}{SUFFIX}"
