@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memcli.api.memories import Memories
 from memcli.api.method import Method
+from memcli.api.sessions import Sessions
 from memcli.api.stores import Stores
 
 PATH = Path(__file__).parent.parent / "memcli" / "api" / "memory.pyi"
@@ -43,7 +44,7 @@ class Memory:
 
 def stub() -> str:
     """The text of the file."""
-    methods = [method for kind in (Memories, Stores) for method in vars(kind).values() if isinstance(method, Method)]
+    methods = [method for kind in (Memories, Sessions, Stores) for method in vars(kind).values() if isinstance(method, Method)]
     return HEAD + "".join(map(_method, methods))
 
 

@@ -10,11 +10,12 @@ from types import TracebackType
 from typing import Self
 
 from memcli.api.memories import Memories
+from memcli.api.sessions import Sessions
 from memcli.api.stores import Stores
 from memcli.cli.calls import Calls
 
 
-class Memory(Memories, Stores):
+class Memory(Memories, Sessions, Stores):
     """The memory of a project: the store in `root`, by default the one that the working directory is in.
 
     Keep one for many calls: models, indexes and vectors are loaded once, and reread when the store changes, whoever

@@ -545,6 +545,188 @@ class Memory:
             budget: Print at most this many tokens per topic [default: as the tests say, else no limit]. (TOKENS)
             space: The space to use, for this call.
         """
+    def session_start(
+        self,
+        *,
+        title: str = '',
+        space: str | None = None,
+    ) -> Object:
+        """Start a session.
+
+        >>> memory.session_start(title='Slow login')['state']
+        'active'
+
+        Parameters:
+            title: A title. (TEXT)
+            space: The space to use, for this call.
+        """
+    def session_add(
+        self,
+        id: str | None = None,
+        text: str | None = None,
+        *,
+        role: str = 'user',
+        file: Input | None = None,
+        speaker: str = '',
+        at: str | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Add a message to a session.
+
+        >>> session = memory.session_start()['id']
+        >>> memory.session_add(session, 'Why is the login slow?', role='user')['number']
+        1
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            text: The message.
+            role: Who said it. (user|assistant|tool)
+            file: Read the message from FILE. (FILE)
+            speaker: The name of who said it. (NAME)
+            at: When it was said [default: now]. (TIME)
+            space: The space to use, for this call.
+        """
+    def session_pause(
+        self,
+        id: str | None = None,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Pause a session.
+
+        >>> memory.session_pause(memory.session_start()['id'])['state']
+        'paused'
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            space: The space to use, for this call.
+        """
+    def session_resume(
+        self,
+        id: str | None = None,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Resume a session that is paused or has ended.
+
+        >>> memory.session_resume(memory.session_start()['id'])['changed']
+        False
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            space: The space to use, for this call.
+        """
+    def session_list(
+        self,
+        *,
+        limit: int = 20,
+        space: str | None = None,
+    ) -> Objects:
+        """List sessions, the newest first.
+
+        >>> memory.session_list()
+        []
+
+        Parameters:
+            limit: Show the newest N; 0 shows all. (N)
+            space: The space to use, for this call.
+        """
+    def session_show(
+        self,
+        id: str | None = None,
+        *,
+        from_: int = 1,
+        to: int | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Return a session with its messages.
+
+        >>> memory.session_show(memory.session_start()['id'])['messages']
+        []
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            from_: The first message to show. (N)
+            to: The last message to show. (N)
+            space: The space to use, for this call.
+        """
+    def session_share(
+        self,
+        id: str,
+        *,
+        undo: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Let git track a session, or ignore it again.
+
+        >>> memory.session_share(memory.session_start()['id'])['shared']
+        True
+
+        Parameters:
+            id: The session, by id or unique id prefix.
+            undo: Have git ignore the session again.
+            space: The space to use, for this call.
+        """
+    def session_delete(
+        self,
+        id: str,
+        *,
+        keep_memories: bool = False,
+        yes: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """Delete a session for good, and the memories that were made from it.
+
+        >>> memory.session_delete(memory.session_start()['id'], yes=True)['deleted']
+        True
+
+        Parameters:
+            id: The session, by id or unique id prefix.
+            keep_memories: Keep the memories that were made from the session.
+            yes: Delete without asking for confirmation.
+            space: The space to use, for this call.
+        """
+    def session_import(
+        self,
+        *files: str,
+        format: str = 'auto',
+        discover: bool = False,
+        dry_run: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Import transcripts or exported sessions.
+
+        >>> session = memory.session_start()['id']
+        >>> _ = memory.session_export(session, out='session.jsonl')
+        >>> memory.session_import('session.jsonl')['sessions'][0]['status']
+        'unchanged'
+
+        Parameters:
+            files: Transcripts, chat exports (a .zip as it is), or exported sessions.
+            format: The format; auto detects it. (auto|memcli|jsonl|claude-code|codex|chatgpt|claude-ai)
+            discover: List the transcripts of this project that are not imported yet.
+            dry_run: Show what would be done without doing it.
+            space: The space to use, for this call.
+        """
+    def session_export(
+        self,
+        id: str,
+        *,
+        out: Input = '-',
+        redact: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Export a session to a file, or return the text.
+
+        >>> memory.session_export(memory.session_start()['id']).startswith('{"format":"memcli/session"')
+        True
+
+        Parameters:
+            id: The session, by id or unique id prefix.
+            out: Write to this file; `-` is standard output. (FILE)
+            redact: Replace secrets with [REDACTED:kind] instead of failing.
+            space: The space to use, for this call.
+        """
     def init(
         self,
         *,

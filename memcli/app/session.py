@@ -46,7 +46,7 @@ def start(workspace: Workspace, title: str = "") -> Session:
     clean, _ = redacted(detector, title=_one_line(title, "the title"))
     session = Session("", workspace.space, clean["title"], started_at=workspace.clock())
     made = workspace.sessions.start(session)
-    record(workspace, "start session", made)
+    record(workspace, "start session", made, "")
     return made
 
 
@@ -211,10 +211,10 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
 
 
 def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:
-    """Records in the audit log what was done to a session; `before` is the digest that it had, if it has changed."""
+    """Records in the audit log what was done to a session; `before` is the digest that it had, where it has changed."""
     after = workspace.sessions.digest(session.space, session.id)
-    first = {"start session": ""}.get(action, after) if before is None else before
-    touched = Touched(session.id, f"sessions/{session.space}/{session.id}.jsonl", first, after)
+    path = f"sessions/{session.space}/{session.id}.jsonl"
+    touched = Touched(session.id, path, after if before is None else before, after)
     workspace.audit.record(session.space, action, [touched])
 
 

@@ -72,10 +72,12 @@ def import_transcript(workspace: Workspace, transcript: Transcript, *, dry_run: 
         source=transcript.source,
         key=intake.key(transcript.key),
     )
+    there = workspace.sessions.find_imported(session.space, session.source, session.key)
+    before = "" if there is None else workspace.sessions.digest(there.space, there.id)
     incoming = map(intake.message, intake.usable(transcript.messages()))
     after, added = workspace.sessions.take_in(session, incoming, dry_run=dry_run)
     if added and not dry_run:
-        record(workspace, "import session", after, "" if added == after.messages else None)
+        record(workspace, "import session", after, before)
     skipped = Counter(transcript.skipped) + intake.skipped
     skipped["already imported"] = intake.read - added - intake.skipped.total()
     return Imported(after, intake.read, added, +skipped, intake.redactions)
@@ -110,10 +112,12 @@ def import_session(
         told, space=over.space, title=intake.name(told.title), started_at=_time(told.started_at),
         source=intake.name(told.source), key=intake.key(told.key),
     )  # fmt: skip
+    is_new = session.id not in over.sessions.ids(session.space)
+    before = "" if is_new else over.sessions.digest(session.space, session.id)
     entries = map(intake.entry, intake.numbered(rest, where))
     after, added = over.sessions.restore(session, entries, dry_run=dry_run)
-    if added and not dry_run:
-        record(over, "import session", after, "" if added == after.messages else None)
+    if (added or is_new) and not dry_run:
+        record(over, "import session", after, before)
     skipped = intake.skipped + Counter({"already imported": intake.read - added})
     return Imported(after, intake.read, added, +skipped, intake.redactions)
 

@@ -182,6 +182,7 @@ def stats(workspace: Workspace) -> dict[str, Json]:
         "space": workspace.space,
         **({"spaces": {name: one.objects for name, one in found.items()}} if len(found) > 1 else {}),
         **sums,
+        "sessions": len(workspace.sessions.ids(workspace.space)),
         "oldest": min((one.oldest for one in counts if one.objects), default=""),
         "newest": max((one.newest for one in counts), default=""),
         "kinds": _most_first([one.kinds for one in counts]),

@@ -85,6 +85,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"search": "search the memories under a heading"},
         {"get": "print memories in full", "list": "list memories", "tree": "show the tree of paths"},
         {"browse": "browse memories in a full-screen terminal interface"},
+        {"session": "record, import and read conversations"},
     ),
     "Manage": (
         {"edit": "change the text or fields of a memory", "tag": "add or remove tags"},
@@ -131,6 +132,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("undo", "recover", "undelete"), ("restore",)),
     **dict.fromkeys(("status", "info"), ("stats", "doctor")),
     **dict.fromkeys(("log", "history"), ("blame", "audit")),
+    **dict.fromkeys(("conversation", "chat", "sessions", "transcript"), ("session",)),
     "ls": ("list",), "untag": ("tag",), "check": ("guard", "fsck"), "tui": ("browse",), "completion": ("completions",),
 }  # fmt: skip
 

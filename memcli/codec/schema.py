@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 from memcli.codec.bundle import FORMAT as EXPORT_FORMAT
 from memcli.codec.bundle import VERSION as EXPORT_VERSION
+from memcli.codec.session import FORMAT as SESSION_FORMAT
+from memcli.codec.session import VERSION as SESSION_VERSION
 from memcli.codec.space import FORMAT as SPACE_FORMAT
 from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
@@ -20,7 +22,19 @@ from memcli.model.recall import (
     TRIGGER,
 )
 from memcli.model.recall import TEXT as BY_TEXT
-from memcli.model.shapes import CORE_FIELDS, COUNT, FLAG, MEMORY_FIELDS, POLICY_FIELDS, TEXT, TEXTS, TIME
+from memcli.model.shapes import (
+    CORE_FIELDS,
+    COUNT,
+    FLAG,
+    MEMORY_FIELDS,
+    MESSAGE_FIELDS,
+    POLICY_FIELDS,
+    SESSION_FIELDS,
+    STATE_FIELDS,
+    TEXT,
+    TEXTS,
+    TIME,
+)
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NUMBER = {"type": "number"}
@@ -84,12 +98,24 @@ def export_schema() -> dict[str, Json]:
     return _document("An export", _object(fields, required))
 
 
+def session_schema() -> dict[str, Json]:
+    """A line of the file of a session: the first, a message, or a change of state."""
+    fields = {**SESSION_FIELDS, "format": {"const": SESSION_FORMAT}, "version": {"const": SESSION_VERSION}}
+    lines = [
+        _object(fields, ("format", "version", "id", "space")),
+        _object(MESSAGE_FIELDS, ("number", "role", "text")),
+        _object(STATE_FIELDS, ("state",)),
+    ]
+    return _document("A line of the file of a session", {"oneOf": lines})
+
+
 SCHEMAS: Mapping[str, Callable[[], dict[str, Json]]] = {
     "space": space_schema,
     "object": memory_schema,
     "policy": policy_schema,
     "bundle": bundle_schema,
     "export": export_schema,
+    "session": session_schema,
 }
 
 

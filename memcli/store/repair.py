@@ -21,10 +21,11 @@ from memcli.model.names import check_space
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.leftovers import JOURNAL, leftovers
-from memcli.store.lock import Held, locked
+from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import pending_acts, pending_erasures
 from memcli.store.place import Place
 from memcli.store.reading import read_regular
+from memcli.store.session_check import check_sessions
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 from memcli.store.trash import decode_run
 
@@ -62,6 +63,7 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
         if left and mends:
             fold(name)
         yield from ((finding, mends) for finding in left)
+    yield from check_sessions(layout, WAIT_SECONDS, repair)
     yield from ((finding, False) for finding in _records(layout))
 
 

@@ -201,15 +201,22 @@ class FileSessions:
         return folder
 
     def _locked(self, space: str) -> AbstractContextManager[Held | None]:
-        return self._lock(f"{check_space(space)}.lock", f"the sessions of space {space!r}")
+        return lock_sessions(self._layout, space, self._wait)
 
     def _importing(self, space: str) -> AbstractContextManager[Held | None]:
-        return self._lock(f"{check_space(space)}.import.lock", f"the import into space {space!r}")
+        """Held while an import reads, which may take long: others may add messages meanwhile."""
+        return _lock(self._layout, f"{check_space(space)}.import.lock", f"the import into space {space!r}", self._wait)
 
-    def _lock(self, name: str, what: str) -> AbstractContextManager[Held | None]:
-        path = os.path.join(self._layout.local("sessions"), name)
-        make_folder(os.path.dirname(path))
-        return locked(path, what, self._wait)
+
+def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextManager[Held | None]:
+    """Held while a session of the space is written. Raises LockedError, StoreError."""
+    return _lock(layout, f"{check_space(space)}.lock", f"the sessions of space {space!r}", wait)
+
+
+def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextManager[Held | None]:
+    path = os.path.join(layout.local("sessions"), name)
+    make_folder(os.path.dirname(path))
+    return locked(path, what, wait)
 
 
 class _Lines:

@@ -13,6 +13,7 @@ from memcli import Memory
 from memcli.api import memory as module
 from memcli.api.memories import Memories
 from memcli.api.method import Method
+from memcli.api.sessions import Sessions
 from memcli.api.stores import Stores
 from memcli.cli.calls import EXIT_CODES_ONLY, PROCESS_ONLY, find_verb
 from memcli.cli.main import VERBS
@@ -22,7 +23,7 @@ from tests.conftest import ROOT
 
 METHODS = {
     method.__name__: method
-    for kind in (Memories, Stores)
+    for kind in (Memories, Sessions, Stores)
     for method in vars(kind).values()
     if isinstance(method, Method)
 }

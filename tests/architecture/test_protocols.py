@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from memcli import ports
-from memcli.ports import views
+from memcli.ports import sessions, views
 
 MOST = 8
 
 
 def _protocols() -> list[type[Any]]:
-    found = [one for module in (ports, views) for one in vars(module).values()]
+    found = [one for module in (ports, sessions, views) for one in vars(module).values()]
     return [one for one in found if inspect.isclass(one) and getattr(one, "_is_protocol", False)]
 
 

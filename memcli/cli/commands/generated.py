@@ -32,12 +32,12 @@ def completions(session: Session, options: CompletionsOptions) -> None:
 class SchemaOptions(Options):
     """What `memcli schema` takes."""
 
-    what: str = argument("[space|object|policy|bundle|export]", "The schema to print.", default="space")
+    what: str = argument("[space|object|policy|bundle|export|session]", "The schema to print.", default="space")
 
 
 @verb(SchemaOptions)
 def schema(session: Session, options: SchemaOptions) -> None:
-    """Print the JSON Schema of a space file, an object, a policy, a recall bundle or an export."""
+    """Print the JSON Schema of a space file, an object, a policy, a recall bundle, an export or a session."""
     from memcli.codec.canonical import encode
     from memcli.codec.schema import SCHEMAS
 

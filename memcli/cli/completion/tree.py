@@ -60,7 +60,7 @@ _FREE = (
 _BY_METAVAR: Mapping[str, Value] = {
     "HOOK": Value(words=tuple(NAMES)),
     "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "KIND": Value("kinds"),
-    "PATH": Value("paths"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
+    "PATH": Value("paths"), "SESSION": Value("sessions"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def complete(arguments: Sequence[str]) -> None:
 
 
 def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
-    """The values of `kind` (spaces, paths, tags, kinds, ids, refs) in the store at `root`, or here, that start with `prefix`.
+    """The values of `kind` (spaces, sessions, paths, tags, kinds, ids, refs) in the store at `root`, or here, that start with `prefix`.
 
     Raises OSError and MemcliError if the store cannot be read.
     """
@@ -48,6 +48,8 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
     space = space or os.environ.get("MEMCLI_SPACE", "") or _configured(layout) or "main"
     if os.path.basename(space) != space:
         return []
+    if kind == "sessions":
+        return _matching((name.removesuffix(".jsonl") for name in os.listdir(layout.sessions(space))), prefix or "ses_")
     data = _read(layout.space(space))
     if kind == "tags":
         return _matching(_tags(data), prefix)

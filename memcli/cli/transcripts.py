@@ -1,0 +1,100 @@
+"""The transcripts that `memcli session import` reads: one file after the other, and what came of each."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.cli.output import on_one_line, redacted_told
+from memcli.cli.verb import Session
+from memcli.errors import MemcliError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.session_import import Imported
+    from memcli.app.workspace import Workspace
+
+_FIRST_LINE = 1 << 16
+
+
+def import_files(session: Session, files: Sequence[str], form: str, dry_run: bool) -> int:
+    """Imports the files; a file that fails does not keep the others from being imported. Returns the exit code."""
+    workspace = session.open(create=not dry_run)
+    done: list[Imported] = []
+    failed: list[dict[str, str]] = []
+    code = 0
+    for path in files:
+        try:
+            for one in _imported(session, workspace, path, form, dry_run):
+                done.append(one)
+                if not session.output.json:
+                    session.output.confirm(None, _told(one, dry_run))
+        except MemcliError as error:
+            code = code or error.exit_code
+            failed.append({"file": path, "error": error.message})
+            if len(files) == 1:
+                raise
+            session.output.note(f"{path}: {on_one_line(error)}")
+    if session.output.json:
+        told = {"sessions": [one.to_json() for one in done], "failed": failed, "dry_run": dry_run}
+        session.output.answer(told, "")
+    return code
+
+
+def list_new(session: Session) -> None:
+    """Prints the transcripts of this project that are not imported yet."""
+    from memcli.wiring.sessions import discover, read_transcripts
+
+    workspace = session.open()
+    found: list[str] = []
+    for path in discover(workspace.root, os.environ):
+        try:
+            told = next(read_transcripts(path), None)
+        except MemcliError as error:
+            session.output.note(f"{path}: {on_one_line(error)}")
+            continue
+        if told and workspace.sessions.find_imported(workspace.space, told.source, told.key) is None:
+            found.append(path)
+    session.output.answer(found, "\n".join(found))
+    if not found:
+        session.output.note("no transcripts of this project that are not imported")
+
+
+def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_run: bool) -> Iterator[Imported]:
+    """What came of each conversation in a file. Raises MemcliError."""
+    from memcli.app.session_import import MEMCLI, import_session, import_transcript, is_session
+    from memcli.wiring.sessions import read_transcripts
+
+    first = _first_line(path)
+    if form == MEMCLI or (form == "auto" and is_session(first)):
+        with open(path, "rb") as lines:
+            yield import_session(workspace, lines, path, session.options["space"], dry_run=dry_run)
+        return
+    is_empty = True
+    for transcript in read_transcripts(path):
+        is_empty = False
+        if form not in ("auto", transcript.source):
+            raise UsageError(f"{path} is of format {transcript.source}, not {form}", "omit --format to detect it")
+        yield import_transcript(workspace, transcript, dry_run=dry_run)
+    if is_empty:
+        raise UsageError(f"{path} contains no conversation", "see `memcli session import --help` for the formats")
+
+
+def _first_line(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.readline(_FIRST_LINE)
+    except FileNotFoundError:
+        raise NotFoundError(f"no file {path!r}", "check the name") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _told(one: Imported, dry_run: bool) -> str:
+    would = "would be " if dry_run else ""
+    skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(one.skipped.items()))
+    added = f"{one.added} of {one.read} messages added" if one.read else "no messages"
+    name = one.session.id if one.session.messages else one.session.source
+    counts = Counter(one.redactions)
+    return f"{would}{one.status} {name} ({added}{f'; skipped {skipped}' if skipped else ''}){redacted_told(counts)}"
