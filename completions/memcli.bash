@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -45,6 +45,48 @@ _memcli_table() {
   'browse')
     options='--kind=kinds -k=kinds --tag=tags -t=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
+    ;;
+  'session')
+    commands='start add pause resume list show share delete import export'
+    options='--help -h'
+    ;;
+  'session start')
+    options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'session add')
+    options='--role=,user,assistant,tool -r=,user,assistant,tool --file=files -f=files --speaker=- --at=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions -'
+    ;;
+  'session pause')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
+    ;;
+  'session resume')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
+    ;;
+  'session list')
+    options='--limit=- -l=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    ;;
+  'session show')
+    options='--from=- --to=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
+    ;;
+  'session share')
+    options='--undo --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
+    ;;
+  'session delete')
+    options='--keep-memories --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
+    ;;
+  'session import')
+    options='--format=,auto,memcli,jsonl,claude-code,codex,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='files...'
+    ;;
+  'session export')
+    options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='sessions'
     ;;
   'edit')
     options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
@@ -225,7 +267,7 @@ _memcli_table() {
     ;;
   'schema')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
-    arguments=',space,object,policy,bundle,export'
+    arguments=',space,object,policy,bundle,export,session'
     ;;
   'completions')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -44,7 +44,9 @@ class Memory:
 
 def stub() -> str:
     """The text of the file."""
-    methods = [method for kind in (Memories, Sessions, Stores) for method in vars(kind).values() if isinstance(method, Method)]
+    methods = [
+        method for kind in (Memories, Sessions, Stores) for method in vars(kind).values() if isinstance(method, Method)
+    ]
     return HEAD + "".join(map(_method, methods))
 
 

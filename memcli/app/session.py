@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace, load_space
 from memcli.clock import normalize_time
-from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
+from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Message, Session, StateChange
 from memcli.model.memory import Memory
 from memcli.model.names import SESSION_MARK
@@ -198,40 +198,42 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
     purge does; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
     gone: list[Memory] = []
     before = workspace.sessions.digest(session.space, session.id)
-    if not keep_memories:
-        _reject_proposals(workspace, session)
-        for space, memories in derived(workspace, session).items():
-            from memcli.app.purge import purge
-
-            over = replace(workspace, space=space, is_space_named=True)
-            gone += purge(over, [memory.id for memory in memories]).memories
-    workspace.sessions.delete(session.space, session.id)
+    with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
+        if not keep_memories:
+            for purged in _purge_derived(workspace, session):
+                gone += purged
+        workspace.sessions.delete(session.space, session.id)
     workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
     return gone
 
 
+def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
+    """Purges what was made from a session, space by space, once the proposals are rejected."""
+    from memcli.app.inbox import reject, waiting
+    from memcli.app.purge import purge
+
+    for space in dict.fromkeys((workspace.main, session.space)):
+        over = replace(workspace, space=space)
+        if own := [memory for memory in waiting(over) if memory.provenance.get("session") == session.id]:
+            reject(over, own)
+    for space, memories in derived(workspace, session).items():
+        over = replace(workspace, space=space, is_space_named=True)
+        yield purge(over, [memory.id for memory in memories]).memories
+
+
 def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:
     """Records in the audit log what was done to a session; `before` is the digest that it had, where it has changed."""
-    after = workspace.sessions.digest(session.space, session.id)
     path = f"sessions/{session.space}/{session.id}.jsonl"
-    touched = Touched(session.id, path, after if before is None else before, after)
-    workspace.audit.record(session.space, action, [touched])
+    with workspace.behind_the_write("recording it in the audit log"):
+        after = workspace.sessions.digest(session.space, session.id)
+        touched = Touched(session.id, path, after if before is None else before, after)
+        workspace.audit.record(session.space, action, [touched])
 
 
 def redacted(detector: Detector, **texts: str) -> tuple[dict[str, str], Mapping[str, int]]:
     """Texts on their way in, without what is secret in them, and how much that was, by kind."""
     found = redact_fields(detector, texts)
     return {name: str(found.fields[name]) for name in texts}, found.kinds
-
-
-def _reject_proposals(workspace: Workspace, session: Session) -> None:
-    from memcli.app.inbox import reject, waiting
-
-    for space in dict.fromkeys((workspace.main, session.space)):
-        over = replace(workspace, space=space)
-        own = [m for m in waiting(over) if m.provenance.get("session") == session.id]
-        if own:
-            reject(over, own)
 
 
 def _listed(workspace: Workspace, name: str) -> Listed:

@@ -51,7 +51,7 @@ class SessionFile:
         length = _TAIL_BYTES
         while True:
             start = max(0, self.status.st_size - length)
-            end = end_of(read_at(self._file.fileno(), self.status.st_size - start, start), start, self._where)
+            end = end_of(self._read_at(self.status.st_size - start, start), start, self._where)
             if end is not None:
                 return with_end(header, end), end.size
             if length > 2 * MAX_LINE:
@@ -88,9 +88,7 @@ class SessionFile:
         size, length = self.ends()[1], _TAIL_BYTES
         while True:
             start = max(0, size - length)
-            lines = read_at(self._file.fileno(), size - start, start).split(b"\n")[
-                1:-1
-            ]  # the first is the header, or cut
+            lines = self._read_at(size - start, start).split(b"\n")[1:-1]  # the first is the header, or cut
             if not start or len(lines) >= count:
                 found = (decode_entry(line, self._where) for line in lines)
                 messages = [entry for entry in found if isinstance(entry, Message)]
@@ -101,7 +99,7 @@ class SessionFile:
     def parts(self, size: int) -> Iterator[bytes]:
         """The first `size` bytes, in parts."""
         for start in range(0, size, _PART_BYTES):
-            yield read_at(self._file.fileno(), min(_PART_BYTES, size - start), start)
+            yield self._read_at(min(_PART_BYTES, size - start), start)
 
     def digest(self) -> str:
         """SHA-256 over the bytes of the file."""
@@ -116,6 +114,9 @@ class SessionFile:
             now = os.stat(path, follow_symlinks=False)
             return os.path.samestat(now, self.status) and now.st_size == self.status.st_size
         return False
+
+    def _read_at(self, length: int, start: int) -> bytes:
+        return read_at(self._file.fileno(), length, start)
 
     def close(self) -> None:
         """Lets go of the file."""

@@ -53,7 +53,11 @@ def test_every_field_is_read() -> None:
     full, plain = by_id["mem_full"], defaults(Memory)
     assert [name for name, value in as_dict(full).items() if value == plain[name]] == []
     assert memory_to_json(full).keys() == {*MEMORY_FIELDS, "x_future"} - {"hash"}
-    assert [name for name in POLICY_FIELDS if getattr(space.policy, name) == defaults(Policy)[name]] == ["compaction"]
+    assert [name for name in POLICY_FIELDS if getattr(space.policy, name) == defaults(Policy)[name]] == [
+        "compaction",
+        "promote",
+        "max_episodes",
+    ]
     assert (space.extra, space.policy.extra, full.extra) == (
         {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},
     )  # fmt: skip

@@ -1,0 +1,317 @@
+"""The files of sessions: appended, imported whole, numbered without gaps, whoever writes and whoever dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
+from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
+from memcli.store.layout import Layout, make_root
+from memcli.store.session_file import SessionFile
+from memcli.store.sessions import FileSessions
+from tests.conftest import NOW
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    root = str(tmp_path / ".memory")
+    make_root(root)
+    return Layout(root)
+
+
+@pytest.fixture
+def sessions(layout: Layout) -> FileSessions:
+    return FileSessions(layout, 10)
+
+
+def started(sessions: FileSessions, title: str = "") -> str:
+    return sessions.start(Session("", "main", title, started_at=NOW)).id
+
+
+def say(sessions: FileSessions, name: str, *texts: str) -> Session:
+    return sessions.append("main", name, lambda _: [Message(0, "user", text) for text in texts])
+
+
+def texts(sessions: FileSessions, name: str) -> list[str]:
+    found = [entry for entry in sessions.entries("main", name) if isinstance(entry, Message)]
+    assert [message.number for message in found] == list(range(1, len(found) + 1))
+    return [message.text for message in found]
+
+
+def test_what_is_added_is_read(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions, "Slow login")
+    say(sessions, name, "one", "two\nlines")
+    sessions.append("main", name, lambda _: [StateChange(PAUSED, NOW)])
+    assert sessions.open("main", name) == Session(name, "main", "Slow login", PAUSED, NOW, messages=2)
+    assert say(sessions, name, "three").state == ACTIVE
+    assert texts(sessions, name) == ["one", "two\nlines", "three"]
+    sessions.append("main", name, lambda _: [StateChange(ENDED, NOW, "mended")])
+    assert sessions.open("main", name).outcome == "mended"
+    assert os.stat(layout.session("main", name)).st_mode & 0o777 == 0o600
+    assert sessions.ids("main") == [name]
+    sessions.delete("main", name)
+    assert sessions.ids("main") == sessions.ids("other") == []
+    with pytest.raises(NotFoundError):
+        sessions.open("main", name)
+
+
+def test_ids_come_from_content_and_the_lowest_number_that_is_free(sessions: FileSessions) -> None:
+    first, second, other = started(sessions), started(sessions), started(sessions, "b")
+    assert len({first, second, other}) == 3
+    sessions.delete("main", first)
+    assert started(sessions) == first
+    sessions.delete("main", second)
+    assert started(sessions) == second
+
+
+def test_an_append_reads_only_the_end(sessions: FileSessions, layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = started(sessions)
+    say(sessions, name, *(f"Message {n} of a long conversation." for n in range(10_000)))
+    read = 0
+    original = SessionFile._read_at
+
+    def counted(file: SessionFile, length: int, start: int) -> bytes:
+        nonlocal read
+        read += length
+        return original(file, length, start)
+
+    monkeypatch.setattr(SessionFile, "_read_at", counted)
+    size = os.path.getsize(layout.session("main", name))
+    assert say(sessions, name, "one more").messages == 10_001
+    assert read <= 1 << 12 < size
+    read = 0
+    assert [message.number for message in sessions.tail("main", name, 20)] == list(range(9_982, 10_002))
+    assert read <= 1 << 14
+
+
+def test_the_last_messages_are_found_before_any_number_of_states(sessions: FileSessions) -> None:
+    name = started(sessions)
+    say(sessions, name, "x" * 10_000, "y")
+    for _ in range(200):
+        sessions.append("main", name, lambda _: [StateChange(PAUSED, NOW), StateChange(ACTIVE, NOW)])
+    assert sessions.open("main", name).messages == 2
+    assert [message.text for message in sessions.tail("main", name, 1)] == ["y"]
+    assert len(sessions.tail("main", name, 50)) == 2
+    assert sessions.tail("main", name, 0) == []
+
+
+def test_a_torn_line_is_ignored_and_cut_off(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    say(sessions, name, "one", "two")
+    path = Path(layout.session("main", name))
+    whole = path.read_bytes()
+    header = whole.index(b"\n") + 1
+    for end in range(header, len(whole) + 1):
+        path.write_bytes(whole[:end])
+        left = whole[header:end].count(b"\n")
+        assert sessions.open("main", name).messages == left
+        assert len(texts(sessions, name)) == left
+        assert say(sessions, name, "next").messages == left + 1
+        assert texts(sessions, name)[-1] == "next"
+    path.write_bytes(whole + b"\0" * 9_000)  # what a power cut may leave
+    assert say(sessions, name, "next").messages == 3
+    assert path.read_bytes().startswith(whole)
+
+
+def test_a_full_disk_leaves_what_was_there(
+    sessions: FileSessions, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = started(sessions)
+    say(sessions, name, "one")
+    before = Path(layout.session("main", name)).read_bytes()
+
+    def full(fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left"):
+        say(sessions, name, "two")
+    assert Path(layout.session("main", name)).read_bytes() == before
+
+
+def _write(root: str, name: str, who: int, count: int) -> None:
+    sessions = FileSessions(Layout(root), 60)
+    for n in range(count):
+        say(sessions, name, f"{who}.{n}")
+
+
+def test_sixteen_processes_lose_nothing(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
+    writers = [context.Process(target=_write, args=(layout.root, name, who, 20)) for who in range(16)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * 16
+    found = texts(sessions, name)
+    assert sorted(found) == sorted(f"{who}.{n}" for who in range(16) for n in range(20))
+    for who in range(16):  # each in its own order
+        assert [text for text in found if text.startswith(f"{who}.")] == [f"{who}.{n}" for n in range(20)]
+
+
+IMPORTED = Session("", "main", "T", started_at=NOW, source="codex", key="k1")
+
+
+def said(*numbers: int) -> Iterator[Message]:
+    return (Message(0, "user", f"text {n}", key=f"m{n}") for n in numbers)
+
+
+def test_an_import_adds_what_is_new(sessions: FileSessions) -> None:
+    session, added = sessions.take_in(IMPORTED, said(1, 2, 2))
+    assert (session.messages, added) == (2, 2)
+    assert sessions.find_imported("main", "codex", "k1") == session
+    assert sessions.find_imported("main", "codex", "k2") is None
+    assert sessions.take_in(IMPORTED, said(1, 2)) == (session, 0)
+    grown, added = sessions.take_in(IMPORTED, said(1, 2, 3), dry_run=True)
+    assert (grown.id, grown.messages, added) == (session.id, 3, 1)
+    assert texts(sessions, session.id) == ["text 1", "text 2"]
+    say(sessions, session.id, "by hand")
+    sessions.append("main", session.id, lambda _: [StateChange(ENDED, NOW)])
+    assert sessions.take_in(IMPORTED, said(1, 2, 3, 4))[1] == 2
+    assert texts(sessions, session.id) == ["text 1", "text 2", "by hand", "text 3", "text 4"]
+    assert sessions.open("main", session.id).state == ACTIVE
+
+
+def test_an_import_of_nothing_makes_no_session(sessions: FileSessions) -> None:
+    assert sessions.take_in(IMPORTED, said())[1] == 0
+    assert sessions.ids("main") == []
+
+
+def _broken() -> Iterator[Message]:
+    yield from said(*range(2_000))
+    raise CorruptError("the transcript ends here")
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_of_an_import_that_fails_nothing_is_stored(sessions: FileSessions, layout: Layout, is_new: bool) -> None:
+    if not is_new:
+        sessions.take_in(IMPORTED, said(1))
+    before = [Path(layout.session("main", name)).read_bytes() for name in sessions.ids("main")]
+    with pytest.raises(CorruptError):
+        sessions.take_in(IMPORTED, _broken())
+    assert [Path(layout.session("main", name)).read_bytes() for name in sessions.ids("main")] == before
+    assert not [name for _, _, names in os.walk(layout.root) for name in names if ".tmp-" in name]
+
+
+def test_an_import_overwrites_nothing_that_was_added_meanwhile(sessions: FileSessions) -> None:
+    session, _ = sessions.take_in(IMPORTED, said(1))
+
+    def meanwhile() -> Iterator[Message]:
+        yield from said(2)
+        say(sessions, session.id, "by hand")
+
+    with pytest.raises(LockedError, match="written meanwhile"):
+        sessions.take_in(IMPORTED, meanwhile())
+    assert texts(sessions, session.id) == ["text 1", "by hand"]
+
+
+def test_two_sources_with_one_id_are_two_sessions(
+    sessions: FileSessions, layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memcli.store import sessions as module
+
+    monkeypatch.setattr(module, "session_id", lambda *_, number=1: f"ses_{number}")
+    assert sessions.take_in(IMPORTED, said(1))[0].id == "ses_1"
+    other = Session("", "main", source="codex", key="k2")
+    assert sessions.take_in(other, said(1))[0].id == "ses_2"
+    assert sessions.take_in(other, said(1, 2))[0].id == "ses_2"
+    assert sessions.take_in(IMPORTED, said(1))[1] == 0
+
+
+def test_what_was_exported_comes_back_and_goes_on(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    sessions.append(
+        "main", name, lambda _: [Message(0, "user", "a"), StateChange(PAUSED, NOW), Message(0, "tool", "b")]
+    )
+    told, entries = sessions.open("main", name), list(sessions.entries("main", name))
+    header = Session(name, "main", started_at=NOW)
+    path = Path(layout.session("main", name))
+    before = path.read_bytes()
+    assert sessions.restore(header, entries) == (told, 0)
+    sessions.delete("main", name)
+    assert sessions.restore(header, entries) == (told, 2)
+    assert path.read_bytes() == before
+    more = [*entries, Message(3, "user", "c"), StateChange(ENDED, NOW)]
+    after, added = sessions.restore(header, more)
+    assert (after.state, after.messages, added) == (ENDED, 3, 1)
+    assert sessions.restore(header, entries) == (after, 0)
+    with pytest.raises(ConflictError, match="other messages"):
+        sessions.restore(header, [Message(1, "user", "not a")])
+    with pytest.raises(ConflictError):
+        sessions.restore(Session(name, "main", "Another title", started_at=NOW), entries)
+
+
+def test_a_hostile_file_is_one_error(sessions: FileSessions, layout: Layout, tmp_path: Path) -> None:
+    name = started(sessions)
+    path = Path(layout.session("main", name))
+    header = path.read_bytes()
+    for data in (
+        b"",
+        b"\n",
+        b"\0" * 9_000,
+        b"\xff" * 9_000 + b"\n",
+        b"x" * (3 << 20),
+        header + b"\0\n",
+        header + b"[]\n",
+    ):
+        path.write_bytes(data)
+        with pytest.raises(CorruptError, match=rf"^sessions/main/{name}\.jsonl"):
+            say(sessions, name, "a")
+        assert path.read_bytes() == data
+    path.write_bytes(header.replace(b'"version":1', b'"version":2'))
+    with pytest.raises(CorruptError, match="newer memcli"):
+        say(sessions, name, "a")
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StoreError):
+        sessions.open("main", name)
+    path.rmdir()
+    (tmp_path / "elsewhere").write_bytes(header)
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError):
+        say(sessions, name, "a")
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(StoreError):
+        sessions.open("main", name)
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(StoreError, match="symbolic link"):
+        started(sessions)
+    assert (tmp_path / "elsewhere").read_bytes() == header
+
+
+@pytest.mark.parametrize("name", ["", "ses_", "../main", "ses_../../x", "SES_A", "ses_a/b", "ses_a\0"])
+def test_a_name_that_is_none_is_not_looked_for(sessions: FileSessions, name: str) -> None:
+    with pytest.raises(NotFoundError):
+        sessions.open("main", name)
+
+
+def test_sharing_is_a_line_of_gitignore(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    sessions.share("main", name, shared=True)
+    assert sessions.is_shared("main", name)
+    assert Path(layout.ignore).read_text().endswith(f"\n!sessions/main/{name}.jsonl\n")
+    sessions.share("main", name, shared=True)
+    sessions.share("main", name, shared=False)
+    assert not sessions.is_shared("main", name)
+    sessions.share("main", name, shared=True)
+    sessions.delete("main", name)
+    assert not sessions.is_shared("main", name)
+    again = started(sessions)
+    Path(layout.ignore).write_text("local/\nsessions/\n")
+    with pytest.raises(StoreError, match="ignores all sessions"):
+        sessions.share("main", again, shared=True)
+
+
+def test_a_store_from_before_ignores_sessions_with_the_first(layout: Layout, sessions: FileSessions) -> None:
+    Path(layout.ignore).write_text("local/\ncache/\naudit/\nexports/\nspaces/repo.json\nspaces/journal.json\n")
+    started(sessions)
+    assert "sessions/*/*" in Path(layout.ignore).read_text().splitlines()
