@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.output import on_one_line, redacted_told
 from memcli.cli.verb import Session
-from memcli.errors import MemcliError, NotFoundError, UsageError
+from memcli.errors import MemcliError, NotFoundError, UsageError, reporting_done
 
 if TYPE_CHECKING:
     from memcli.app.session_import import Imported
@@ -26,16 +26,17 @@ def import_files(session: Session, files: Sequence[str], form: str, dry_run: boo
     code = 0
     for path in files:
         try:
-            for one in _imported(session, workspace, path, form, dry_run):
-                done.append(one)
-                if not session.output.json:
-                    session.output.confirm(None, _told(one, dry_run))
+            with reporting_done(lambda: _many(done) if len(files) == 1 and not dry_run else ""):
+                for one in _imported(session, workspace, path, form, dry_run):
+                    done.append(one)
+                    if not session.output.json:
+                        session.output.confirm(None, _told(one, dry_run))
         except MemcliError as error:
             code = code or error.exit_code
             failed.append({"file": path, "error": error.message})
             if len(files) == 1:
                 raise
-            session.output.note(f"{path}: {on_one_line(error)}")
+            session.output.note(on_one_line(error) if path in error.message else f"{path}: {on_one_line(error)}")
     if session.output.json:
         told = {"sessions": [one.to_json() for one in done], "failed": failed, "dry_run": dry_run}
         session.output.answer(told, "")
@@ -89,6 +90,10 @@ def _first_line(path: str) -> bytes:
         raise NotFoundError(f"no file {path!r}", "check the name") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _many(done: Sequence[Imported]) -> str:
+    return "" if not done else "1 session" if len(done) == 1 else f"{len(done)} sessions"
 
 
 def _told(one: Imported, dry_run: bool) -> str:
