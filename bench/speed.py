@@ -59,6 +59,7 @@ def _parts(work: str, options: argparse.Namespace) -> Iterable[Iterator[Row]]:
         commands(work, options.sizes, options.runs),
         embedding(work, options.sizes, options.runs),
         writing(work, options.runs),
+        talking(work, options.runs),
         indexing(work, options.sizes),
         bulk(work),
         canonical(work, options.runs),
@@ -157,6 +158,14 @@ def writing(work: str, runs: int) -> Iterator[Row]:
         "index brought up to date after one changed memory, 10k: what it adds to `recall`",
         ms(took["behind"] - took["current"]), "", f"{ms(took['behind'])} − {ms(took['current'])}",
     )  # fmt: skip
+
+
+def talking(work: str, runs: int) -> Iterator[Row]:
+    """`session add` as a whole process, to a session without messages and to one of 10,000."""
+    root = store(work, _SMALL)
+    empty, full = _session(root, "empty", 0), _session(root, "full", _MIDDLE)
+    took = seconds([Case("empty", _add(root, empty), {}), Case("full", _add(root, full), {})], runs)
+    yield Row("`session add` to 10k messages, over that to none", *over(took["full"], took["empty"], "1.3 ×"))
 
 
 def indexing(work: str, sizes: Sequence[int]) -> Iterator[Row]:
@@ -307,6 +316,22 @@ def _remember(root: str, text: str) -> Callable[[int], Sequence[str]]:
     """A command that puts the same path anew each time, so that the store does not grow from run to run."""
     path = f"bench/{text.split(maxsplit=1)[0]}"
     return lambda n: (memcli(), "remember", f"We settled on {text} {n}.", "--path", path, "--root", root)
+
+
+def _session(root: str, title: str, size: int) -> str:
+    """The file of a session with this many messages; its id."""
+    name = f"ses_{title}{os.getpid()}"
+    header = {"format": "memcli/session", "id": name, "space": "main", "title": title, "version": 1}
+    said = ({"number": n, "role": "user", "text": f"{n}: {one.raw}"} for n, one in enumerate(objects(size), 1))
+    folder = os.path.join(root, ".memory", "sessions", "main")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, f"{name}.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(line, sort_keys=True)}\n" for line in chain([header], said))
+    return name
+
+
+def _add(root: str, name: str) -> Callable[[int], Sequence[str]]:
+    return lambda n: (memcli(), "session", "add", name, f"What is next, after {n}?", "--root", root)
 
 
 def _index(root: str) -> None:

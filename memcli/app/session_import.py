@@ -33,21 +33,15 @@ _MAX_KEY = 200
 class Imported(Record):
     """What an import did, or would do: the session after, how many messages were read, and how many of them added.
 
-    `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
+    The session was `created`, has `grown`, is `unchanged`, or `empty`: there was nothing to make one of. `skipped` counts what was not added, by reason; `redactions` what was taken out, by kind.
     """
 
+    status: str
     session: Session
     read: int
     added: int
     skipped: Mapping[str, int] = field(default_factory=dict)
     redactions: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def status(self) -> str:
-        """What became of the session."""
-        if not self.added:
-            return "unchanged" if self.session.messages else "empty"
-        return "created" if self.added == self.session.messages else "grown"
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -74,13 +68,14 @@ def import_transcript(workspace: Workspace, transcript: Transcript, *, dry_run: 
     )
     there = workspace.sessions.find_imported(session.space, session.source, session.key)
     before = "" if there is None else workspace.sessions.digest(there.space, there.id)
-    incoming = map(intake.message, intake.usable(transcript.messages()))
-    after, added = workspace.sessions.take_in(session, incoming, dry_run=dry_run)
+    incoming = intake.usable(transcript.messages())
+    after, added = workspace.sessions.take_in(session, incoming, intake.message, dry_run=dry_run)
     if added and not dry_run:
         record(workspace, "import session", after, before)
     skipped = Counter(transcript.skipped) + intake.skipped
     skipped["already imported"] = intake.read - added - intake.skipped.total()
-    return Imported(after, intake.read, added, +skipped, intake.redactions)
+    status = ("created" if there is None else "grown") if added else "empty" if there is None else "unchanged"
+    return Imported(status, after, intake.read, added, +skipped, intake.redactions)
 
 
 def is_session(first: bytes) -> bool:
@@ -119,7 +114,8 @@ def import_session(
     if (added or is_new) and not dry_run:
         record(over, "import session", after, before)
     skipped = intake.skipped + Counter({"already imported": intake.read - added})
-    return Imported(after, intake.read, added, +skipped, intake.redactions)
+    status = "created" if is_new else "grown" if added else "unchanged"
+    return Imported(status, after, intake.read, added, +skipped, intake.redactions)
 
 
 def export_lines(workspace: Workspace, session: Session, *, redact: bool = False) -> Iterator[bytes]:
@@ -179,10 +175,11 @@ class _Intake:
 
     def message(self, message: Message) -> Message:
         """A message without what is secret in it."""
-        clean, kinds = redacted(self._detector, text=_text(message.text), speaker=_text(message.speaker))
+        key = _text(message.key)
+        clean, kinds = redacted(self._detector, text=_text(message.text), speaker=_text(message.speaker), key=key)
         self.redactions.update(kinds)
         speaker = " ".join(clean["speaker"].split())[:MAX_NAME]
-        return Message(0, message.role, clean["text"], _time(message.at), speaker, self.key(message.key))
+        return Message(0, message.role, clean["text"], _time(message.at), speaker, _key(key, clean["key"]))
 
     def name(self, text: str) -> str:
         """A title or another short text, on one line."""
@@ -193,10 +190,7 @@ class _Intake:
     def key(self, key: str) -> str:
         """A key; in the place of one that holds a secret, or is long, its digest."""
         text = _text(key)
-        clean, _ = redacted(self._detector, key=text)
-        if clean["key"] == text and len(text) <= _MAX_KEY:
-            return text
-        return f"sha256:{sha256(text.encode()).hexdigest()[:32]}"
+        return _key(text, redacted(self._detector, key=text)[0]["key"])
 
     def _change(self, change: StateChange) -> StateChange:
         return StateChange(change.state, _time(change.at), self.name(change.outcome))
@@ -206,6 +200,11 @@ def _cleaned(entry: Entry, clean: Callable[[str], str]) -> Entry:
     if isinstance(entry, Message):
         return replace(entry, text=clean(entry.text), speaker=clean(entry.speaker))
     return replace(entry, outcome=clean(entry.outcome))
+
+
+def _key(key: str, clean: str) -> str:
+    is_plain = key == clean and len(key) <= _MAX_KEY
+    return key if is_plain else f"sha256:{sha256(key.encode()).hexdigest()[:32]}"
 
 
 def _text(text: str) -> str:

@@ -100,6 +100,6 @@ def _told(one: Imported, dry_run: bool) -> str:
     would = "would be " if dry_run else ""
     skipped = ", ".join(f"{n} {reason}" for reason, n in sorted(one.skipped.items()))
     added = f"{one.added} of {one.read} messages added" if one.read else "no messages"
-    name = one.session.id if one.session.messages else one.session.source
+    name = one.session.source if one.status == "empty" else one.session.id
     counts = Counter(one.redactions)
     return f"{would}{one.status} {name} ({added}{f'; skipped {skipped}' if skipped else ''}){redacted_told(counts)}"

@@ -73,9 +73,17 @@ class SessionStore(Sessions, Protocol):
     def find_imported(self, space: str, source: str, key: str) -> Session | None:
         """The session that was imported from there."""
 
-    def take_in(self, session: Session, messages: Iterable[Message], *, dry_run: bool = False) -> tuple[Session, int]:
-        """Adds to the session of this source and key those messages whose keys it does not have, all or none; makes it
-        where it is not there and there are any. The session after, and how many messages were added.
+    def take_in(
+        self,
+        session: Session,
+        messages: Iterable[Message],
+        clean: Callable[[Message], Message],
+        *,
+        dry_run: bool = False,
+    ) -> tuple[Session, int]:
+        """Adds to the session of this source and key those messages whose keys it does not have, as `clean` makes them,
+        all or none; makes it where it is not there and there are any. All have keys. The session after, and how many
+        messages were added.
 
         With `dry_run`, nothing is stored. Raises LockedError, and what `messages` raises.
         """

@@ -23,6 +23,7 @@ from memcli.store.lock import Held, locked
 from memcli.store.session_file import SessionFile
 
 SUFFIX = ".jsonl"
+Clean = Callable[[Message], Message]
 
 
 class FileSessions:
@@ -75,12 +76,14 @@ class FileSessions:
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
         return self.open(space, place.id) if is_there else None
 
-    def take_in(self, session: Session, messages: Iterable[Message], *, dry_run: bool = False) -> tuple[Session, int]:
+    def take_in(
+        self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
+    ) -> tuple[Session, int]:
         with self._importing(session.space):
             place, is_there = self._place(session, session.source, session.key, of_source=True)
             if not is_there:
                 lines = _Lines(place)
-                new = map(lines.line, _unknown(messages, set()))
+                new = map(lines.line, _unknown(messages, clean, set()))
                 self._replace(place, None, [encode_header(place) + b"\n"], new, dry_run)
                 return lines.session(), lines.added
             with self._file(place.space, place.id) as file:
@@ -88,7 +91,8 @@ class FileSessions:
                 check_writable(there, _where(place.space, place.id))
                 known = {_short(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
                 lines = _Lines(there)
-                self._replace(there, file, file.parts(size), map(lines.line, _unknown(messages, known)), dry_run)
+                new = map(lines.line, _unknown(messages, clean, known))
+                self._replace(there, file, file.parts(size), new, dry_run)
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
@@ -247,14 +251,16 @@ class _Lines:
         return with_end(self._session, End(self._number, change))
 
 
-def _unknown(messages: Iterable[Message], known: set[int]) -> Iterator[Message]:
-    """The messages whose keys are not among the `known`, each key once."""
+def _unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
+    """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
     for message in messages:
-        key = _short(message.key) if message.key else None
+        if _short(message.key) in known:
+            continue
+        cleaned = clean(message)
+        key = _short(cleaned.key)
         if key not in known:
-            if key is not None:
-                known.add(key)
-            yield message
+            known.add(key)
+            yield cleaned
 
 
 def _short(key: str) -> int:

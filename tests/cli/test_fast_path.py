@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli import fast_path
-from memcli.cli.commands import hook, lookup, recall, remember
+from memcli.cli.commands import hook, lookup, recall, remember, session
 from memcli.cli.main import make_command
 from memcli.cli.options import CommonOptions, Field, Options
 from memcli.cli.verb import Session, Verb
@@ -66,6 +66,12 @@ PLAIN = [
     ["hook", "run", "post-commit", "--"],
     ["hook", "run", "-q", "prepare-commit-msg", "--", "gone", "template"],
     ["hook", "run", "no-such-hook", "--"],
+    ["session", "start", "--title", "x" * 501],
+    ["session", "add", "Hello", "--role", "user"],
+    ["session", "add", "ses_gone", "Hello"],
+    ["session", "show", "--from", "2", "--json"],
+    ["session", "list", "-l", "0"],
+    ["session", "delete", "ses_gone", "--yes"],
 ]
 
 
@@ -104,7 +110,7 @@ def test_what_is_not_plain_is_left_to_typer(arguments: list[str]) -> None:
 
 HOT = {
     "recall": recall.command, "remember": remember.command, "hook run": hook.run,
-    "get": lookup.get, "list": lookup.list_, "tree": lookup.tree,
+    "get": lookup.get, "list": lookup.list_, "tree": lookup.tree, "session add": session.add, "session show": session.show,
 }  # fmt: skip
 
 NEEDED = {"hook run": ["post-commit"], "get": ["x"]}

@@ -7,7 +7,7 @@ import pytest
 from memcli.errors import UsageError
 from memcli.model.space import Policy
 from memcli.policy.draft import is_auto_pinned
-from memcli.policy.fields import check_policy, merged
+from memcli.policy.fields import check_policy, in_force, merged
 from tests.conftest import memory
 
 
@@ -28,6 +28,8 @@ from tests.conftest import memory
         ({"auto_pin": [{"knd": "log"}]}, r"policy.auto_pin\[0\].knd is not a condition"),
         ({"auto_pin": [{"pattern": "(?=a)"}]}, r"policy.auto_pin\[0\].pattern is not an RE2"),
         ({"auto_pin": [{"pattern": "a" * 1001}]}, r"policy.auto_pin\[0\].pattern has 1001"),
+        ({"promote": "always"}, "policy.promote must be one of manual, auto"),
+        ({"max_episodes": 0}, "policy.max_episodes must be at least 1"),
         ({"export_path": "../out.json"}, "policy.export_path"),
         ({"export_path": "/etc/x.json"}, "policy.export_path"),
         ({"export_path": "c:/x.json"}, "policy.export_path"),
@@ -39,6 +41,13 @@ from tests.conftest import memory
 def test_what_does_not_fit_is_named(fields: dict[str, Any], named: str) -> None:
     with pytest.raises(UsageError, match=named):
         check_policy(fields)
+
+
+@pytest.mark.parametrize(("given", "held"), [(1, 100), (100, 100), (500, 500)])
+def test_of_a_clone_that_nobody_accepted_sessions_are_not_promoted_or_let_go(given: int, held: int) -> None:
+    policy = Policy(promote="auto", max_episodes=given)
+    assert in_force(policy, is_accepted=True) == policy
+    assert in_force(policy, is_accepted=False) == Policy(max_episodes=held)
 
 
 def test_what_fits_is_taken() -> None:

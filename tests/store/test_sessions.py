@@ -5,13 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Message, Session, StateChange
+from memcli.record import replace
 from memcli.store.layout import Layout, make_root
+from memcli.store.session_check import check_sessions
 from memcli.store.session_file import SessionFile
 from memcli.store.sessions import FileSessions
 from tests.conftest import NOW
@@ -155,6 +160,37 @@ def test_sixteen_processes_lose_nothing(sessions: FileSessions, layout: Layout) 
         assert [text for text in found if text.startswith(f"{who}.")] == [f"{who}.{n}" for n in range(20)]
 
 
+def _write_until_killed(root: str, name: str, who: int, acknowledged: Connection) -> None:
+    sessions = FileSessions(Layout(root), 60)
+    for n in count():
+        say(sessions, name, f"{who}.{n} {'x' * 5_000}")
+        acknowledged.send(f"{who}.{n}")
+
+
+def test_whoever_is_killed_what_was_acknowledged_is_there(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    context = multiprocessing.get_context("fork" if os.name == "posix" else None)
+    told: list[str] = []
+    for who in range(12):
+        here, there = context.Pipe(duplex=False)
+        writer = context.Process(target=_write_until_killed, args=(layout.root, name, who, there))
+        writer.start()
+        there.close()
+        told += [here.recv() for _ in range(who % 4 + 1)]
+        writer.kill()  # wherever it is
+        writer.join()
+        with suppress(EOFError):
+            while True:
+                told.append(here.recv())
+    found = [text.split()[0] for text in texts(sessions, name)]
+    assert set(told) <= set(found)
+    assert len(found) == len(set(found))
+    assert len(found) <= len(told) + 12
+    say(sessions, name, "the end")
+    assert texts(sessions, name)[-1] == "the end"
+    assert not list(check_sessions(layout, 1, repair=False))
+
+
 IMPORTED = Session("", "main", "T", started_at=NOW, source="codex", key="k1")
 
 
@@ -162,24 +198,44 @@ def said(*numbers: int) -> Iterator[Message]:
     return (Message(0, "user", f"text {n}", key=f"m{n}") for n in numbers)
 
 
+def take_in(
+    sessions: FileSessions, messages: Iterator[Message], into: Session = IMPORTED, *, dry_run: bool = False
+) -> tuple[Session, int]:
+    return sessions.take_in(into, messages, lambda message: message, dry_run=dry_run)
+
+
+def test_what_is_known_is_not_cleaned_again(sessions: FileSessions) -> None:
+    cleaned: list[str] = []
+
+    def clean(message: Message) -> Message:
+        cleaned.append(message.key)
+        return replace(message, key=message.key.replace("secret", "digest"))
+
+    for numbers in ((1, 2), (1, 2, 3)):
+        sessions.take_in(IMPORTED, said(*numbers), clean)
+    assert cleaned == ["m1", "m2", "m3"]
+    secret = Message(0, "user", "x", key="secret")
+    assert [sessions.take_in(IMPORTED, [secret, secret], clean)[1] for _ in range(2)] == [1, 0]
+
+
 def test_an_import_adds_what_is_new(sessions: FileSessions) -> None:
-    session, added = sessions.take_in(IMPORTED, said(1, 2, 2))
+    session, added = take_in(sessions, said(1, 2, 2))
     assert (session.messages, added) == (2, 2)
     assert sessions.find_imported("main", "codex", "k1") == session
     assert sessions.find_imported("main", "codex", "k2") is None
-    assert sessions.take_in(IMPORTED, said(1, 2)) == (session, 0)
-    grown, added = sessions.take_in(IMPORTED, said(1, 2, 3), dry_run=True)
+    assert take_in(sessions, said(1, 2)) == (session, 0)
+    grown, added = take_in(sessions, said(1, 2, 3), dry_run=True)
     assert (grown.id, grown.messages, added) == (session.id, 3, 1)
     assert texts(sessions, session.id) == ["text 1", "text 2"]
     say(sessions, session.id, "by hand")
     sessions.append("main", session.id, lambda _: [StateChange(ENDED, NOW)])
-    assert sessions.take_in(IMPORTED, said(1, 2, 3, 4))[1] == 2
+    assert take_in(sessions, said(1, 2, 3, 4))[1] == 2
     assert texts(sessions, session.id) == ["text 1", "text 2", "by hand", "text 3", "text 4"]
     assert sessions.open("main", session.id).state == ACTIVE
 
 
 def test_an_import_of_nothing_makes_no_session(sessions: FileSessions) -> None:
-    assert sessions.take_in(IMPORTED, said())[1] == 0
+    assert take_in(sessions, said())[1] == 0
     assert sessions.ids("main") == []
 
 
@@ -191,23 +247,23 @@ def _broken() -> Iterator[Message]:
 @pytest.mark.parametrize("is_new", [True, False])
 def test_of_an_import_that_fails_nothing_is_stored(sessions: FileSessions, layout: Layout, is_new: bool) -> None:
     if not is_new:
-        sessions.take_in(IMPORTED, said(1))
+        take_in(sessions, said(1))
     before = [Path(layout.session("main", name)).read_bytes() for name in sessions.ids("main")]
     with pytest.raises(CorruptError):
-        sessions.take_in(IMPORTED, _broken())
+        take_in(sessions, _broken())
     assert [Path(layout.session("main", name)).read_bytes() for name in sessions.ids("main")] == before
     assert not [name for _, _, names in os.walk(layout.root) for name in names if ".tmp-" in name]
 
 
 def test_an_import_overwrites_nothing_that_was_added_meanwhile(sessions: FileSessions) -> None:
-    session, _ = sessions.take_in(IMPORTED, said(1))
+    session, _ = take_in(sessions, said(1))
 
     def meanwhile() -> Iterator[Message]:
         yield from said(2)
         say(sessions, session.id, "by hand")
 
     with pytest.raises(LockedError, match="written meanwhile"):
-        sessions.take_in(IMPORTED, meanwhile())
+        take_in(sessions, meanwhile())
     assert texts(sessions, session.id) == ["text 1", "by hand"]
 
 
@@ -217,11 +273,11 @@ def test_two_sources_with_one_id_are_two_sessions(
     from memcli.store import sessions as module
 
     monkeypatch.setattr(module, "session_id", lambda *_, number=1: f"ses_{number}")
-    assert sessions.take_in(IMPORTED, said(1))[0].id == "ses_1"
+    assert take_in(sessions, said(1))[0].id == "ses_1"
     other = Session("", "main", source="codex", key="k2")
-    assert sessions.take_in(other, said(1))[0].id == "ses_2"
-    assert sessions.take_in(other, said(1, 2))[0].id == "ses_2"
-    assert sessions.take_in(IMPORTED, said(1))[1] == 0
+    assert take_in(sessions, said(1), other)[0].id == "ses_2"
+    assert take_in(sessions, said(1, 2), other)[0].id == "ses_2"
+    assert take_in(sessions, said(1))[1] == 0
 
 
 def test_what_was_exported_comes_back_and_goes_on(sessions: FileSessions, layout: Layout) -> None:

@@ -49,7 +49,9 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
     if os.path.basename(space) != space:
         return []
     if kind == "sessions":
-        return _matching((name.removesuffix(".jsonl") for name in os.listdir(layout.sessions(space))), prefix or "ses_")
+        folder = layout.sessions(space)
+        names = os.listdir(folder) if os.path.isdir(folder) else []
+        return _matching((name.removesuffix(".jsonl") for name in names), prefix or "ses_")
     data = _read(layout.space(space))
     if kind == "tags":
         return _matching(_tags(data), prefix)
