@@ -50,8 +50,8 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         return []
     if kind == "sessions":
         folder = layout.sessions(space)
-        names = os.listdir(folder) if os.path.isdir(folder) else []
-        return _matching((name.removesuffix(".jsonl") for name in names), prefix or "ses_")
+        files = os.listdir(folder) if os.path.isdir(folder) else []
+        return _matching((file.removesuffix(".jsonl") for file in files), prefix or "ses_")
     data = _read(layout.space(space))
     if kind == "tags":
         return _matching(_tags(data), prefix)
