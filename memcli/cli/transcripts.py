@@ -73,11 +73,15 @@ def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_
             yield import_session(workspace, lines, path, session.options["space"], dry_run=dry_run)
         return
     is_empty = True
-    for transcript in read_transcripts(path):
+    found = read_transcripts(path)
+    for transcript in found:
         is_empty = False
         if form not in ("auto", transcript.source):
             raise UsageError(f"{path} is of format {transcript.source}, not {form}", "omit --format to detect it")
         yield import_transcript(workspace, transcript, dry_run=dry_run)
+    if any(found.skipped.values()):
+        left = ", ".join(f"{n} {reason}" for reason, n in sorted(found.skipped.items()) if n)
+        session.output.note(f"{path}: skipped {left}")
     if is_empty:
         raise UsageError(f"{path} contains no conversation", "see `memcli session import --help` for the formats")
 

@@ -35,6 +35,14 @@ class Transcript(Protocol):
         """The messages in order, to be numbered by whoever stores them. Raises MemcliError."""
 
 
+class Transcripts(Iterator[Transcript], Protocol):
+    """The conversations of a file."""
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How much of the file belongs to none of them, by reason, once all were read."""
+
+
 class Sessions(Protocol):
     """The sessions of a store, one conversation each. All methods raise StoreError, and CorruptError for what cannot be
     read."""

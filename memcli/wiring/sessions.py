@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
-    from memcli.ports.sessions import SessionStore, Transcript
+    from memcli.ports.sessions import SessionStore, Transcripts
 
 
 def open_sessions(layout: Layout, wait: float) -> SessionStore:
@@ -20,15 +20,14 @@ def open_sessions(layout: Layout, wait: float) -> SessionStore:
     return FileSessions(layout, wait)
 
 
-def read_transcripts(path: str) -> Iterator[Transcript]:
-    """The conversations in a file, one after the other. Raises MemcliError when it is none that can be read."""
-    found: Iterable[Transcript] = importlib.import_module("memcli.transcripts").conversations(path)
-    yield from found
+def read_transcripts(path: str) -> Transcripts:
+    """The conversations in a file. The first raises MemcliError when it is none that can be read."""
+    found: Transcripts = importlib.import_module("memcli.transcripts.formats").conversations(path)
+    return found
 
 
 def discover(root: str, environ: Mapping[str, str]) -> list[str]:
     """The transcripts that agents have recorded of the project with the store at `root`, sorted."""
-    found = importlib.import_module("memcli.transcripts").discover(
-        os.path.expanduser("~"), os.path.dirname(root), environ
-    )
-    return sorted(map(str, found))
+    module = importlib.import_module("memcli.transcripts.discovery")
+    found: list[str] = module.discover(os.path.expanduser("~"), os.path.dirname(root), environ)
+    return found

@@ -18,7 +18,7 @@ READS = [
     ["test", "../db.toml"],
     ["audit", "--verify"], ["scan"], ["fsck"], ["fmt", "--check"], ["space", "list"], ["space", "show", "main"],
     ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
-    ["completions", "bash"], ["agent", "list"], ["off"], ["on"],
+    ["completions", "bash"], ["agent", "list"], ["off"], ["on"], ["session", "list"],
 ]  # fmt: skip
 CHANGES = frozenset("init demo remember edit tag pin unpin forget ingest watch import mcp merge-driver".split())
 

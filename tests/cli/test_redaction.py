@@ -132,6 +132,16 @@ def _space(run: Run, folder: Path) -> None:
     run("space", "create", "ops", "--meta", f"owner={MAIL}")
 
 
+def _session(run: Run, folder: Path) -> None:
+    run("session", "start", "--title", SAID)
+    run("session", "add", SAID, "--speaker", MAIL)
+    header = {"format": "memcli/session", "version": 1, "id": "ses_x", "space": "main", "title": SAID, "key": TOKEN}
+    said = {"number": 1, "role": "user", "text": SAID, "speaker": MAIL, "key": TOKEN}
+    ended = {"state": "ended", "outcome": SAID}
+    (folder / "s.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in (header, said, ended)))
+    run("session", "import", "s.jsonl")
+
+
 def _inbox(run: Run, folder: Path) -> None:
     run("remember", SAID, "--path", "a", "--propose")
     run("inbox", "edit", "a", "--set", f"raw=Now {SAID}", "--set", f"tags={MAIL}")
@@ -149,6 +159,7 @@ def _adopt(run: Run, folder: Path) -> None:
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
     "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,),
+    "session": (_session,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
     "init demo doctor recall search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on".split()
@@ -172,9 +183,11 @@ def test_no_way_in(
     run("recall", "deploy token")  # which makes the index
     assert not holds(tmp_path)
     assert not holds(tmp_path / "global")
-    stored = "".join(file.read_text() for file in (tmp_path / ".memory" / "spaces").iterdir())
+    store = tmp_path / ".memory"
+    files = [*(store / "spaces").iterdir(), *(store / "sessions").glob("*/*")]
+    stored = "".join(file.read_text() for file in files)
     assert "edacted" in stored.casefold()
-    assert "pii_flags" in stored
+    assert "pii_flags" in stored or route is _session
 
 
 def test_the_answer_says_what_was_taken_out(run: Run) -> None:

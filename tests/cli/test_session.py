@@ -283,14 +283,29 @@ class Told(Record, kw_only=True):
             raise CorruptError("it ends in the middle", "export it again")
 
 
+class Found:
+    """The transcripts of a file."""
+
+    def __init__(self, told: list[Told]) -> None:
+        self._rest = iter(told)
+        self.skipped = {"damaged conversation": 2} if len(told) > 2 else {}
+
+    def __iter__(self) -> Iterator[Told]:
+        return self
+
+    def __next__(self) -> Told:
+        return next(self._rest)
+
+
 @pytest.fixture
 def readers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Told]]:
     """What the readers of transcripts find in each file."""
     found: dict[str, list[Told]] = {}
-    module = ModuleType("memcli.transcripts")
-    module.conversations = lambda path: iter(found[path])  # type: ignore[attr-defined]
-    module.discover = lambda home, project, environ: list(found)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "memcli.transcripts", module)
+    formats, discovery = ModuleType("formats"), ModuleType("discovery")
+    formats.conversations = lambda path: Found(found[path])  # type: ignore[attr-defined]
+    discovery.discover = lambda home, project, environ: list(found)  # type: ignore[attr-defined]
+    for module in (formats, discovery):
+        monkeypatch.setitem(sys.modules, f"memcli.transcripts.{module.__name__}", module)
     return found
 
 
@@ -357,7 +372,8 @@ def test_several_conversations_of_a_file_and_several_files(run: Run, readers: di
     result = run("session", "import", "a", "b", "c", "d")
     assert result.code == 6
     assert [line.split()[0] for line in result.out.splitlines()] == ["created", "created", "empty", "created"]
-    assert result.err.splitlines()[:2] == [
+    assert result.err.splitlines()[:3] == [
+        "memcli: a: skipped 2 damaged conversation",
         "memcli: b: it ends in the middle (export it again)",
         "memcli: c contains no conversation (see `memcli session import --help` for the formats)",
     ]
