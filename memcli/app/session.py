@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace, load_space
 from memcli.clock import normalize_time
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
-from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Message, Session, StateChange
+from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Entry, Message, Session, StateChange
 from memcli.model.memory import Memory
 from memcli.model.names import SESSION_MARK
 from memcli.model.space import Touched
@@ -18,6 +19,7 @@ from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields
 from memcli.settings import JOURNAL
 
+_Entry = TypeVar("_Entry", bound=Entry)
 MAX_TEXT = 64 << 20
 """The most bytes of a message, as of a memory."""
 MAX_NAME = 500
@@ -108,17 +110,19 @@ def find(workspace: Workspace, ref: str) -> Session:
     raise NotFoundError(f"no session {ref!r} in space {space!r}", "`memcli session list` lists the sessions")
 
 
-def current(workspace: Workspace) -> Session:
-    """The session that was started last and is not over; those that were imported are not meant.
+def current(workspace: Workspace, *states: str) -> Session:
+    """The session that was started last, of those in the first of these states that any is in. Those that were imported
+    are not meant.
 
     Raises NotFoundError where there is none, UsageError where two were started at once.
     """
-    found = [one.session for one in list_sessions(workspace) if not one.problem]
-    open_ = [session for session in found if not session.source and session.state != ENDED]
-    running = [session for session in open_ if session.state == ACTIVE] or open_
-    if not running:
-        raise NotFoundError("no session is active", "start one with `memcli session start`, or name one")
-    newest = [session for session in running if session.started_at == running[0].started_at]
+    found = [one.session for one in list_sessions(workspace) if not one.problem and not one.session.source]
+    in_state = ([session for session in found if session.state == state] for state in states)
+    chosen = next((some for some in in_state if some), [])
+    if not chosen:
+        hint = "start one with `memcli session start`, or name one"
+        raise NotFoundError(f"no session is {' or '.join(states)}", hint)
+    newest = [session for session in chosen if session.started_at == chosen[0].started_at]
     if len(newest) > 1:
         ids = ", ".join(session.id for session in newest[:3])
         raise UsageError(f"{len(newest)} sessions were started at the same time: {ids}", "name one of them")
@@ -141,14 +145,14 @@ def messages(workspace: Workspace, session: Session, first: int = 1, last: int |
         if isinstance(entry, Message) and entry.number >= first:
             if last is not None and entry.number > last:
                 return
-            yield replace(entry, text=clean(entry.text), speaker=clean(entry.speaker))
+            yield cleaned(entry, clean)
 
 
 def tail(workspace: Workspace, session: Session, count: int) -> list[Message]:
     """The last messages of a session, as they may be shown, without reading the others. Raises CorruptError."""
     clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
     found = workspace.sessions.tail(session.space, session.id, count)
-    return [replace(message, text=clean(message.text), speaker=clean(message.speaker)) for message in found]
+    return [cleaned(message, clean) for message in found]
 
 
 def share(workspace: Workspace, session: Session, *, shared: bool) -> bool:
@@ -169,9 +173,9 @@ def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
     """Raises RefusedError when something in the session would be redacted if it came in now."""
     clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
     stored = workspace.sessions.entries(session.space, session.id)
-    count = sum(clean(e.text) != e.text or clean(e.speaker) != e.speaker for e in stored if isinstance(e, Message))
-    if count or shown(session, clean) != session:
-        places = "1 message has" if count == 1 else f"{count} messages have" if count else "its title or outcome has"
+    count = sum(cleaned(entry, clean) != entry for entry in stored) + (shown(session, clean) != session)
+    if count:
+        places = "1 place has" if count == 1 else f"{count} places have"
         raise RefusedError(
             f"{what} {session.id} would hand on secrets: {places} some",
             "`memcli session export --redact` writes it without them; delete the session if it should not exist",
@@ -180,7 +184,14 @@ def check_is_clean(workspace: Workspace, session: Session, what: str) -> None:
 
 def shown(session: Session, clean: Callable[[str], str]) -> Session:
     """The session as it may be shown."""
-    return replace(session, title=clean(session.title), outcome=clean(session.outcome))
+    texts = {name: clean(getattr(session, name)) for name in ("title", "outcome", "source", "key")}
+    return replace(session, **texts)
+
+
+def cleaned(entry: _Entry, clean: Callable[[str], str]) -> _Entry:
+    """A message or a change of state as it may be shown."""
+    names = ("text", "speaker", "key") if isinstance(entry, Message) else ("outcome",)
+    return replace(entry, **{name: clean(getattr(entry, name)) for name in names})
 
 
 def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
@@ -244,7 +255,7 @@ def _listed(workspace: Workspace, name: str) -> Listed:
 
 
 def _one_line(text: str, what: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(text.encode().decode().split())  # what is not valid Unicode is reported as such
     if len(line) > MAX_NAME:
         raise UsageError(f"{what} is longer than {MAX_NAME} characters", "shorten it")
     return line

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from memcli.app.repo import check_is_told
-from memcli.app.session import MAX_NAME, MAX_TEXT, check_is_clean, record, redacted
+from memcli.app.session import MAX_NAME, MAX_TEXT, check_is_clean, cleaned, record, redacted, shown
 from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
 from memcli.codec.session import (
@@ -127,9 +127,9 @@ def export_lines(workspace: Workspace, session: Session, *, redact: bool = False
     if not redact:
         check_is_clean(workspace, session, "exporting session")
     clean = workspace.redactor.cleaner(workspace.load_policy(session.space))
-    yield encode_header(replace(session, title=clean(session.title))) + b"\n"
+    yield encode_header(shown(session, clean)) + b"\n"
     for entry in workspace.sessions.entries(session.space, session.id):
-        yield encode_entry(_cleaned(entry, clean)) + b"\n"
+        yield encode_entry(cleaned(entry, clean)) + b"\n"
 
 
 class _Intake:
@@ -194,12 +194,6 @@ class _Intake:
 
     def _change(self, change: StateChange) -> StateChange:
         return StateChange(change.state, _time(change.at), self.name(change.outcome))
-
-
-def _cleaned(entry: Entry, clean: Callable[[str], str]) -> Entry:
-    if isinstance(entry, Message):
-        return replace(entry, text=clean(entry.text), speaker=clean(entry.speaker))
-    return replace(entry, outcome=clean(entry.outcome))
 
 
 def _key(key: str, clean: str) -> str:

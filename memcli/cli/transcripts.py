@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.output import on_one_line, redacted_told
 from memcli.cli.verb import Session
-from memcli.errors import MemcliError, NotFoundError, UsageError, reporting_done
+from memcli.codec.session import MAX_LINE
+from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError, reporting_done
 
 if TYPE_CHECKING:
     from memcli.app.session_import import Imported
@@ -69,8 +70,7 @@ def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_
 
     first = _first_line(path)
     if form == MEMCLI or (form == "auto" and is_session(first)):
-        with open(path, "rb") as lines:
-            yield import_session(workspace, lines, path, session.options["space"], dry_run=dry_run)
+        yield import_session(workspace, _lines(path), path, session.options["space"], dry_run=dry_run)
         return
     is_empty = True
     found = read_transcripts(path)
@@ -87,13 +87,25 @@ def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_
 
 
 def _first_line(path: str) -> bytes:
+    """The first line of a file; nothing of what is no file, which is left to the readers of transcripts."""
     try:
+        if not os.path.isfile(path) and os.path.exists(path):
+            return b""
         with open(path, "rb") as file:
             return file.readline(_FIRST_LINE)
     except FileNotFoundError:
         raise NotFoundError(f"no file {path!r}", "check the name") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _lines(path: str) -> Iterator[bytes]:
+    """The lines of a file. Raises CorruptError for one that is too long to be of a session."""
+    with open(path, "rb") as file:
+        while line := file.readline(MAX_LINE + 1):
+            if len(line) > MAX_LINE:
+                raise CorruptError(f"{path}: a line of more than {MAX_LINE >> 20} MiB", "export the session again")
+            yield line
 
 
 def _many(done: Sequence[Imported]) -> str:

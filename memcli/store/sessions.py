@@ -19,6 +19,7 @@ from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, sync_folder, write_file
 from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
+from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
 from memcli.store.session_file import SessionFile
 
@@ -120,6 +121,7 @@ class FileSessions:
             self._file(space, name).close()
             set_shared(self._layout, space, name, shared=False)
             remove_file(self._layout.session(space, name))
+        remove_leftovers(self._layout)  # an import that was killed may have left its text
 
     def digest(self, space: str, name: str) -> str:
         """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""

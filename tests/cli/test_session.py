@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -86,6 +87,8 @@ def test_the_current_session_is_the_newest_or_that_of_the_environment(
     assert run("session", "add", "Two").out == f"added {new} #1\n"
     run("session", "pause", new)
     assert run("session", "add", "Three").out == f"added {old} #2\n"
+    assert run("session", "resume").out == f"resumed {new}\n"
+    assert run("session", "pause", new).code == 0
     monkeypatch.setenv("MEMCLI_SESSION", old[:9])
     assert run("session", "add", "Four").out == f"added {old} #3\n"
     monkeypatch.delenv("MEMCLI_SESSION")
@@ -116,7 +119,8 @@ def test_the_current_session_is_the_newest_or_that_of_the_environment(
         (("export", "ses_nothing"), 3, "no session"),
         (("import",), 2, "give either files or --discover"),
         (("import", "nothing.jsonl"), 3, "no file 'nothing.jsonl'"),
-        (("import", "."), 2, "cannot read '.'"),
+        (("start", "--title", "a\udcff"), 2, "not valid UTF-8"),
+        (("add", "a\udcff"), 2, "not valid UTF-8"),
         (("import", "x", "--format", "word"), 2, "no format 'word'"),
     ],
 )
@@ -147,7 +151,7 @@ def test_what_was_written_by_hand_is_not_shown_shared_or_exported(run: Run) -> N
         assert "\x1b" not in result.out
     for arguments in (("share", name), ("export", name), ("export", name, "--out", "x.jsonl")):
         refused = run("session", *arguments)
-        assert (refused.code, refused.out, "1 message has some" in refused.err) == (5, "", True)
+        assert (refused.code, refused.out, "1 place has some" in refused.err) == (5, "", True)
     assert not Path("x.jsonl").exists()
 
 
@@ -383,6 +387,9 @@ def test_several_conversations_of_a_file_and_several_files(run: Run, readers: di
     assert told["failed"] == [{"file": "b", "error": "it ends in the middle"}]
     readers["a"].append(Told(key="k6", said=said(1), fails=True))
     assert "stopped after 3 sessions: it ends in the middle" in run("session", "import", "a").err
+    os.mkfifo("pipe")
+    readers["pipe"] = []
+    assert "pipe contains no conversation" in run("session", "import", "pipe").err  # nobody waits for it
     wrong = run("session", "import", "d", "--format", "chatgpt")
     assert (wrong.code, "d is of format codex, not chatgpt" in wrong.err) == (2, True)
 

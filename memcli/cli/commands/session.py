@@ -59,6 +59,7 @@ def add(session: Session, options: AddOptions) -> None:
     """
     from memcli.app import session as app
     from memcli.codec.session import entry_to_json
+    from memcli.model.conversation import ACTIVE, PAUSED
     from memcli.model.names import SESSION_MARK
 
     name, text = options.id, options.text
@@ -66,7 +67,7 @@ def add(session: Session, options: AddOptions) -> None:
         name, text = None, name
     said = read_text(text, options.file, app.MAX_TEXT)
     workspace = session.open()
-    chosen = _chosen(workspace, name)
+    chosen = _chosen(workspace, name, ACTIVE, PAUSED)
     done = app.add(workspace, chosen.id, options.role, said, speaker=options.speaker, at=options.at)
     told: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
     told["redactions"] = dict(done.redactions)
@@ -82,17 +83,17 @@ class OneOptions(Options):
 @command.verb(OneOptions)
 def pause(session: Session, options: OneOptions) -> None:
     """Pause a session: nothing is added until it is resumed."""
-    from memcli.model.conversation import PAUSED
+    from memcli.model.conversation import ACTIVE, PAUSED
 
-    _change(session, options.id, PAUSED, "paused")
+    _change(session, options.id, ACTIVE, PAUSED, "paused")
 
 
 @command.verb(OneOptions)
 def resume(session: Session, options: OneOptions) -> None:
     """Resume a session that is paused or has ended."""
-    from memcli.model.conversation import ACTIVE
+    from memcli.model.conversation import ACTIVE, PAUSED
 
-    _change(session, options.id, ACTIVE, "resumed")
+    _change(session, options.id, PAUSED, ACTIVE, "resumed")
 
 
 class ListOptions(Options):
@@ -132,10 +133,11 @@ def show(session: Session, options: ShowOptions) -> None:
     """
     from memcli.app import session as app
     from memcli.codec.session import entry_to_json, session_to_json
+    from memcli.model.conversation import STATES
     from memcli.render.session import session_lines
 
     workspace = session.open()
-    chosen = _chosen(workspace, options.id)
+    chosen = _chosen(workspace, options.id, *STATES)
     clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
     chosen = app.shown(chosen, clean)
     found = list(app.messages(workspace, chosen, options.from_, options.to))
@@ -194,10 +196,13 @@ def delete(session: Session, options: DeleteOptions) -> None:
     what = f"{chosen.id} ({chosen.messages} messages){f' and {made} memories made from it' if made else ''}"
     if not options.yes and not ask(f"Delete session {what}?"):
         raise RefusedError(f"deleting session {what} needs confirmation", "add --yes; nothing was deleted")
+    was_shared = workspace.sessions.is_shared(chosen.space, chosen.id)
     gone = app.delete(workspace, chosen, keep_memories=options.keep_memories)
     told = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
     lines = [f"deleted {chosen.id}", *(f"purged {m.id} {m.path}" for m in gone)]
     session.output.confirm(told, "\n".join(lines))
+    if was_shared:
+        session.output.note(f"commits that have .memory/sessions/{chosen.space}/{chosen.id}.jsonl keep its text")
 
 
 class ImportOptions(Options):
@@ -266,19 +271,19 @@ def export(session: Session, options: ExportOptions) -> None:
     session.output.confirm(told, f"exported {chosen.id} to {options.out}")
 
 
-def _chosen(workspace: Workspace, name: str | None) -> Conversation:
-    """The session of this name; else that of the environment, or the current one."""
+def _chosen(workspace: Workspace, name: str | None, *states: str) -> Conversation:
+    """The session of this name; else that of the environment, or the current one in the first of these states."""
     from memcli.app.session import current, find
 
     ref = name or os.environ.get(VARIABLE)
-    return find(workspace, ref) if ref else current(workspace)
+    return find(workspace, ref) if ref else current(workspace, *states)
 
 
-def _change(session: Session, name: str | None, state: str, told: str) -> None:
+def _change(session: Session, name: str | None, before: str, state: str, told: str) -> None:
     from memcli.app.session import change_state
     from memcli.codec.session import session_to_json
 
     workspace = session.open()
-    chosen, changed = change_state(workspace, _chosen(workspace, name).id, state)
+    chosen, changed = change_state(workspace, _chosen(workspace, name, before, state).id, state)
     data = {**session_to_json(chosen), "changed": changed}
     session.output.confirm(data, f"{told} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")
