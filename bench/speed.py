@@ -322,7 +322,7 @@ def _session(root: str, title: str, size: int) -> str:
     """The file of a session with this many messages; its id."""
     name = f"ses_{title}{os.getpid()}"
     header = {"format": "memcli/session", "id": name, "space": "main", "title": title, "version": 1}
-    said = ({"number": n, "role": "user", "text": f"{n}: {one.raw}"} for n, one in enumerate(objects(size), 1))
+    said = ({"number": n, "role": "user", "text": f"{n}: {one['raw']}"} for n, one in enumerate(objects(size), 1))
     folder = os.path.join(root, ".memory", "sessions", "main")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, f"{name}.jsonl"), "w", encoding="utf-8") as file:

@@ -21,7 +21,7 @@ from memcli.settings import JOURNAL
 
 _Entry = TypeVar("_Entry", bound=Entry)
 MAX_TEXT = 64 << 20
-"""The most bytes of a message, as of a memory."""
+"""The most characters of a message, as of a memory."""
 MAX_NAME = 500
 """The most characters of a title, the name of a speaker or an outcome."""
 

@@ -27,6 +27,7 @@ SWEEP = ("tests.faults.sweep", "--short", "--jobs", "2", "--case", "remember", "
 STORM = ("tests.faults.storm", "--writers", "8", "--count", "40")
 KILLS = ("tests.faults.storm", "--writers", "8", "--kill-every", "15", "--seconds", "10")
 MODEL = ("pytest", "tests/faults/test_machine.py")
+TALK = ("pytest", "tests/store/test_sessions.py", "tests/cli/test_session.py", "tests/faults/test_order.py")
 SECRETS = ("pytest", "tests/safety", "tests/cli", "-k", "redact or secret")
 
 
@@ -90,6 +91,20 @@ MUTANTS = (
         "redaction after the write", "memcli/app/remember.py", "    if redacted.kinds:\n        given = checked_fields(",
         "    if False:\n        given = checked_fields(", (SECRETS, SWEEP),
     ),
+    Mutant(
+        "no fsync of a message", _ATOMIC,
+        "            _write_all(fd, [data])\n            _sync(fd)", "            _write_all(fd, [data])", (TALK,),
+    ),
+    Mutant("a torn message stays", _ATOMIC, "            os.ftruncate(fd, end)\n            _write", "            _write", (TALK,)),
+    Mutant(
+        "a failed message stays", _ATOMIC,
+        "            with suppress(OSError):\n                os.ftruncate(fd, end)\n            raise", "            raise", (TALK,),
+    ),
+    Mutant(
+        "an import overwrites what was added meanwhile", "memcli/store/sessions.py",
+        "if os.path.lexists(path) if before is None else not before.is_same(path):", "if False:", (TALK,),
+    ),
+    Mutant("a message is not redacted", "memcli/app/session.py", "str(found.fields[name])", "texts[name]", (TALK,)),
 )  # fmt: skip
 
 
