@@ -578,7 +578,7 @@ class Memory:
         1
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
             text: The message.
             role: Who said it. (user|assistant|tool)
             file: Read the message from FILE. (FILE)
@@ -598,7 +598,7 @@ class Memory:
         'paused'
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
             space: The space to use, for this call.
         """
     def session_resume(
@@ -613,7 +613,7 @@ class Memory:
         False
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
             space: The space to use, for this call.
         """
     def session_list(
@@ -645,7 +645,7 @@ class Memory:
         []
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
             from_: The first message to show. (N)
             to: The last message to show. (N)
             space: The space to use, for this call.

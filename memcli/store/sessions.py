@@ -17,7 +17,7 @@ from memcli.errors import ConflictError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
-from memcli.store.atomic import append_after, make_folder, remove_file, sync_folder, write_file
+from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
 from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
@@ -121,7 +121,15 @@ class FileSessions:
             self._file(space, name).close()
             set_shared(self._layout, space, name, shared=False)
             remove_file(self._layout.session(space, name))
-        remove_leftovers(self._layout)  # an import that was killed may have left its text
+        self._remove_copies(name)
+
+    def _remove_copies(self, name: str) -> None:
+        """Removes what imports that were killed and repairs have left of the text of a session."""
+        remove_leftovers(self._layout)
+        folder = self._layout.local("quarantine")
+        for file in os.listdir(folder) if os.path.isdir(folder) else []:
+            if file.startswith((f"{name}-", f".{name}{SUFFIX}")):
+                remove_quietly(os.path.join(folder, file))
 
     def digest(self, space: str, name: str) -> str:
         """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""

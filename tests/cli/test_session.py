@@ -175,6 +175,10 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
     assert run("session", "share", name, "--undo").out == f"{name} is private\n"
     assert seen() == []
     assert file_of(other).exists()
+    run("session", "share", name)
+    gone = run("session", "delete", name, "--yes")
+    assert f"commits that have .memory/sessions/main/{name}.jsonl keep its text" in gone.err
+    assert f"{name}.jsonl" not in Path(".memory/.gitignore").read_text()
 
 
 def test_deleting_a_session_takes_what_was_made_of_it(run: Run) -> None:
@@ -423,3 +427,9 @@ def test_a_damaged_session_is_listed_and_mended(run: Run) -> None:
     assert f"sessions/main/{name}.jsonl: 1 lines cannot be read (3)" in run("fsck").out
     assert run("fsck", "--repair").code == 0
     assert run("session", "add", name, "Two").out == f"added {name} #2\n"
+    aside = Path(".memory/local/quarantine")
+    (aside / f".{name}.jsonl.tmp-1").touch()
+    (aside / "other").touch()
+    assert len(list(aside.iterdir())) == 3
+    assert run("session", "delete", name, "--yes").code == 0  # with its copies
+    assert [file.name for file in aside.iterdir()] == ["other"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 command = Group("session", "Record conversations, import them from agents and chat exports, and read them again.")
 VARIABLE = "MEMCLI_SESSION"
-_CURRENT = f"[default: {VARIABLE}, or the session started last]"
+_CURRENT = f"[default: {VARIABLE}, or the newest active one]"
 _FORMATS = ("auto", "memcli", "jsonl", "claude-code", "codex", "chatgpt", "claude-ai")
 
 
