@@ -16,7 +16,7 @@ from memcli.record import Record, field, replace
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.session_file import SessionFile
-from memcli.store.sessions import SUFFIX, lock_sessions
+from memcli.store.sessions import SUFFIX, lock_sessions, short_key
 
 _REBUILD = "rewrite the file; the original goes to quarantine"
 _Known = dict[int, bytes]
@@ -133,7 +133,7 @@ def _mended(file: SessionFile, place: Session, found: _Examined) -> Iterator[byt
         entry = _decoded(line)
         if isinstance(entry, Message):
             if _is_repeated(entry, known):
-                if known[_short(entry.key)] == _digest(entry):
+                if known[short_key(entry.key)] == _digest(entry):
                     continue
                 entry = replace(entry, key="")
             number += 1
@@ -172,15 +172,11 @@ def _is_repeated(message: Message, known: _Known) -> bool:
     """Whether a message before it has its key; notes the key."""
     if not message.key:
         return False
-    key = _short(message.key)
+    key = short_key(message.key)
     if key in known:
         return True
     known[key] = _digest(message)
     return False
-
-
-def _short(key: str) -> int:
-    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
 def _digest(message: Message) -> bytes:

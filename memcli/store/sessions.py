@@ -90,7 +90,7 @@ class FileSessions:
             with self._file(place.space, place.id) as file:
                 there, size = file.ends()
                 check_writable(there, _where(place.space, place.id))
-                known = {_short(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
+                known = {short_key(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
                 lines = _Lines(there)
                 new = map(lines.line, _unknown(messages, clean, known))
                 self._replace(there, file, file.parts(size), new, dry_run)
@@ -264,16 +264,16 @@ class _Lines:
 def _unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
     """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
     for message in messages:
-        if _short(message.key) in known:
+        if short_key(message.key) in known:
             continue
         cleaned = clean(message)
-        key = _short(cleaned.key)
+        key = short_key(cleaned.key)
         if key not in known:
             known.add(key)
             yield cleaned
 
 
-def _short(key: str) -> int:
+def short_key(key: str) -> int:
     """A digest that takes less memory than the key: a session may have a million messages."""
     return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
