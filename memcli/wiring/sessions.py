@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -22,12 +21,13 @@ def open_sessions(layout: Layout, wait: float) -> SessionStore:
 
 def read_transcripts(path: str) -> Transcripts:
     """The conversations in a file. The first raises MemcliError when it is none that can be read."""
-    found: Transcripts = importlib.import_module("memcli.transcripts.formats").conversations(path)
-    return found
+    from memcli.transcripts.formats import conversations
+
+    return conversations(path)
 
 
 def discover(root: str, environ: Mapping[str, str]) -> list[str]:
     """The transcripts that agents have recorded of the project with the store at `root`, sorted."""
-    module = importlib.import_module("memcli.transcripts.discovery")
-    found: list[str] = module.discover(os.path.expanduser("~"), os.path.dirname(root), environ)
-    return found
+    from memcli.transcripts import discovery
+
+    return discovery.discover(os.path.expanduser("~"), os.path.dirname(root), environ)

@@ -309,11 +309,14 @@ class Found:
 def readers(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Told]]:
     """What the readers of transcripts find in each file."""
     found: dict[str, list[Told]] = {}
+    from memcli import transcripts
+
     formats, discovery = ModuleType("formats"), ModuleType("discovery")
     formats.conversations = lambda path: Found(found[path])  # type: ignore[attr-defined]
     discovery.discover = lambda home, project, environ: list(found)  # type: ignore[attr-defined]
     for module in (formats, discovery):
         monkeypatch.setitem(sys.modules, f"memcli.transcripts.{module.__name__}", module)
+        monkeypatch.setattr(transcripts, module.__name__, module, raising=False)
     return found
 
 
@@ -345,6 +348,21 @@ def test_a_transcript_is_imported_once_and_grows(run: Run, readers: dict[str, li
     assert run("session", "add", "Hello").code == 3  # what was imported is not the current session
     acts = [act["action"] for act in json.loads(run("audit", "--json").out)]
     assert acts == ["import session", "import session"]
+
+
+def test_a_file_of_another_program_grows(run: Run) -> None:
+    lines = [json.dumps({"role": role, "content": f"Text of the {role}."}) for role in ("user", "assistant")]
+    Path("talk.jsonl").write_text("\n".join([*lines, "not JSON", '{"role":"us']))
+    done = run("session", "import", "talk.jsonl")
+    assert done.out.startswith("created ses_")
+    assert "(2 of 2 messages added; skipped 1 cut off, 1 malformed)" in done.out
+    before = done.out.split()[1]
+    Path("talk.jsonl").write_text("\n".join([*lines, "not JSON", '{"role":"user","content":"More."}']))
+    assert run("session", "import", "talk.jsonl").out.startswith(f"grown {before} (1 of 3 messages added")
+    assert shown(run, before) == ["Text of the user.", "Text of the assistant.", "More."]
+    Path("talk.jsonl").write_text("")
+    empty = run("session", "import", "talk.jsonl")
+    assert (empty.code, empty.out, empty.err.count("\n")) == (2, "", 1)
 
 
 def test_messages_without_keys_are_known_by_their_places(run: Run, readers: dict[str, list[Told]]) -> None:
