@@ -220,7 +220,7 @@ complete -c memcli -n '__memcli_at list' -l quiet -s q -d 'Print only results an
 complete -c memcli -n '__memcli_at list' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at list' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at list' -f -a '(__memcli_values paths)'
-complete -c memcli -n '__memcli_at tree' -l depth -r -f -d 'Show N levels.'
+complete -c memcli -n '__memcli_at tree' -l depth -r -f -d 'Show N levels; /… marks what has more below.'
 complete -c memcli -n '__memcli_at tree' -l rev -r -f -d 'Read the store as of this commit.'
 complete -c memcli -n '__memcli_at tree' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at tree' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

@@ -282,7 +282,7 @@ class Memory:
 
         Parameters:
             path: Only memories at or below this path.
-            depth: Show N levels. (N)
+            depth: Show N levels; /… marks what has more below. (N)
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
         """
