@@ -57,10 +57,12 @@ def on_one_scale(rankings: Sequence[Ranking], least: float = 0.0) -> list[Rankin
     relative. What falls below the score `least` by that is left out."""
     strength = [_strength(one.evidence) if one.hits else 0.0 for one in rankings]
     most = max(strength, default=0.0)
-    return [
-        one if own in (0.0, most) else replace(one, hits=_scaled(one.hits, own / most, least))
-        for one, own in zip(rankings, strength, strict=True)
-    ]
+    return [scaled(one, own / most if own else 1.0, least) for one, own in zip(rankings, strength, strict=True)]
+
+
+def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
+    """The ranking with each score `factor` times what it was, without what falls below `least` by that."""
+    return ranking if factor == 1.0 else replace(ranking, hits=_scaled(ranking.hits, factor, least))
 
 
 def _strength(evidence: Evidence | None) -> float:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.app.asking import ask, on_one_scale, open_place
+from memcli.app.asking import ask, on_one_scale, open_place, scaled
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
+from memcli.app.talk import NAME as TALK
+from memcli.app.talk import up_to_date
 from memcli.app.topic import Redact, asked, repeated
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
@@ -27,10 +29,13 @@ from memcli.model.recall import (
 )
 from memcli.ports import Renderer
 from memcli.record import replace
+from memcli.settings import JOURNAL
 
 if TYPE_CHECKING:
     pass
 
+JOURNAL_SHARE = 0.8
+"""What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""
 
@@ -42,16 +47,20 @@ def recall(
     spaces: Sequence[str] | None = None,
     with_global: bool = True,
     render: Renderer | None = None,
+    with_talk: bool = False,
 ) -> Iterator[Bundle]:
     """Answers each query in turn, having loaded everything once.
 
-    Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them. `render` is needed for
+    Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them; `with_talk`
+    also what was said in its sessions. `render` is needed for
     queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
     """
     with Views() as views:
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
+        if with_talk and (said := up_to_date(workspace)):
+            others.append((said, said.space, TALK))
         places = views.again(lambda: [open_place(views, *one) for one in [*own, *others]])
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
@@ -73,8 +82,11 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
     found = [_ask(asked(query, place.redact), place) for place in places]
-    scaled = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
-    found = [replace(f, ranking=ranking) for f, ranking in zip(found, scaled, strict=True)]
+    rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
+    found = [
+        replace(f, ranking=scaled(ranking, JOURNAL_SHARE if f.place.space == JOURNAL else 1.0, query.min_score or 0.0))
+        for f, ranking in zip(found, rankings, strict=True)
+    ]
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]
     pinned = [hit for f in found for hit in f.pinned]
     reader = Reader(found)

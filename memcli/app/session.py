@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
 from memcli.app.repo import check_is_told
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
-from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError, reporting_done
+from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Entry, Message, Session, StateChange
-from memcli.model.memory import Memory
 from memcli.model.names import SESSION_MARK
 from memcli.model.space import Touched
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields
-from memcli.settings import JOURNAL
 
 _Entry = TypeVar("_Entry", bound=Entry)
 MAX_TEXT = 64 << 20
@@ -192,44 +190,6 @@ def cleaned(entry: _Entry, clean: Callable[[str], str]) -> _Entry:
     """A message or a change of state as it may be shown."""
     names = ("text", "speaker", "key") if isinstance(entry, Message) else ("outcome",)
     return replace(entry, **{name: clean(getattr(entry, name)) for name in names})
-
-
-def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
-    """The memories that were made from a session, by space."""
-    found: dict[str, list[Memory]] = {}
-    for space in dict.fromkeys((JOURNAL, workspace.main, session.space)):
-        objects = load_space(workspace.store, space).objects
-        if own := [memory for memory in objects if memory.provenance.get("session") == session.id]:
-            found[space] = own
-    return found
-
-
-def delete(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
-    """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
-    purge does; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
-    gone: list[Memory] = []
-    before = workspace.sessions.digest(session.space, session.id)
-    with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
-        if not keep_memories:
-            for purged in _purge_derived(workspace, session):
-                gone += purged
-        workspace.sessions.delete(session.space, session.id)
-    workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
-    return gone
-
-
-def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
-    """Purges what was made from a session, space by space, once the proposals are rejected."""
-    from memcli.app.inbox import reject, waiting
-    from memcli.app.purge import purge
-
-    for space in dict.fromkeys((workspace.main, session.space)):
-        over = replace(workspace, space=space)
-        if own := [memory for memory in waiting(over) if memory.provenance.get("session") == session.id]:
-            reject(over, own)
-    for space, memories in derived(workspace, session).items():
-        over = replace(workspace, space=space, is_space_named=True)
-        yield purge(over, [memory.id for memory in memories]).memories
 
 
 def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from memcli.app.lookup import reading_asked
 from memcli.app.opening import load, opened
+from memcli.app.talk import up_to_date
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, UsageError
@@ -200,17 +201,22 @@ def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
 
 
 def embed_spaces(workspace: Workspace) -> bool:
-    """Makes the vectors that are missing in the spaces to read; whether all are there now."""
-    return all(_embed(workspace, name) for name in workspace.asked_spaces)
+    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions; whether all are there now."""
+    return all(_embed(over, name) for over, name in _indexed(workspace))
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:
-    """What the index holds of the spaces to read, once it is up to date."""
+    """What the index holds of the spaces to read, and of what was said in sessions, once it is up to date."""
     counts: Counter[str] = Counter()
-    for name in workspace.asked_spaces:
-        with opened(workspace, name) as (_, view):
+    for over, name in _indexed(workspace):
+        with opened(over, name) as (_, view):
             counts.update(view.status())
     return {"space": workspace.space, **counts}
+
+
+def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:
+    said = up_to_date(workspace)
+    return [*((workspace, name) for name in workspace.asked_spaces), *([(said, said.space)] if said else [])]
 
 
 def _embed(workspace: Workspace, space: str) -> bool:

@@ -34,8 +34,7 @@ LEVELS = (SENTENCE, "micro", "short", "long", PASSAGE, PASSAGES, RAW)
 FIELDS = ("path", "tags", "summary", "raw", "content")
 """The fields that words are looked for in, in the order of every tuple of counts."""
 
-TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"
-"""What may bring a memory into a bundle."""
+TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # what may bring a memory into a bundle
 
 
 class Query(Record, kw_only=True):
@@ -55,6 +54,7 @@ class Query(Record, kw_only=True):
     prefer_tags: tuple[str, ...] = ()
     require_high_relevance: bool = False
     kinds: tuple[str, ...] = ()
+    without_kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     under: str = ""
     scope: str | None = None

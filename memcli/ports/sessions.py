@@ -75,8 +75,24 @@ class Sessions(Protocol):
         """SHA-256 over what is stored of the session. Raises NotFoundError."""
 
 
-class SessionStore(Sessions, Protocol):
+class Endings(Protocol):
+    """Which sessions are being ended. All methods raise StoreError."""
+
+    def mark_ending(self, space: str, name: str) -> None:
+        """Notes that the end of a session is begun, and what it yields not yet kept."""
+
+    def unmark_ending(self, space: str, name: str) -> None:
+        """Notes that all of it is kept."""
+
+    def ending(self, space: str) -> list[str]:
+        """The ids of the sessions that are marked, sorted."""
+
+
+class SessionStore(Sessions, Endings, Protocol):
     """The sessions of a store, and how they come from elsewhere and are shared."""
+
+    def stamp(self, space: str, name: str) -> str:
+        """What is other after every change of the session. Raises NotFoundError."""
 
     def find_imported(self, space: str, source: str, key: str) -> Session | None:
         """The session that was imported from there."""

@@ -108,6 +108,10 @@ class SessionFile:
             digest.update(part)
         return digest.hexdigest()
 
+    def stamp(self) -> str:
+        """What is other after every change of the file."""
+        return f"{self.status.st_ino}-{self.status.st_size}-{self.status.st_mtime_ns}"
+
     def is_same(self, path: str) -> bool:
         """Whether the file at `path` is this version still."""
         with suppress(OSError):

@@ -18,6 +18,7 @@ from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChan
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
+from memcli.store.endings import FileEndings
 from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
@@ -27,12 +28,12 @@ SUFFIX = ".jsonl"
 Clean = Callable[[Message], Message]
 
 
-class FileSessions:
+class FileSessions(FileEndings):
     """The sessions of the store at `layout`. See `ports/sessions.py`."""
 
     def __init__(self, layout: Layout, wait: float) -> None:
         """`wait`: how many seconds to wait for a lock."""
-        self._layout = layout
+        super().__init__(layout)
         self._wait = wait
 
     def ids(self, space: str) -> list[str]:
@@ -135,6 +136,10 @@ class FileSessions:
         """SHA-256 over the file of a session. Raises NotFoundError, StoreError."""
         with self._file(space, name) as file:
             return file.digest()
+
+    def stamp(self, space: str, name: str) -> str:
+        with self._file(space, name) as file:
+            return file.stamp()
 
     def is_shared(self, space: str, name: str) -> bool:
         """Whether git sees the file of a session. Raises StoreError."""

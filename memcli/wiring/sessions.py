@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
+from memcli.record import replace
 from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.ports import Fold, Index
     from memcli.ports.sessions import SessionStore, Transcripts
 
 
@@ -17,6 +21,31 @@ def open_sessions(layout: Layout, wait: float) -> SessionStore:
     from memcli.store.sessions import FileSessions
 
     return FileSessions(layout, wait)
+
+
+def open_talk(
+    workspace: Workspace, layout: Layout, fold: Fold, wait: float, make_index: Callable[[Layout], Index]
+) -> Workspace:
+    """The workspace over what was said in sessions: a store in the cache."""
+    from memcli.store.file import FileStore
+
+    own = Layout(layout.cache("sessions"))
+
+    def erase(space: str, _: Collection[str]) -> None:
+        from memcli.index.erasing import erase as erase_index
+
+        erase_index(own.cache(""), space, (), own.written_at(space))
+
+    return replace(
+        workspace,
+        store=FileStore(own, fold, wait=wait, is_local=True),
+        load_index=cache(lambda: make_index(own)),
+        root=own.root,
+        is_space_named=True,
+        load_code=lambda: None,
+        load_elsewhere=lambda: None,
+        erase_traces=erase,
+    )
 
 
 def read_transcripts(path: str) -> Transcripts:

@@ -29,7 +29,7 @@ from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.policies import Policies
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
-from memcli.wiring.sessions import open_sessions
+from memcli.wiring.sessions import open_sessions, open_talk
 
 if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
@@ -76,16 +76,19 @@ def open_workspace(
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     store = past or _file_store(layout, fold, wait, records, policies.in_force)
-    return Workspace(
+    workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
         trust=trust,
         load_trash=records.trash,
         load_audit=records.audit,
-        load_index=cache(lambda: _index(layout, settings, warn, progress, past, keep)),
+        load_index=cache(lambda: _index(settings, warn, progress, past, keep, layout)),
         load_summarizer=summarizer,
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
         load_sessions=cache(partial(open_sessions, layout, wait)),
+        load_talk=cache(
+            lambda: open_talk(workspace, layout, fold, wait, partial(_index, settings, warn, progress, None, keep))
+        ),
         ranker=partial(_ranker, warn, keep),
         clock=clock,
         space=check_space(settings.space),
@@ -102,6 +105,7 @@ def open_workspace(
         warn=warn,
         progress=progress,
     )
+    return workspace
 
 
 def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:
@@ -259,7 +263,7 @@ def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]
 
 
 def _index(
-    layout: Layout, settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None, keep: Keep
+    settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None, keep: Keep, layout: Layout
 ) -> Index:
     from memcli.index.cache import CachedIndex
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _ASK = 'ask a question: memcli recall "which database?", or list a kind with --kind'
 _MAX_LIMIT = 10_000
+_PARTS = {"turns": "log", "chunks": "chunk", "episodes": "episode"}
+"""The parts of sessions, with the kinds that they have as memories."""
 
 
 class RecallOptions(Options):
@@ -57,6 +59,12 @@ class RecallOptions(Options):
     tag: list[str] = tags_option()
     under: str = under_option()
     scope: str | None = option(metavar="project|global|session", help="Only memories of this scope.")
+    include: str = option(
+        metavar="turns|chunks|episodes", help="With --scope session: also this part of sessions.", default=""
+    )
+    exclude: str = option(
+        metavar="turns|chunks|episodes", help="With --scope session: without this part of sessions.", default=""
+    )
     since: str | None = option(metavar="TIME", help="Only memories created at or after TIME.")
     until: str | None = option(metavar="TIME", help="Only memories created before TIME.")
     rev: str | None = rev_option()
@@ -112,15 +120,16 @@ def command(session: Session, options: RecallOptions) -> int:
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)
     spaces = workspace.store.spaces() if options.all_spaces else None
-    with_global = not options.no_global
+    with_global, with_talk = not options.no_global, options.scope == "session"
     if options.topics is not None:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
-        bundles = recall(workspace, lines, spaces=spaces, with_global=with_global, render=_line)
+        bundles = recall(workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line)
         session.output.lines(bundle_to_json(bundle) for bundle in bundles)
         return 0
     render = RENDERERS[name]()
     asked = [replace(query, topic=topic or "")]
-    bundle = next(iter(recall(workspace, asked, spaces=spaces, with_global=with_global, render=render)))
+    found = recall(workspace, asked, spaces=spaces, with_global=with_global, with_talk=with_talk, render=render)
+    bundle = next(found)
     if name == "json":
         session.output.json = True
         session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
@@ -159,8 +168,23 @@ def _query(session: Session, options: RecallOptions, now: str) -> Query:
         weights=_weights(options.weights), recency_bias=options.recency_bias,
         deadline=None if options.deadline is None else options.deadline / 1000, explain=options.explain,
         include_untrusted=options.include_untrusted, min_importance=options.min_importance,
-        include_inactive=options.include_inactive, about=options.about,
+        include_inactive=options.include_inactive, about=options.about, without_kinds=_left_out(options),
     )  # fmt: skip
+
+
+def _left_out(options: RecallOptions) -> tuple[str, ...]:
+    """The kinds of the parts of sessions that are not wanted; of what was said the turns and episodes are, unless told
+    otherwise. Raises UsageError."""
+    wanted = {"turns", "episodes"}
+    for name, text in (("--include", options.include), ("--exclude", options.exclude)):
+        parts = [part for part in text.replace(",", " ").split() if part]
+        for part in parts:
+            if part not in _PARTS:
+                raise UsageError(f"{name} does not know {part!r}", f"use {', '.join(_PARTS)}")
+        if parts and options.scope != "session":
+            raise UsageError(f"{name} needs --scope session", "it chooses among the parts of sessions")
+        wanted = wanted | {*parts} if name == "--include" else wanted - {*parts}
+    return tuple(kind for part, kind in _PARTS.items() if part not in wanted) if options.scope == "session" else ()
 
 
 def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:

@@ -1,0 +1,52 @@
+"""Delete a session, and what was made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memcli.app import talk
+from memcli.app.inbox import reject, waiting
+from memcli.app.purge import purge
+from memcli.app.workspace import Workspace, load_space
+from memcli.errors import reporting_done
+from memcli.model.conversation import Session
+from memcli.model.memory import Memory
+from memcli.model.space import Touched
+from memcli.record import replace
+from memcli.settings import JOURNAL
+
+
+def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
+    """The memories that were made from a session, by space."""
+    found: dict[str, list[Memory]] = {}
+    for space in dict.fromkeys((JOURNAL, workspace.main, session.space)):
+        objects = load_space(workspace.store, space).objects
+        if own := [memory for memory in objects if memory.provenance.get("session") == session.id]:
+            found[space] = own
+    return found
+
+
+def delete(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
+    """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
+    purge does; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
+    gone: list[Memory] = []
+    before = workspace.sessions.digest(session.space, session.id)
+    with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
+        if not keep_memories:
+            for purged in _purge_derived(workspace, session):
+                gone += purged
+        talk.forget(workspace, session.id)
+        workspace.sessions.delete(session.space, session.id)
+    workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
+    return gone
+
+
+def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
+    """Purges what was made from a session, space by space, once the proposals are rejected."""
+    for space in dict.fromkeys((workspace.main, session.space)):
+        over = replace(workspace, space=space)
+        if own := [memory for memory in waiting(over) if memory.provenance.get("session") == session.id]:
+            reject(over, own)
+    for space, memories in derived(workspace, session).items():
+        over = replace(workspace, space=space, is_space_named=True)
+        yield purge(over, [memory.id for memory in memories]).memories

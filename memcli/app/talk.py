@@ -1,0 +1,144 @@
+"""Talk: what was said in the sessions of a space, as memories of a space of its own, so that it can be recalled.
+
+It is derived from the sessions, and kept in the cache: what is missing in it is added before it is asked. Every message is a
+memory of kind `log`, every ten that are no longer recent are one of kind `chunk`; their group is the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from memcli.app import session as sessions
+from memcli.app.remember import prepare, remember
+from memcli.app.workspace import Workspace, load_space
+from memcli.conversation.chunks import RECENT, SIZE, fold
+from memcli.errors import CorruptError, NotFoundError
+from memcli.model.conversation import Message, Session
+from memcli.model.memory import Json
+from memcli.model.space import Change, Space
+from memcli.record import replace
+
+CHUNK = "chunk"
+"""The kind of the memories that sum up messages."""
+NAME = "sessions"
+"""What a bundle calls the space of what was said."""
+_AT_ONCE = 2_000
+_STATE = "sessions"
+
+
+def up_to_date(workspace: Workspace) -> Workspace | None:
+    """The workspace over what was said in the sessions of the space, brought up to date; None where there are none.
+
+    Raises LockedError, CorruptError, StoreError.
+    """
+    names = workspace.sessions.ids(workspace.space)
+    talk = workspace.load_talk()
+    if not names and not talk.has_space(talk.space):
+        return None
+    known = _known(talk)
+    for name in names:
+        try:
+            stamp = workspace.sessions.stamp(workspace.space, name)
+            if known.get(name, {}).get("stamp") != stamp:
+                known[name] = {"stamp": stamp, "messages": _bring(workspace, talk, name, known.get(name, {}))}
+                _note(talk, known)
+        except (
+            NotFoundError,
+            CorruptError,
+        ) as error:  # another process deletes it, or it is damaged: the rest can be asked
+            workspace.warn(f"session {name} is not searched: {error.message}")
+    for name in sorted(known.keys() - set(names)):
+        forget(workspace, name)
+    return talk
+
+
+def forget(workspace: Workspace, name: str) -> None:
+    """Takes away what is kept of a session that is deleted. Raises LockedError, CorruptError, StoreError."""
+    talk = workspace.load_talk()
+    if not talk.has_space(talk.space):
+        return
+    known = _known(talk)
+    gone = [memory.id for memory in load_space(talk.store, talk.space).objects if memory.metadata.get("group") == name]
+    known.pop(name, None)
+    talk.store.update(
+        talk.space,
+        lambda shelf: Change(
+            drop=frozenset(one for one in gone if shelf.get(one)),
+            now=talk.clock(),
+            header=_with_state(shelf.header, known),
+            erase=True,
+        ),
+    )
+    talk.erase_traces(talk.space, gone)
+
+
+def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str, Json]) -> int:
+    """Adds the messages that are not known; how many messages there are now."""
+    session = workspace.sessions.open(workspace.space, name)
+    first = known.get("messages", 0) + 1
+    if first > session.messages + 1:  # it was written anew
+        forget(workspace, name)
+        first = 1
+    new = sessions.messages(workspace, session, first)
+    while part := list(islice(new, _AT_ONCE)):
+        remember(talk, [prepare(talk, _of_message(session, message)) for message in part])
+    chunks = list(_chunks(workspace, session, first))
+    if chunks:
+        remember(talk, [prepare(talk, fields) for fields in chunks])
+    return session.messages
+
+
+def _of_message(session: Session, message: Message) -> dict[str, Json]:
+    return {
+        **_common(session, f"{message.number:06}", (message.number, message.number), message.at),
+        "raw": message.text,
+        "kind": "log",
+        "metadata": {"group": session.id, "speaker": message.who},
+    }
+
+
+def _chunks(workspace: Workspace, session: Session, first: int) -> Iterator[dict[str, Json]]:
+    """The chunks that are complete now, and were not when there were fewer than `first` messages."""
+    before, now = (max(0, count - RECENT) // SIZE for count in (first - 1, session.messages))
+    if before == now:
+        return
+    said = list(sessions.messages(workspace, session, before * SIZE + 1, now * SIZE))
+    found, _ = fold(said, recent=0, most=len(said))
+    for number, chunk in enumerate(found, before + 1):
+        if chunk.summary:
+            yield {
+                **_common(session, f"chunks/{number:05}", chunk.turns, said[chunk.turns[1] - said[0].number].at),
+                "raw": chunk.summary,
+                "kind": CHUNK,
+                "tags": list(chunk.topics),
+                "metadata": {"group": session.id},
+            }
+
+
+def _common(session: Session, leaf: str, turns: Sequence[int], at: str) -> dict[str, Json]:
+    return {
+        "id": f"{session.id}:{leaf.replace('/', ':')}",
+        "path": f"sessions/{session.id}/{leaf}",
+        "scope": "session",
+        "provenance": {"source": "extracted", "session": session.id, "messages": list(turns)},
+        **({"created_at": at} if at else {}),
+    }
+
+
+def _known(talk: Workspace) -> dict[str, dict[str, Json]]:
+    """What is kept of each session: the stamp of its file then, and how many messages."""
+    snapshot = talk.store.open(talk.space)
+    try:
+        state = snapshot.header().metadata.get(_STATE)
+    finally:
+        snapshot.close()
+    return dict(state) if isinstance(state, dict) else {}
+
+
+def _note(talk: Workspace, known: Mapping[str, Json]) -> None:
+    talk.store.update(talk.space, lambda shelf: Change(now=talk.clock(), header=_with_state(shelf.header, known)))
+
+
+def _with_state(header: Space, known: Mapping[str, Json]) -> Space:
+    return replace(header, metadata={**header.metadata, _STATE: dict(known)})
