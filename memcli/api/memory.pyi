@@ -59,6 +59,8 @@ class Memory:
         anchor: str | Sequence[str] = (),
         speaker: str | None = None,
         group: str | None = None,
+        context: int | None = None,
+        session: str | None = None,
         meta: str | Sequence[str] | Mapping[str, Any] = (),
         set: str | Sequence[str] | Mapping[str, Any] = (),
         id: str | None = None,
@@ -108,6 +110,8 @@ class Memory:
             anchor: The code that the memory describes: FILE, FILE:10-42 or FILE::symbol. Repeatable. (FILE)
             speaker: The person who said it. (NAME)
             group: Group memories recorded together, such as in one session or meeting. (NAME)
+            context: Keep what was said about it: up to N tokens of the session, or of standard input [N: 1000]. ([N])
+            session: The session of --context [default: the current one]. (SESSION)
             meta: Set a metadata field. Repeatable. (NAME=VALUE)
             set: Set any field. Repeatable. (FIELD=JSON)
             id: Use this id [default: derived from the path]. (ID)
@@ -133,6 +137,8 @@ class Memory:
         tag: str | Sequence[str] = (),
         under: str = '',
         scope: str | None = None,
+        include: str = '',
+        exclude: str = '',
         since: str | None = None,
         until: str | None = None,
         rev: str | None = None,
@@ -176,6 +182,8 @@ class Memory:
             tag: Only memories with this tag; a,b requires both. (TAG)
             under: Only memories at or below this path. (PATH)
             scope: Only memories of this scope. (project|global|session)
+            include: With --scope session: also this part of sessions. (turns|chunks|episodes)
+            exclude: With --scope session: without this part of sessions. (turns|chunks|episodes)
             since: Only memories created at or after TIME. (TIME)
             until: Only memories created before TIME. (TIME)
             rev: Read the store as of this commit. (REV)
@@ -226,6 +234,7 @@ class Memory:
         self,
         *refs: str,
         field: str | None = None,
+        context: bool = False,
         rev: str | None = None,
         space: str | None = None,
     ) -> Any:
@@ -237,6 +246,7 @@ class Memory:
         Parameters:
             refs: Memories, by id, unique id prefix or path.
             field: Print only this field. (NAME)
+            context: Print only the snapshot of what was said about it.
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
         """
@@ -578,7 +588,7 @@ class Memory:
         1
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
             text: The message.
             role: Who said it. (user|assistant|tool)
             file: Read the message from FILE. (FILE)
@@ -598,7 +608,7 @@ class Memory:
         'paused'
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
             space: The space to use, for this call.
         """
     def session_resume(
@@ -613,7 +623,106 @@ class Memory:
         False
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            space: The space to use, for this call.
+        """
+    def session_end(
+        self,
+        id: str | None = None,
+        *,
+        outcome: str = '',
+        space: str | None = None,
+    ) -> Object:
+        """End a session: remember what happened, its episodes and the facts that were stated.
+
+        >>> session = memory.session_start(title='Prices')['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> [fact['status'] for fact in memory.session_end(session)['promoted']]
+        ['proposed']
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            outcome: What came of it. (TEXT)
+            space: The space to use, for this call.
+        """
+    def session_arc(
+        self,
+        id: str | None = None,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Return the course of a session: its episodes and key moments.
+
+        >>> memory.session_arc(memory.session_start()['id'])['key_moments']
+        []
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            space: The space to use, for this call.
+        """
+    def session_facts(
+        self,
+        id: str | None = None,
+        *,
+        from_: Input | None = None,
+        space: str | None = None,
+    ) -> Objects:
+        """List the facts that a session, or a transcript, states.
+
+        >>> session = memory.session_start()['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> [fact['kind'] for fact in memory.session_facts(session)]
+        ['decision']
+
+        Parameters:
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
+            from_: Read a transcript; store nothing. (FILE)
+            space: The space to use, for this call.
+        """
+    def session_promote(
+        self,
+        *facts: str,
+        space: str | None = None,
+    ) -> Objects:
+        """Remember facts of a session, by the names that `session_facts` returns.
+
+        >>> session = memory.session_start()['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> memory.session_promote(f'{session}#1.1')[0]['status']
+        'created'
+
+        Parameters:
+            facts: Facts, by the names that `memcli session facts` prints.
+            space: The space to use, for this call.
+        """
+    def session_topic(
+        self,
+        previous: str,
+        current: str,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Tell whether a prompt changes the topic of the one before it.
+
+        >>> memory.session_topic('add a retry to the upload', 'and the download?')['changed']
+        False
+
+        Parameters:
+            previous: A prompt.
+            current: The prompt that follows it.
+            space: The space to use, for this call.
+        """
+    def session_sync(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Object:
+        """Take in the sessions that hooks of agents reported.
+
+        >>> memory.session_sync()['imported']
+        []
+
+        Parameters:
             space: The space to use, for this call.
         """
     def session_list(
@@ -645,7 +754,7 @@ class Memory:
         []
 
         Parameters:
-            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the newest active one].
+            id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
             from_: The first message to show. (N)
             to: The last message to show. (N)
             space: The space to use, for this call.

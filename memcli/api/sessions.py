@@ -43,6 +43,60 @@ class Sessions:
         False
         """
 
+    @command("session end")
+    def session_end(self) -> Object:
+        """End a session: remember what happened, its episodes and the facts that were stated.
+
+        >>> session = memory.session_start(title='Prices')['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> [fact['status'] for fact in memory.session_end(session)['promoted']]
+        ['proposed']
+        """
+
+    @command("session arc")
+    def session_arc(self) -> Object:
+        """Return the course of a session: its episodes and key moments.
+
+        >>> memory.session_arc(memory.session_start()['id'])['key_moments']
+        []
+        """
+
+    @command("session facts")
+    def session_facts(self) -> Objects:
+        """List the facts that a session, or a transcript, states.
+
+        >>> session = memory.session_start()['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> [fact['kind'] for fact in memory.session_facts(session)]
+        ['decision']
+        """
+
+    @command("session promote")
+    def session_promote(self) -> Objects:
+        """Remember facts of a session, by the names that `session_facts` returns.
+
+        >>> session = memory.session_start()['id']
+        >>> _ = memory.session_add(session, 'We decided to store prices in cents because floats lose money.')
+        >>> memory.session_promote(f'{session}#1.1')[0]['status']
+        'created'
+        """
+
+    @command("session topic")
+    def session_topic(self) -> Object:
+        """Tell whether a prompt changes the topic of the one before it.
+
+        >>> memory.session_topic('add a retry to the upload', 'and the download?')['changed']
+        False
+        """
+
+    @command("session sync")
+    def session_sync(self) -> Object:
+        """Take in the sessions that hooks of agents reported.
+
+        >>> memory.session_sync()['imported']
+        []
+        """
+
     @command("session list")
     def session_list(self) -> Objects:
         """List sessions, the newest first.

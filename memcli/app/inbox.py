@@ -6,7 +6,7 @@ What was rejected leaves its hash, and is not proposed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.edit import edit as edit_memory
@@ -143,6 +143,12 @@ def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Takes the candidates out of the inbox for good: their hashes stay, their texts do not."""
     ids = [memory.id for memory in memories]
     _change(workspace, memories, lambda shelf: Change(tuple(_stub(m) for name in ids if (m := shelf.get(name)))))
+
+
+def settle(workspace: Workspace, hashes: Collection[str]) -> None:
+    """Takes candidates out of the inbox whose texts, by their hashes, were remembered in another way."""
+    done = [memory for memory in waiting(workspace) if memory.hash in hashes]
+    _change(workspace, done, lambda shelf: Change(drop=frozenset(m.id for m in done if shelf.get(m.id))))
 
 
 def _stub(memory: Memory) -> Memory:

@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from memcli.agents.events import SESSION_END, SESSION_START
 from memcli.agents.hook import Outcome, backend_of, handle, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
+from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, start
 from memcli.cli.verb import Session
 from memcli.clock import days_between, normalize_time, system_clock
@@ -21,6 +23,7 @@ from memcli.store.atomic import replace_file
 from memcli.store.layout import Layout
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
+from memcli.store.spool import Spool
 from memcli.store.switch import is_off
 
 _LIMIT_SECONDS = 2.5
@@ -85,7 +88,14 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float) 
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
+    if event in (SESSION_START, SESSION_END) and is_hurried and _has_to_sync(workspace):
+        start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     return wrap(agent, event, outcome.text)
+
+
+def _has_to_sync(workspace: Workspace) -> bool:
+    """Whether something of a session was reported, or interrupted, and waits to be taken in."""
+    return Spool(Layout(workspace.root)).is_waiting or bool(workspace.sessions.ending(workspace.space))
 
 
 def _payload() -> tuple[Payload, str]:

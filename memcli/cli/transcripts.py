@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from memcli.cli.output import on_one_line, redacted_told
 from memcli.cli.verb import Session
 from memcli.codec.session import MAX_LINE
-from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError, reporting_done
+from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, UsageError, reporting_done
 
 if TYPE_CHECKING:
     from memcli.app.session_import import Imported
     from memcli.app.workspace import Workspace
+    from memcli.conversation.facts import Fact
 
 _FIRST_LINE = 1 << 16
 
@@ -44,6 +45,19 @@ def import_files(session: Session, files: Sequence[str], form: str, dry_run: boo
     return code
 
 
+def facts_of(path: str) -> list[Fact]:
+    """The facts that the conversations in a file state. Raises MemcliError."""
+    from memcli.conversation.facts import extract
+    from memcli.record import replace
+    from memcli.wiring.sessions import read_transcripts
+
+    found: list[Fact] = []
+    for transcript in read_transcripts(path):
+        said = [replace(message, number=number) for number, message in enumerate(transcript.messages(), 1)]
+        found += extract(said)
+    return found
+
+
 def list_new(session: Session) -> None:
     """Prints the transcripts of this project that are not imported yet."""
     from memcli.wiring.sessions import discover, read_transcripts
@@ -61,6 +75,29 @@ def list_new(session: Session) -> None:
     session.output.answer(found, "\n".join(found))
     if not found:
         session.output.note("no transcripts of this project that are not imported")
+
+
+def sync_spool(session: Session, *, in_background: bool = False) -> None:
+    """Takes in what the hooks of agents reported. In the background, not while another process does, and in silence."""
+    from memcli.app.session_sync import sync
+    from memcli.store.layout import Layout
+    from memcli.store.spool import Spool
+    from memcli.wiring.sessions import read_transcripts
+
+    workspace = session.open()
+    try:
+        with Spool(Layout(workspace.root)).taking() as entries:
+            done = sync(workspace, entries, read_transcripts)
+    except LockedError:
+        if in_background:
+            return
+        raise
+    if in_background:
+        return
+    lines = [*(_told(one, dry_run=False) for one in done.imported), *(f"ended {one.session.id}" for one in done.ended)]
+    session.output.confirm(done.to_json(), "\n".join(lines) or "nothing to take in")
+    for name, problem in done.failed.items():
+        session.output.note(f"{name}: {problem}")
 
 
 def _imported(session: Session, workspace: Workspace, path: str, form: str, dry_run: bool) -> Iterator[Imported]:

@@ -125,7 +125,7 @@ def _dependence(prose: str, *, is_said_after_filler: bool) -> str:
     if (match := _LINKED.search(prose)) and len(terms) < _MANY:
         return f'refers back: "{_quoted(match[0])}"'
     if (
-        len(terms) < (_FEW if _REQUEST.match(prose) else _FEW + 1)
+        len(terms) < (_FEW - 1 if _REQUEST.match(prose) else _FEW + 1)
         or sum(term not in _GENERIC for term in terms) < _FEW - 1
     ):
         return "a short reply"
@@ -166,7 +166,7 @@ def _threshold(prose: str, *, has_vectors: bool) -> float:
     if _is_foreign(prose):
         return _FOREIGN_CLOSE
     if _REQUEST.match(prose):
-        return _ALIKE if count > _FEW else _CLOSE
+        return _ALIKE if count > _FEW else _CLOSE if count == _FEW else _APART
     return _APART if count >= _MANY else 0.0
 
 

@@ -7,7 +7,8 @@
 
 `event` is `after-compaction` (`text` is the summary), `stop` (`text` is the last message of the agent) or
 `session-end`. `session`, `cwd`, `transcript` and `text` are empty where the agent does not report them. `text` is
-redacted and cut to 4,000 characters; the transcript is not copied. Consumers skip lines of another `version`, and lines
+redacted and cut to 4,000 characters; the transcript is not copied. While lines are taken in they are in
+`local/agents.spool.jsonl.taken`. Consumers skip lines of another `version`, and lines
 that are not JSON.
 """
 
@@ -15,18 +16,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json
 from memcli.store.atomic import append_line, make_folder
 from memcli.store.layout import Layout
+from memcli.store.lock import locked
 from memcli.store.reading import read_regular
 
 VERSION = 1
 MAX_TEXT = 4_000
 _MAX_BYTES = 4_000_000
+_WAIT_SECONDS = 1.0
 
 
 class Spool:
@@ -36,17 +39,52 @@ class Spool:
         self._path = layout.local("agents.spool.jsonl")
 
     def add(self, entry: Mapping[str, Json]) -> None:
-        """Appends a line. Raises OSError, StoreError."""
+        """Appends a line. Raises OSError, LockedError, StoreError."""
         make_folder(os.path.dirname(self._path))
-        with suppress(FileNotFoundError):
-            if os.path.getsize(self._path) >= _MAX_BYTES:
-                os.replace(self._path, f"{self._path}.1")
-        append_line(self._path, encode_line({"version": VERSION, **entry}))
+        with self._locked():
+            with suppress(FileNotFoundError):
+                if os.path.getsize(self._path) >= _MAX_BYTES:
+                    os.replace(self._path, f"{self._path}.1")
+            append_line(self._path, encode_line({"version": VERSION, **entry}))
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there is anything to take in."""
+        return any(map(os.path.exists, self._paths))
+
+    @contextmanager
+    def taking(self) -> Iterator[list[dict[str, Json]]]:
+        """What waits, oldest first, to be taken in by one process alone; it is gone after the block, unless that raised.
+
+        Raises LockedError if another process takes it in, OSError, StoreError.
+        """
+        taken = self._paths[0]
+        make_folder(os.path.dirname(taken))
+        with locked(f"{self._path}.taking.lock", "what agents' hooks reported", 0):
+            with self._locked():
+                for path in self._paths[1:]:
+                    with suppress(FileNotFoundError):
+                        for line in (read_regular(path, 2 * _MAX_BYTES) or b"").splitlines():
+                            append_line(taken, line)
+                        os.unlink(path)
+            yield self._read([taken])
+            with suppress(FileNotFoundError):
+                os.unlink(taken)
 
     def entries(self) -> list[dict[str, Json]]:
         """What waits, oldest first."""
+        return self._read(self._paths)
+
+    @property
+    def _paths(self) -> list[str]:
+        return [f"{self._path}.taken", f"{self._path}.1", self._path]
+
+    def _locked(self) -> AbstractContextManager[object]:
+        return locked(f"{self._path}.lock", "the spool of sessions", _WAIT_SECONDS)
+
+    def _read(self, paths: Iterable[str]) -> list[dict[str, Json]]:
         found = []
-        for path in (f"{self._path}.1", self._path):
+        for path in paths:
             with suppress(OSError):
                 for line in (read_regular(path, 2 * _MAX_BYTES) or b"").splitlines():
                     with suppress(ValueError):

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
+from memcli.cli import conversation
 from memcli.cli.arguments import read_text
+from memcli.cli.conversation import CURRENT, OneOptions, chosen_session, finish_endings
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ask, redacted_told
 from memcli.cli.verb import Group, Session
 from memcli.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from memcli.app.workspace import Workspace
-    from memcli.model.conversation import Session as Conversation
+    pass
 
 command = Group("session", "Record conversations, import them from agents and chat exports, and read them again.")
-VARIABLE = "MEMCLI_SESSION"
-_CURRENT = f"[default: {VARIABLE}, or the newest active one]"
 _FORMATS = ("auto", "memcli", "jsonl", "claude-code", "codex", "chatgpt", "claude-ai")
 
 
@@ -43,7 +41,7 @@ def start(session: Session, options: StartOptions) -> None:
 class AddOptions(Options):
     """What `memcli session add` takes."""
 
-    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {_CURRENT}.")
+    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
     text: str | None = argument("[TEXT]", "The message; without it, or with `-`, read standard input.")
     role: str = option("--role", "-r", metavar="user|assistant|tool", help="Who said it.", default="user")
     file: str | None = option("--file", "-f", metavar="FILE", help="Read the message from FILE.")
@@ -67,17 +65,11 @@ def add(session: Session, options: AddOptions) -> None:
         name, text = None, name
     said = read_text(text, options.file, app.MAX_TEXT)
     workspace = session.open()
-    chosen = _chosen(workspace, name, ACTIVE, PAUSED)
+    chosen = chosen_session(workspace, name, ACTIVE, PAUSED)
     done = app.add(workspace, chosen.id, options.role, said, speaker=options.speaker, at=options.at)
     told: dict[str, Any] = {"session": done.session.id, **entry_to_json(done.message)}
     told["redactions"] = dict(done.redactions)
     session.output.confirm(told, f"added {done.session.id} #{done.message.number}{redacted_told(done.redactions)}")
-
-
-class OneOptions(Options):
-    """What `memcli session pause` and `resume` take."""
-
-    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {_CURRENT}.")
 
 
 @command.verb(OneOptions)
@@ -111,7 +103,9 @@ def list_(session: Session, options: ListOptions) -> None:
     from memcli.codec.session import session_to_json
     from memcli.render.session import session_table
 
-    found = list_sessions(session.open(), options.limit or None)
+    workspace = session.open()
+    finish_endings(workspace)
+    found = list_sessions(workspace, options.limit or None)
     data = [session_to_json(one.session) | ({"problem": one.problem} if one.problem else {}) for one in found]
     session.output.answer(data, session_table([one.session for one in found], [one.problem for one in found]))
     if not found:
@@ -137,7 +131,7 @@ def show(session: Session, options: ShowOptions) -> None:
     from memcli.render.session import session_lines
 
     workspace = session.open()
-    chosen = _chosen(workspace, options.id, *STATES)
+    chosen = chosen_session(workspace, options.id, *STATES)
     clean = workspace.redactor.cleaner(workspace.load_policy(workspace.space))
     chosen = app.shown(chosen, clean)
     found = list(app.messages(workspace, chosen, options.from_, options.to))
@@ -174,6 +168,14 @@ def share(session: Session, options: ShareOptions) -> None:
         session.output.note(do)
 
 
+end = command.verb(conversation.EndOptions)(conversation.end)
+arc = command.verb(conversation.OneOptions)(conversation.arc)
+facts = command.verb(conversation.FactsOptions)(conversation.facts)
+promote = command.verb(conversation.PromoteOptions)(conversation.promote)
+topic = command.verb(conversation.TopicOptions)(conversation.topic)
+sync = command.verb(conversation.SyncOptions)(conversation.sync)
+
+
 class DeleteOptions(Options):
     """What `memcli session delete` takes."""
 
@@ -188,16 +190,17 @@ def delete(session: Session, options: DeleteOptions) -> None:
 
     Example: memcli session delete ses_4fk2 --yes
     """
-    from memcli.app import session as app
+    from memcli.app import session_delete
+    from memcli.app.session import find
 
     workspace = session.open()
-    chosen = app.find(workspace, options.id)
-    made = 0 if options.keep_memories else sum(map(len, app.derived(workspace, chosen).values()))
+    chosen = find(workspace, options.id)
+    made = 0 if options.keep_memories else sum(map(len, session_delete.derived(workspace, chosen).values()))
     what = f"{chosen.id} ({chosen.messages} messages){f' and {made} memories made from it' if made else ''}"
     if not options.yes and not ask(f"Delete session {what}?"):
         raise RefusedError(f"deleting session {what} needs confirmation", "add --yes; nothing was deleted")
     was_shared = workspace.sessions.is_shared(chosen.space, chosen.id)
-    gone = app.delete(workspace, chosen, keep_memories=options.keep_memories)
+    gone = session_delete.delete(workspace, chosen, keep_memories=options.keep_memories)
     told = {"id": chosen.id, "deleted": True, "memories": [{"id": m.id, "path": m.path} for m in gone]}
     lines = [f"deleted {chosen.id}", *(f"purged {m.id} {m.path}" for m in gone)]
     session.output.confirm(told, "\n".join(lines))
@@ -271,19 +274,11 @@ def export(session: Session, options: ExportOptions) -> None:
     session.output.confirm(told, f"exported {chosen.id} to {options.out}")
 
 
-def _chosen(workspace: Workspace, name: str | None, *states: str) -> Conversation:
-    """The session of this name; else that of the environment, or the current one in the first of these states."""
-    from memcli.app.session import current, find
-
-    ref = name or os.environ.get(VARIABLE)
-    return find(workspace, ref) if ref else current(workspace, *states)
-
-
 def _change(session: Session, name: str | None, before: str, state: str, told: str) -> None:
     from memcli.app.session import change_state
     from memcli.codec.session import session_to_json
 
     workspace = session.open()
-    chosen, changed = change_state(workspace, _chosen(workspace, name, before, state).id, state)
+    chosen, changed = change_state(workspace, chosen_session(workspace, name, before, state).id, state)
     data = {**session_to_json(chosen), "changed": changed}
     session.output.confirm(data, f"{told} {chosen.id}" if changed else f"{chosen.id} is already {chosen.state}")

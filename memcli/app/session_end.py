@@ -1,0 +1,221 @@
+"""The end of a session: what is kept of it goes to the space `journal`, and what the project should know is proposed.
+
+A mark beside the session says that its end was begun: what a crash or a full disk left undone, the next command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memcli.app import session as sessions
+from memcli.app.candidate import Candidate
+from memcli.app.inbox import propose, settle
+from memcli.app.remember import Outcome, prepare, remember
+from memcli.app.workspace import Workspace, load_space
+from memcli.conversation import episodes, facts
+from memcli.conversation.arc import Arc, arc
+from memcli.conversation.facts import Fact
+from memcli.conversation.summary import of_session
+from memcli.errors import NotFoundError, UsageError
+from memcli.model.conversation import ENDED, Message, Session
+from memcli.model.memory import Json, Memory
+from memcli.model.names import short_digest, slug
+from memcli.model.space import Change
+from memcli.record import Record, field, replace
+from memcli.settings import JOURNAL
+from memcli.summarize.paths import short_slug
+from memcli.summarize.summaries import clip
+
+PROMOTED = 0.7
+"""The confidence from which on a fact is proposed for the space of the session."""
+_FOLDER = "sessions"
+_TITLE = 80
+
+
+class Ended(Record):
+    """What the end of a session made: the memory of it, its episodes and facts in `journal`, and the facts that went to the
+    space of the session, or wait for it in the inbox."""
+
+    session: Session
+    log: Sequence[Outcome] = ()
+    episodes: Sequence[Outcome] = ()
+    facts: Sequence[Outcome] = ()
+    promoted: Sequence[Outcome] = field(default_factory=list)
+    compacted: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        parts = ("log", "episodes", "facts", "promoted")
+        told = {name: [outcome.to_json() for outcome in getattr(self, name)] for name in parts}
+        return {"id": self.session.id, "outcome": self.session.outcome, **told, "compacted": self.compacted}
+
+
+def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
+    """Ends the session and keeps what it yields. Raises NotFoundError, LockedError, CorruptError, StoreError."""
+    workspace.sessions.mark_ending(session.space, session.id)
+    ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
+    return _finish(workspace, ended)
+
+
+def finish_all(workspace: Workspace) -> list[Ended]:
+    """Does what is left undone of the ends that were begun. Raises LockedError, CorruptError, StoreError."""
+    done = []
+    for name in workspace.sessions.ending(workspace.space):
+        try:
+            session = workspace.sessions.open(workspace.space, name)
+        except NotFoundError:  # deleted since
+            workspace.sessions.unmark_ending(workspace.space, name)
+            continue
+        done.append(end(workspace, session, session.outcome))
+    return done
+
+
+def read_facts(workspace: Workspace, session: Session) -> list[tuple[str, Fact]]:
+    """The facts that the session states, each with the name that `promote` takes: `ses_...#MESSAGE.N`."""
+    return list(_named(session, facts.extract(_messages(workspace, session))))
+
+
+def read_arc(workspace: Workspace, session: Session) -> Arc:
+    """The course of a session. Raises CorruptError."""
+    said = _messages(workspace, session)
+    policy = workspace.in_force(workspace.load_policy(session.space))
+    return arc(episodes.find(said, policy.max_episodes), len(said))
+
+
+def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
+    """Remembers facts of sessions, by their names. Raises UsageError, NotFoundError, and what `remember` raises."""
+    chosen = []
+    for name in names:
+        ref, mark, _ = name.partition("#")
+        if not mark:
+            raise UsageError(f"not a fact: {name!r}", "use the name that `memcli session facts` prints")
+        session = sessions.find(workspace, ref)
+        known = dict(read_facts(workspace, session))
+        wanted = f"{session.id}#{name.partition('#')[2]}"
+        if wanted not in known:
+            raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
+        chosen.append(_of_fact(session, known[wanted]))
+    candidates = [prepare(workspace, fields) for fields in chosen]
+    outcomes = list(remember(workspace, candidates).outcomes)
+    with workspace.behind_the_write("taking them out of the inbox"):
+        settle(workspace, {candidate.hash for candidate in candidates})
+    return outcomes
+
+
+def _finish(workspace: Workspace, session: Session) -> Ended:
+    """Keeps what an ended session yields; the same again changes nothing."""
+    said = _messages(workspace, session)
+    policy = workspace.in_force(workspace.load_policy(session.space))
+    found = episodes.find(said, policy.max_episodes)
+    stated = facts.extract(said)
+    log = [_of_session(session, said)] if said else []
+    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in stated)]
+    journal = replace(workspace, space=JOURNAL, is_space_named=True)
+    done, compacted = _keep(journal, session, [prepare(journal, each) for each in fields])
+    _drop_stale(journal, session, {outcome.id for outcome in done})
+    wanted = [prepare(workspace, _of_fact(session, one)) for one in stated if one.confidence >= PROMOTED]
+    promoted = _keep(workspace, session, wanted)[0] if policy.promote == "auto" else propose(workspace, wanted)
+    workspace.sessions.unmark_ending(session.space, session.id)
+    cut = len(log), len(log) + len(found)
+    return Ended(session, done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :], promoted, compacted)
+
+
+def _keep(over: Workspace, session: Session, candidates: Sequence[Candidate]) -> tuple[list[Outcome], int]:
+    """Remembers the candidates, but for those that an earlier end of the session has left there: it was said once. What
+    became of each, and how many memories had to make room."""
+    own = {memory.hash: memory for memory in _made_from(over, session)}
+    stored = remember(over, [candidate for candidate in candidates if candidate.hash not in own])
+    new = iter(stored.outcomes)
+    return [
+        Outcome("deduplicated", there.id, there.path, over.space, there.version) if there else next(new)
+        for there in (own.get(candidate.hash) for candidate in candidates)
+    ], stored.compacted
+
+
+def _made_from(over: Workspace, session: Session) -> list[Memory]:
+    objects = load_space(over.store, over.space).objects
+    return [memory for memory in objects if memory.provenance.get("session") == session.id]
+
+
+def _drop_stale(journal: Workspace, session: Session, kept: set[str]) -> None:
+    """Drops what an earlier end of a session made, which went on since, and this one did not."""
+    old = [memory.id for memory in _made_from(journal, session) if memory.id not in kept and _is_untouched(memory)]
+    if old:
+        now = journal.clock()
+        journal.store.update(
+            JOURNAL, lambda shelf: Change(drop=frozenset(name for name in old if shelf.get(name)), now=now)
+        )
+
+
+def _is_untouched(memory: Memory) -> bool:
+    """Whether nobody has edited or pinned the memory."""
+    return memory.version == 1 and not memory.pinned
+
+
+def _messages(workspace: Workspace, session: Session) -> list[Message]:
+    return list(sessions.messages(workspace, session))
+
+
+def _of_session(session: Session, said: Sequence[Message]) -> dict[str, Json]:
+    """The memory of a session: what happened, in a few sentences of its own."""
+    summary = of_session(said)
+    count = f"{len(said)} message{'s' if len(said) != 1 else ''}"
+    heading = _title(session, said) or f"Session of {session.started_at[:10]}"
+    text = "\n".join(
+        [f"{heading} ({count})", *([f"Outcome: {session.outcome}"] if session.outcome else []), *summary.splitlines()]
+    )
+    return {
+        "raw": text,
+        "kind": "log",
+        "path": _folder(session, said),
+        "scope": "session",
+        **_common(session, (1, len(said)), said[-1].at),
+    }
+
+
+def _of_episode(session: Session, one: episodes.Episode, said: Sequence[Message]) -> dict[str, Json]:
+    text = one.title if not one.outcome or one.outcome == one.title else f"{one.title}\n{one.outcome}"
+    at = next((message.at for message in said if message.number == one.turns[1]), "")
+    return {
+        "raw": f"{one.kind.replace('_', ' ')}: {text}",
+        "kind": "episode",
+        "path": f"{_folder(session, said)}/{one.turns[0]}-{slug(one.kind)}-{short_digest(one.title)}",
+        "scope": "session",
+        "episode": one.as_field(),
+        "importance": one.significance,
+        **_common(session, one.turns, at),
+    }
+
+
+def _of_fact(session: Session, fact: Fact) -> dict[str, Json]:
+    return {
+        "raw": fact.text,
+        "kind": fact.kind,
+        "confidence": round(fact.confidence, 2),
+        **_common(session, (fact.message, fact.message), ""),
+    }
+
+
+def _common(session: Session, turns: tuple[int, int], at: str) -> dict[str, Json]:
+    """Where it comes from. A memory of a session is dated by what it tells of."""
+    dated = {"created_at": at} if at else {}
+    return {"provenance": {"source": "extracted", "session": session.id, "messages": list(turns)}, **dated}
+
+
+def _title(session: Session, said: Sequence[Message]) -> str:
+    """The title of a session, or else what a user said first."""
+    first = next((message.text for message in said if message.role == "user"), "")
+    return session.title or clip(" ".join(first.split()), _TITLE)
+
+
+def _folder(session: Session, said: Sequence[Message]) -> str:
+    """The path of the memory of a session: it stays as it is while the session goes on."""
+    day = session.started_at[:10]
+    name = short_slug(_title(session, said))
+    return "/".join([_FOLDER, "-".join(part for part in (day, name, session.id.rpartition("_")[2][-6:]) if part)])
+
+
+def _named(session: Session, found: Sequence[Fact]) -> Iterator[tuple[str, Fact]]:
+    counts: dict[int, int] = {}
+    for fact in found:
+        counts[fact.message] = counts.get(fact.message, 0) + 1
+        yield f"{session.id}#{fact.message}.{counts[fact.message]}", fact

@@ -1,0 +1,167 @@
+"""What becomes of conversations: the verbs of `memcli session` that end them and read what they yield."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.verb import Session
+from memcli.errors import UsageError
+from memcli.model.conversation import ACTIVE, PAUSED, STATES
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.conversation import Session as Conversation
+
+VARIABLE = "MEMCLI_SESSION"
+CURRENT = f"[default: {VARIABLE}, or the session started last]"
+
+
+class OneOptions(Options):
+    """What `memcli session pause` and `resume` take."""
+
+    id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
+
+
+class EndOptions(OneOptions):
+    """What `memcli session end` takes."""
+
+    outcome: str = option(metavar="TEXT", help="What came of it.", default="")
+
+
+def end(session: Session, options: EndOptions) -> None:
+    """End a session: remember what happened in it.
+
+    The space `journal`, which git ignores, gets a memory of the session, its episodes and the facts that were stated. Facts that
+    are clear enough are proposed for the space of the session (see `memcli inbox`), or go there at once if its policy
+    has promote=auto.
+
+    Example: memcli session end --outcome "Login takes 400 ms now"
+    """
+    from memcli.app.session_end import end as end_session
+    from memcli.render.session_end import ended_lines
+
+    workspace = session.open()
+    done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome)
+    session.output.confirm(done.to_json(), "\n".join(ended_lines(done)))
+
+
+def arc(session: Session, options: OneOptions) -> None:
+    """Show the course of a session: its episodes at the beginning, in the middle and at the end, and the key moments."""
+    from memcli.app.session_end import read_arc
+    from memcli.render.session_end import arc_lines, arc_to_json
+
+    workspace = session.open()
+    chosen = chosen_session(workspace, options.id, *STATES)
+    found = read_arc(workspace, chosen)
+    session.output.answer({"id": chosen.id, **arc_to_json(found)}, "\n".join(arc_lines(chosen, found)))
+
+
+class FactsOptions(OneOptions):
+    """What `memcli session facts` takes."""
+
+    from_: str | None = option("--from", metavar="FILE", help="Read a transcript; store nothing.")
+
+
+def facts(session: Session, options: FactsOptions) -> None:
+    """List the facts that a session states: decisions, preferences, constraints, goals, procedures, corrections, things never
+    to do. Questions, offers, hypotheses and what was taken back later are none.
+
+    Example: memcli session facts --from transcript.jsonl --json
+    """
+    from memcli.app.session_end import read_facts
+    from memcli.render.session_end import fact_lines
+
+    if options.from_ is not None:
+        if options.id is not None:
+            raise UsageError("a session cannot be used with --from", "use one of them")
+        from memcli.cli.transcripts import facts_of
+
+        named = [("", fact) for fact in facts_of(options.from_)]
+    else:
+        workspace = session.open()
+        named = read_facts(workspace, chosen_session(workspace, options.id, *STATES))
+    data = [{**({"fact": name} if name else {}), **one.to_json()} for name, one in named]
+    session.output.answer(data, "\n".join(fact_lines(named)))
+    if not named:
+        session.output.note("no facts")
+
+
+class PromoteOptions(Options):
+    """What `memcli session promote` takes."""
+
+    facts: list[str] = argument(
+        "FACT...", "Facts, by the names that `memcli session facts` prints.", many=True, default=REQUIRED
+    )
+
+
+def promote(session: Session, options: PromoteOptions) -> None:
+    """Remember facts of a session.
+
+    Example: memcli session promote ses_4fk2xw3h2lq7#12.1
+    """
+    from memcli.app.session_end import promote as promote_facts
+
+    outcomes = promote_facts(session.open(), options.facts)
+    session.output.confirm(
+        [one.to_json() for one in outcomes], "\n".join(f"{one.status} {one.id} {one.path}" for one in outcomes)
+    )
+
+
+class TopicOptions(Options):
+    """What `memcli session topic` takes."""
+
+    previous: str = argument("PREVIOUS", "A prompt.", default=REQUIRED)
+    current: str = argument("CURRENT", "The prompt that follows it.", default=REQUIRED)
+
+
+def topic(session: Session, options: TopicOptions) -> None:
+    """Tell whether a prompt changes the topic of the one before it, by meaning and words, and why.
+
+    Example: memcli session topic "add a retry to the upload" "and the download?"
+    """
+    from memcli.app.session_topic import session_topic
+    from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+
+    name = os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+    if name not in EMBEDDERS:
+        raise UsageError(f"no embedder {name!r}", f"choose one of {', '.join(sorted(EMBEDDERS))}")
+    found = session_topic(EMBEDDERS[name](), options.previous, options.current)
+    told = "changed" if found.changed else "same topic"
+    session.output.answer(found.to_json(), f"{told} (similarity {found.similarity:.2f}): {found.why}")
+
+
+class SyncOptions(Options):
+    """What `memcli session sync` takes."""
+
+    background: bool = flag(help="Wait for no other process, and say nothing.")
+
+
+def sync(session: Session, options: SyncOptions) -> None:
+    """Take in the sessions of agents that their hooks reported, and finish what was interrupted.
+
+    The hooks that `memcli agent install` sets up start this in the background when a session begins or ends.
+    """
+    from memcli.cli.transcripts import sync_spool
+
+    sync_spool(session, in_background=options.background)
+
+
+def chosen_session(workspace: Workspace, name: str | None, *states: str) -> Conversation:
+    """The session of this name; else that of the environment, or the current one in the first of these states."""
+    from memcli.app.session import current, find
+
+    finish_endings(workspace)
+
+    ref = name or os.environ.get(VARIABLE)
+    return find(workspace, ref) if ref else current(workspace, *states)
+
+
+def finish_endings(workspace: Workspace) -> None:
+    """Does what earlier commands were interrupted in."""
+    if workspace.sessions.ending(workspace.space):
+        from memcli.app.session_end import finish_all
+
+        with workspace.behind_the_write("finishing the end of an earlier session"):
+            finish_all(workspace)

@@ -1,0 +1,198 @@
+"""The end of a session: what is kept of it, what is proposed, and what of it is found again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.app import session_end
+from memcli.errors import StoreError
+from tests.conftest import Run
+
+TALK = (
+    ("user", "The login takes 8 seconds in production, customers complain."),
+    ("assistant", "I profiled it: the bcrypt cost factor is 15, that is the root cause."),
+    ("user", "OK, let's lower the cost factor to 12 then. Never go below 12, the auditors require it."),
+    ("assistant", "Done. I set the cost factor to 12 in auth/hash.py and login takes 400 ms now."),
+    ("user", "Great, that fixed it. We decided to use argon2 for new accounts because it resists GPUs."),
+    ("assistant", "Shall I also migrate the old accounts?"),
+)
+ARGON = "We decided to use argon2 for new accounts because it resists GPUs."
+
+
+def record(run: Run, *said: tuple[str, str], title: str = "") -> str:
+    name = run("session", "start", "--title", title).out.strip()
+    for role, text in said or TALK:
+        assert run("session", "add", name, text, "--role", role).code == 0
+    return name
+
+
+def ended(run: Run, name: str, *options: str) -> dict:
+    result = run("session", "end", name, "--json", *options)
+    assert result.code == 0, result.err
+    return json.loads(result.out)
+
+
+def listed(space: str) -> dict[str, dict]:
+    file = Path(f".memory/spaces/{space}.json")
+    return {one["path"]: one for one in json.loads(file.read_text())["objects"]} if file.exists() else {}
+
+
+def test_the_end_makes_a_memory_of_the_session_its_episodes_and_facts(run: Run) -> None:
+    name = record(run, title="Slow login")
+    done = ended(run, name, "--outcome", "Login is fast")
+    assert [one["status"] for one in done["log"]] == ["created"]
+    assert {one["space"] for part in ("log", "episodes", "facts") for one in done[part]} == {"journal"}
+    assert {one["status"] for one in done["promoted"]} == {"proposed"}
+    log = json.loads(run("get", done["log"][0]["id"], "-s", "journal", "--json").out)
+    assert log["kind"] == "log"
+    assert log["scope"] == "session"
+    assert log["raw"].startswith("Slow login (6 messages)\nOutcome: Login is fast\n")
+    assert log["provenance"] == {"source": "extracted", "session": name, "messages": [1, 6]}
+    said = " ".join(text for _, text in TALK)
+    assert all(line.partition(": ")[2] in said for line in log["raw"].splitlines()[2:])
+    episodes = [one for one in listed("journal").values() if one["kind"] == "episode"]
+    assert episodes
+    assert all(set(one["episode"]) >= {"title", "outcome", "valence", "significance", "turns"} for one in episodes)
+    shown = json.loads(run("session", "show", name, "--json").out)["session"]
+    assert (shown["state"], shown["outcome"]) == ("ended", "Login is fast")
+
+
+def test_facts_wait_in_the_inbox_or_go_at_once(run: Run) -> None:
+    ended(run, record(run))
+    assert ARGON in run("inbox").out
+    assert not listed("main")
+    assert run("space", "policy", "main", "--set", "promote=auto").code == 0
+    done = ended(run, record(run, ("user", "We decided to store prices in cents because floats lose money.")))
+    assert [one["space"] for one in done["promoted"]] == ["main"]
+    (fact,) = listed("main").values()
+    assert (fact["kind"], fact["provenance"]["source"]) == ("decision", "extracted")
+
+
+def test_the_same_end_again_changes_nothing(run: Run) -> None:
+    name = record(run)
+    first = ended(run, name)
+    before = {path.name: path.read_bytes() for path in Path(".memory/spaces").iterdir()}
+    again = ended(run, name)
+    assert {path.name: path.read_bytes() for path in Path(".memory/spaces").iterdir()} == before
+    ids = [[one["id"] for part in ("log", "episodes", "facts") for one in done[part]] for done in (first, again)]
+    assert ids[0] == ids[1]
+
+
+def test_what_no_longer_holds_when_a_session_goes_on_leaves_the_journal(run: Run) -> None:
+    name = record(run, ("user", "We decided to use Redis for the queue because it is fast."))
+    ended(run, name)
+    assert any("Redis" in one["raw"] for one in listed("journal").values() if one["kind"] == "decision")
+    assert run("session", "resume", name).code == 0
+    run("session", "add", name, "Scratch that, we decided to use PostgreSQL for the queue instead.", "--role", "user")
+    ended(run, name)
+    decisions = [one["raw"] for one in listed("journal").values() if one["kind"] == "decision"]
+    assert decisions
+    assert not any("Redis" in text for text in decisions)
+
+
+def test_what_was_interrupted_is_finished_by_the_next_command(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = record(run)
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("cannot write: the disk is full", "free some space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_end, "remember", fail)
+        assert run("session", "end", name, "--outcome", "Fast").code == StoreError.exit_code
+    assert not Path(".memory/spaces/journal.json").exists()
+    assert run("session", "list").code == 0
+    logs = [one for one in listed("journal").values() if one["kind"] == "log"]
+    assert [one["raw"].splitlines()[1] for one in logs] == ["Outcome: Fast"]
+
+
+def test_an_empty_session_ends_without_a_memory(run: Run) -> None:
+    name = run("session", "start").out.strip()
+    done = ended(run, name)
+    assert [done[part] for part in ("log", "episodes", "facts", "promoted")] == [[], [], [], []]
+
+
+def test_facts_have_names_and_are_promoted_by_them(run: Run) -> None:
+    name = record(run)
+    facts = json.loads(run("session", "facts", name, "--json").out)
+    (argon,) = [one for one in facts if one["text"] == ARGON]
+    assert argon["fact"] == f"{name}#5.1"
+    ended(run, name)
+    assert run("session", "promote", argon["fact"]).code == 0
+    (fact,) = listed("main").values()
+    assert (fact["raw"], fact["provenance"]["messages"]) == (ARGON, [5, 5])
+    assert ARGON not in run("inbox").out
+    assert run("session", "promote", f"{name}#1.1").err.count("no fact") == 1
+    assert run("session", "promote", name).code == 2
+
+
+def test_the_arc_is_shown(run: Run) -> None:
+    name = record(run)
+    told = json.loads(run("session", "arc", name, "--json").out)
+    assert set(told) == {"id", "beginning", "middle", "end", "key_moments"}
+    assert run("session", "arc", name).out.splitlines()[0].startswith(name)
+    assert "Beginning" in run("session", "arc", name).out
+
+
+def test_what_was_said_is_recalled_with_the_scope_of_sessions(run: Run) -> None:
+    name = record(run)
+    found = json.loads(run("recall", "who complains about the login?", "--scope", "session", "--json").out)
+    assert {one["id"] for one in found["sections"]} >= {f"{name}:000001"}
+    assert {one["space"] for one in found["sections"]} == {"sessions"}
+    assert not json.loads(run("recall", "who complains about the login?", "--json").out)["sections"]
+    none = run(
+        "recall", "who complains about the login?", "--scope", "session", "--exclude", "turns,episodes", "--json"
+    )
+    assert not json.loads(none.out)["sections"]
+    assert run("recall", "login", "--include", "chunks").code == 2
+    assert run("recall", "login", "--scope", "session", "--exclude", "nonsense").code == 2
+
+
+def test_chunks_are_recalled_when_they_are_asked_for(run: Run) -> None:
+    said = [("user", f"We decided that step {n} of the deploy runs in region {n}.") for n in range(31)]
+    name = record(run, *said)
+    asked = (
+        "recall",
+        "which region does step 3 of the deploy run in?",
+        "--scope",
+        "session",
+        "--limit",
+        "40",
+        "--json",
+    )
+    kinds = {one["kind"] for one in json.loads(run(*asked).out)["sections"]}
+    assert "chunk" not in kinds
+    found = json.loads(run(*asked, "--include", "chunks").out)["sections"]
+    assert [one["id"] for one in found if one["kind"] == "chunk"] == [f"{name}:chunks:00001"]
+
+
+def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(run: Run) -> None:
+    name = record(run)
+    ended(run, name)
+    assert json.loads(run("recall", "argon2", "--scope", "session", "--json").out)["sections"]
+    assert run("session", "delete", name, "--yes").code == 0
+    assert not json.loads(run("recall", "argon2 accounts", "--scope", "session", "--json").out)["sections"]
+    run("gc", "-s", "journal")
+    left = [path for path in Path(".memory").rglob("*") if path.is_file() and b"resists GPUs" in path.read_bytes()]
+    assert {path.parts[1:3] for path in left} <= {("local", "trash")}
+
+
+def test_facts_of_a_transcript_are_shown_and_nothing_is_stored(run: Run) -> None:
+    lines = [json.dumps({"role": role, "content": text}) for role, text in TALK]
+    Path("talk.jsonl").write_text("\n".join(lines))
+    told = json.loads(run("session", "facts", "--from", "talk.jsonl", "--json").out)
+    assert {"kind": "decision", "text": ARGON, "message": 5} in [
+        {name: one[name] for name in ("kind", "text", "message")} for one in told
+    ]
+    assert all(0 < one["confidence"] <= 1 for one in told)
+    assert not Path(".memory/sessions").exists()
+
+
+def test_what_was_promoted_comes_before_the_session_that_it_is_from(run: Run) -> None:
+    name = record(run)
+    ended(run, name)
+    run("session", "promote", f"{name}#5.1")
+    found = json.loads(run("recall", "which hash do new accounts use?", "--json").out)["sections"]
+    assert (found[0].get("space", "main"), found[0]["kind"]) == ("main", "decision")
