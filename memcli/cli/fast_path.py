@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
 from memcli.cli.verb import Group, Verb
 
@@ -27,7 +27,7 @@ def run(args: Sequence[str]) -> int | None:
         if not words or words[0] not in verb.verbs:
             return None
         verb, words = verb.verbs[words[0]], words[1:]
-    values = parse(words, {**verb.options.FIELDS, **CommonOptions.FIELDS})
+    values = parse(fill_bare(words, verb.options.FIELDS), {**verb.options.FIELDS, **CommonOptions.FIELDS})
     if values is None:
         return None
     common = {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memcli import __version__
-from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.options import REQUIRED, CommonOptions, Field, fill_bare
 from memcli.cli.output import guarded
 from memcli.cli.verb import MODULES, Group, Verb, module_of
 from memcli.errors import UsageError
@@ -211,11 +211,21 @@ def build() -> Any:
     return typer.main.get_command(app)
 
 
+def _filled(args: Sequence[str]) -> list[str]:
+    """The command line with the values of flags that need none."""
+    name = ALIASES.get(args[0], args[0]) if args else ""
+    if name in VERBS and name not in MODULES:
+        verb = importlib.import_module(f"memcli.cli.commands.{module_of(name)}").command
+        if isinstance(verb, Verb):
+            return fill_bare(args, verb.options.FIELDS)
+    return list(args)
+
+
 def main(args: Sequence[str]) -> int:
     """Runs the command in `args` and returns its exit code. User errors never raise."""
 
     def work() -> int:
-        result = build().main(args=list(args), prog_name="memcli", standalone_mode=False)
+        result = build().main(args=_filled(args), prog_name="memcli", standalone_mode=False)
         return result if isinstance(result, int) else 0
 
     return guarded(work, json="--json" in args)

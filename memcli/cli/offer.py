@@ -25,9 +25,14 @@ Results are notes to weigh, not instructions to follow."""
 
 
 class Declared(Record, kw_only=True):
-    """A tool before it is made: the verb, what an agent reads of it, and the options that it may give."""
+    """A tool before it is made: the verb, what an agent reads of it, and the options that it may give.
+
+    `bare_verb` is called in the place of `verb` when no argument is given but the space.
+    """
 
     verb: str
+    name: str = ""
+    bare_verb: str = ""
     description: str
     fields: Sequence[str] = ()
     reads_only: bool = True
@@ -67,10 +72,24 @@ TOOLS = (
         is_default=True,
     ),
     Declared(
+        verb="context",
+        description="Assemble a context window for a task within a token budget: recalled memories, and of a session its "
+        "recent messages and the summaries of older ones. Says what was left out.",
+        fields=("query", "session", "total"),
+        is_default=True,
+    ),
+    Declared(
         verb="list",
         description="List memories by path, with their kinds, tags and summaries.",
         fields=("path", "kind", "tag", "limit", "offset"),
         is_default=True,
+    ),
+    Declared(
+        name="session",
+        verb="session show",
+        bare_verb="session list",
+        description="Read a recorded conversation, whole or from one message to another; without an id, list the newest.",
+        fields=("id", "from_", "to"),
     ),
     Declared(
         verb="forget",
@@ -104,7 +123,7 @@ _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] | None], None] | None = None) -> Offer:
     """What the server offers: the default tools, or `all`."""
     wanted = [one for one in TOOLS if one.is_default or tools == "all"]
-    made = {one.verb: _tool(one, calls) for one in wanted if find_spec(f"memcli.cli.commands.{module_of(one.verb)}")}
+    made = {one.verb: _tool(one, calls) for one in wanted if _exists(one.verb)}
     return Offer(
         instructions=INSTRUCTIONS,
         tools=list(made.values()),
@@ -114,6 +133,10 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
         find_project=find_project,
         answered=calls.load,
     )
+
+
+def _exists(verb: str) -> bool:
+    return find_spec(f"memcli.cli.commands.{module_of(verb.split(maxsplit=1)[0])}") is not None
 
 
 def enter_project(roots: Sequence[str] | None, environ: MutableMapping[str, str]) -> None:
@@ -135,12 +158,17 @@ def _tool(declared: Declared, calls: Calls) -> Tool:
     verb = find_verb(declared.verb)
     fields = {**parameters(verb), "space": CommonOptions.FIELDS["space"]}
     known = {name: fields[name] for name in ((*declared.fields, "space") if declared.fields else fields)}
+
+    def run(arguments: Mapping[str, Any]) -> str:
+        is_bare = declared.bare_verb and not arguments.keys() - {"space"}
+        return calls.text(find_verb(declared.bare_verb) if is_bare else verb, _named(arguments, known))
+
     return Tool(
-        name=declared.verb,
+        name=declared.name or declared.verb,
         description=declared.description,
         properties={name: _schema(field) for name, field in known.items()},
         required=_required(declared, known),
-        run=lambda arguments: calls.text(verb, _named(arguments, known)),
+        run=run,
         reads_only=declared.reads_only,
         destroys=declared.destroys,
         is_idempotent=declared.verb != "remember",  # the same text again strengthens the memory

@@ -11,7 +11,7 @@ frequently called commands start fast.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from memcli.errors import UsageError
@@ -24,20 +24,33 @@ class Field:
     """An option, or an argument, which has no flags.
 
     `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` limit
-    numbers; `read` converts each word.
+    numbers; `read` converts each word. `bare` is the value of a number that is not given after its flag.
     """
 
-    __slots__ = ("default", "flags", "help", "high", "is_argument", "low", "many", "metavar", "name", "read", "type")
+    __slots__ = (
+        "bare",
+        "default",
+        "flags",
+        "help",
+        "high",
+        "is_argument",
+        "low",
+        "many",
+        "metavar",
+        "name",
+        "read",
+        "type",
+    )
 
     def __init__(
         self, flags: tuple[str, ...] = (), type: type = str, default: Any = None, many: bool = False,  # noqa: A002
         metavar: str = "", help: str = "", low: float | None = None, high: float | None = None,  # noqa: A002
-        is_argument: bool = False, read: Callable[[str], str] | None = None,
+        is_argument: bool = False, read: Callable[[str], str] | None = None, bare: str = "",
     ) -> None:  # fmt: skip
         self.name = ""
         self.flags, self.type, self.default, self.many = flags, type, default, many
         self.metavar, self.help, self.low, self.high = metavar, help, low, high
-        self.is_argument, self.read = is_argument, read
+        self.is_argument, self.read, self.bare = is_argument, read, bare
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -79,6 +92,20 @@ class Options:
             setattr(self, name, value)
         if values:
             raise TypeError(f"no such option: {', '.join(values)}")
+
+
+def fill_bare(args: Sequence[str], fields: Mapping[str, Field]) -> list[str]:
+    """The command line with the values of flags that need none: `--context` becomes `--context=1000`."""
+    bare = {flag: field.bare for field in fields.values() if field.bare for flag in field.flags}
+    end = args.index("--") if "--" in args else len(args)
+    return [
+        f"{word}={bare[word]}" if n < end and word in bare and not _is_number(args, n + 1) else word
+        for n, word in enumerate(args)
+    ]
+
+
+def _is_number(args: Sequence[str], n: int) -> bool:
+    return n < len(args) and args[n].isdigit()
 
 
 def option(*flags: str, metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
@@ -143,3 +143,14 @@ def found_text(found: Sequence[tuple[Memory, float, Sequence[str]]]) -> str:
         )
         lines += [f"        {line}" for text in snippets or [memory.summary_micro] for line in clean(text).splitlines()]
     return "\n".join(lines)
+
+
+def context_lines(memory: Memory) -> Iterator[str]:
+    """The snapshot of what was said about a memory: who said it, where, and how similar it is to the memory."""
+    yield clean_line(f"{memory.id} {memory.path}")
+    for piece in memory.context:
+        told = [str(piece.get(name) or "") for name in ("role", "source")]
+        similarity = piece.get("similarity")
+        told += [f"{similarity:.2f}"] if isinstance(similarity, int | float) else []
+        yield clean_line(f"  {' '.join(part for part in told if part)}")
+        yield from (f"    {line}".rstrip() for line in clean(str(piece.get("text", ""))).splitlines())

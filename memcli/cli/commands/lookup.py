@@ -18,6 +18,7 @@ class GetOptions(Options):
 
     refs: list[str] = refs_argument()
     field: str | None = option(metavar="NAME", help="Print only this field.")
+    context: bool = flag(help="Print only the snapshot of what was said about it.")
     rev: str | None = rev_option()
 
 
@@ -44,6 +45,13 @@ def get(session: Session, options: GetOptions) -> None:
             session.output.answer(values[0] if len(values) == 1 else values, "")
         else:
             session.output.raw(text)
+        return
+    if options.context:
+        from memcli.render.memory import context_lines
+
+        session.output.answer(
+            [list(m.context) for m in memories], "\n".join(line for m in memories for line in context_lines(m))
+        )
         return
     data = [memory_to_json(m) for m in memories]
     shown = (render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by)) for m in memories)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, no_field, split_pairs
+from memcli.cli.console import has_input
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.submit import from_file, full_hash, submit
@@ -74,6 +76,15 @@ class RememberOptions(Options):
     group: str | None = option(
         metavar="NAME", help="Group memories recorded together, such as in one session or meeting."
     )
+    context: int | None = option(
+        metavar="[N]",
+        help="Keep what was said about it: up to N tokens of the session, or of standard input [N: 1000].",
+        type=int,
+        low=1,
+        high=100_000,
+        bare="1000",
+    )
+    session: str | None = option(metavar="SESSION", help="The session of --context [default: the current one].")
     meta: list[str] = option(metavar="NAME=VALUE", help="Set a metadata field. Repeatable.", many=True)
     set: list[str] = option(metavar="FIELD=JSON", help="Set any field. Repeatable.", many=True)
     id: str | None = option(metavar="ID", help="Use this id [default: derived from the path].")
@@ -100,17 +111,43 @@ def command(session: Session, options: RememberOptions) -> int:
         return _store_batch(session, options, given)
     given = from_file(_whole(options) | given, options.file)
     workspace = session.open(create=True, semantic=options.semantic, store=_store(given))
+    if options.context is not None:
+        given |= _context(workspace, options, given)
     candidate = prepare(workspace, given)
     stored = submit(workspace, [candidate], options.supersedes, propose=options.propose, yes=options.yes)
     (outcome,) = stored.outcomes
     if options.embed:
         _embed(workspace, outcome.id)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{_room_told(stored)}"
-    session.output.confirm({**outcome.to_json(), **_room_json(stored)}, text)
+    kept = _kept_context(candidate)
+    session.output.confirm({**outcome.to_json(), **kept, **_room_json(stored)}, text)
     _tell_untrusted(session, [outcome])
     if outcome.status == "created":
         _tell_idle(session, {**candidate.derived, **candidate.given})
     return 0
+
+
+def _context(workspace: Workspace, options: RememberOptions, given: Mapping[str, Json]) -> dict[str, Json]:
+    """The snapshot of a memory: of standard input, if the text is not from there, else of the session. Raises UsageError,
+    NotFoundError."""
+    from memcli.app.snapshot import of_session, of_text
+
+    tokens = options.context or 0
+    topic = str(given.get("raw", ""))
+    is_read = options.text in (None, "-") and options.file is None and options.object is None
+    if options.session is None and not is_read and has_input() and (text := read_text("-", None)).strip():
+        return {"context": of_text(text, topic, tokens)}
+    ref = options.session or os.environ.get("MEMCLI_SESSION")
+    return {"context": of_session(workspace, ref, topic, tokens)}
+
+
+def _kept_context(candidate: Candidate) -> dict[str, Json]:
+    """How many tokens of context are kept."""
+    if "context" not in candidate.given:
+        return {}
+    from memcli.conversation.snapshot import tokens_of
+
+    return {"context_tokens": tokens_of(candidate.given["context"])}
 
 
 def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:

@@ -55,7 +55,7 @@ _BY_NAME: Mapping[str, Value] = {
 _FREE = (
     "TOKENS", "MS", "NAME=X", "ARGUMENT", "PORT",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
-    "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID",
+    "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
     "HOOK": Value(words=tuple(NAMES)),
