@@ -11,6 +11,7 @@ from memcli.render import sentences
 from memcli.render.clean import clean, clean_line, cut, inert
 from memcli.render.section import score_text, section_text
 from memcli.safety.recalled import HEADER
+from memcli.settings import REPO
 
 _INDENT = "   "
 _TOPIC_WIDTH = 200
@@ -69,7 +70,9 @@ def _heading(section: Section, is_pin: bool, before: str) -> str:
 def entry(n: int, section: Section, bundle: Bundle) -> str:
     """One memory of the bundle as it is printed, with its number."""
     memory = section.memory
-    lines = [f"{n}. {label(section, bundle.space)}"]
+    # A budget is for the memories: that an entry was read from the repository is seen by its path.
+    is_plain = bundle.query.budget is not None and section.space == REPO
+    lines = [f"{n}. {label(section, section.space if is_plain else bundle.space)}"]
     lines += [
         _INDENT + line for line in inert(clean(section_text(section, bundle.query.include_raw))).strip().splitlines()
     ]
