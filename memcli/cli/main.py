@@ -86,6 +86,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"get": "print memories in full", "list": "list memories", "tree": "show the tree of paths"},
         {"browse": "browse memories in a full-screen terminal interface"},
         {"session": "record, import and read conversations"},
+        {"context": "assemble a context window within a token budget"},
     ),
     "Manage": (
         {"edit": "change the text or fields of a memory", "tag": "add or remove tags"},

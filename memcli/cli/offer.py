@@ -82,7 +82,6 @@ TOOLS = (
         verb="list",
         description="List memories by path, with their kinds, tags and summaries.",
         fields=("path", "kind", "tag", "limit", "offset"),
-        is_default=True,
     ),
     Declared(
         name="session",

@@ -18,6 +18,8 @@ RECENT, SIZE, MOST = 20, 10, 50
 _EARLIER, _THEN = "Earlier: ", "Then: "
 _MERGED = 1_500
 """The most characters of a summary that was merged; beyond, its oldest sentences but the first go."""
+_KEPT = 10
+"""How many of the chunks that were merged last fill a merged summary."""
 _TOPICS = 8
 """The most topics of a merged chunk."""
 
@@ -53,6 +55,15 @@ def fold(
         if len(chunks) > most:
             chunks[:2] = [merged(chunks[0], chunks[1])]
     return chunks, list(messages[older:])
+
+
+def skipped(count: int, recent: int = RECENT, size: int = SIZE, most: int = MOST) -> int:
+    """How many of the first messages of a conversation of `count` need not be read, beside those of its first chunk.
+
+    Of what is merged, a summary keeps the first sentence and the latest ones: what is between them need not be summed up.
+    """
+    older = max(0, count - recent) // size
+    return max(0, older - most - _KEPT) * size
 
 
 def merged(first: Chunk, second: Chunk) -> Chunk:

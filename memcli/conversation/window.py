@@ -21,9 +21,9 @@ LONG = 1_000
 _SHARES = {MESSAGES: 6, MEMORIES: 4}
 """Tenths of what is left beside the reserves."""
 
-NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT = (
+NO_ROOM, BEHIND, REPLACED, CUT, EMPTY, PRESENT, REPEATED, UNTRUSTED = (
     "does not fit", "ranked behind what does not fit", "replaced by inserted context", "cut; the rest does not fit",
-    "has no text", "in the window as a message",
+    "has no text", "in the window as a message", "repeats a recent message", "contains instructions to an agent",
 )  # fmt: skip
 """Why something is left out."""
 
@@ -149,6 +149,12 @@ def insert(window: Window, pieces: Sequence[Item], relevance: Mapping[int, float
     ]
     used = window.used - _sum(taken) + _sum(new[:fitting]) + (frame if fitting else 0)
     return replace(window, items=inserted, left_out=(*window.left_out, *left_out), used=used)
+
+
+def without(window: Window, items: Sequence[Item], reason: str, layout: Layout) -> Window:
+    """The window, which says that `items` were left out beforehand."""
+    out = [_out(replace(item, tokens=layout.cost(item)), reason) for item in items]
+    return replace(window, left_out=(*window.left_out, *out))
 
 
 def _prioritised(items: Sequence[Item]) -> dict[str, list[Item]]:

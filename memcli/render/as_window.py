@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item, of_memory
-from memcli.conversation.window import CUT, Layout, Window
+from memcli.conversation.window import CUT, Layout, LeftOut, Window
 from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens
 from memcli.render.as_prompt import label, nonce_of
@@ -22,6 +22,12 @@ OVERHEAD = 4
 """The tokens that a provider counts for each message beside its text."""
 OPENING = "[The conversation began earlier.]"
 """The first turn of a list of messages that would begin with the assistant's."""
+_NOUNS = {
+    SYSTEM: ("system prompt", "system prompts"), MEMORIES: ("memory", "memories"),
+    CHUNKS: ("summary of older messages", "summaries of older messages"), MESSAGES: ("message", "messages"),
+}  # fmt: skip
+_MOST_NAMED = 5
+"""More things that are left out for one reason are counted and not named."""
 _TOOL = "[output of a tool]"
 _INDENT = "   "
 _NONCE = "0" * 8
@@ -84,15 +90,21 @@ def content(item: Item) -> str:
 
 
 def report(window: Window) -> list[str]:
-    """What each section took, and what was left out and why: lines beside the window."""
+    """What the window holds, and what was left out and why: lines beside the window."""
     return [*_allocation(window), *(f"Left out: {line}" for line in left_out(window))]
 
 
 def left_out(window: Window) -> Iterator[str]:
-    """One line for each thing that was left out, or whose rest was."""
+    """One line for each thing that was left out, or whose rest was; one for all where there are many for one reason."""
+    groups: dict[tuple[str, str], list[LeftOut]] = {}
     for one in window.left_out:
-        what = f"the rest of {clean_line(one.id)}" if one.reason == CUT else clean_line(one.id)
-        yield f"{what} ({one.tokens:,} tokens): {one.reason}"
+        groups.setdefault((one.section, one.reason), []).append(one)
+    for (section, reason), found in groups.items():
+        rest = "the rest of " if reason == CUT else ""
+        if len(found) > _MOST_NAMED:
+            yield f"{rest}{_many(section, len(found), sum(one.tokens for one in found))}: {reason}"
+        else:
+            yield from (f"{rest}{clean_line(one.id)} ({one.tokens:,} tokens): {reason}" for one in found)
 
 
 def notes(window: Window) -> list[str]:
@@ -112,9 +124,14 @@ def _allocation(window: Window) -> Iterator[str]:
         f"prompt, {window.limits.reserve_working:,} for work."
     )
     yield from notes(window)
-    for section in SECTIONS:
-        items = window.of(section)
-        yield f"{section}: {len(items)} in, {sum(item.tokens for item in items):,} tokens"
+    held = [(name, window.of(name)) for name in SECTIONS if window.of(name)]
+    told = [_many(name, len(items), sum(item.tokens for item in items)) for name, items in held]
+    yield f"The window holds {', '.join(told)}." if told else "The window is empty."
+
+
+def _many(section: str, count: int, tokens: int) -> str:
+    one, many = _NOUNS[section]
+    return f"{count:,} {one if count == 1 else many} ({tokens:,} tokens)"
 
 
 def _section(window: Window, section: str) -> Sequence[str]:
