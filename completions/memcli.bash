@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -110,6 +110,10 @@ _memcli_table() {
   'session export')
     options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='sessions'
+    ;;
+  'context')
+    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='-'
     ;;
   'edit')
     options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

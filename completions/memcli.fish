@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -43,6 +43,7 @@ complete -c memcli -n '__memcli_at' -a list -d 'List memories.'
 complete -c memcli -n '__memcli_at' -a tree -d 'Show the tree of paths.'
 complete -c memcli -n '__memcli_at' -a browse -d 'Browse memories in a full-screen terminal interface.'
 complete -c memcli -n '__memcli_at' -a session -d 'Record, import and read conversations.'
+complete -c memcli -n '__memcli_at' -a context -d 'Assemble a context window within a token budget.'
 complete -c memcli -n '__memcli_at' -a edit -d 'Change the text or fields of a memory.'
 complete -c memcli -n '__memcli_at' -a tag -d 'Add or remove tags.'
 complete -c memcli -n '__memcli_at' -a pin -d 'Include memories in every recall.'
@@ -390,6 +391,21 @@ complete -c memcli -n '__memcli_at session export' -l quiet -s q -d 'Print only 
 complete -c memcli -n '__memcli_at session export' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at session export' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at session export' -f -a '(__memcli_values sessions)'
+complete -c memcli -n '__memcli_at context' -l session -r -f -a '(__memcli_values sessions)' -d 'The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].'
+complete -c memcli -n '__memcli_at context' -l no-session -d 'Use no session: the window has the system prompt and memories only.'
+complete -c memcli -n '__memcli_at context' -l system -r -F -d 'Begin with this system prompt; `-` reads standard input.'
+complete -c memcli -n '__memcli_at context' -l total -r -f -d 'The size of the window.'
+complete -c memcli -n '__memcli_at context' -l reserve-system -r -f -d 'Reserved for the system prompt [default: 2000, or an eighth of a small window].'
+complete -c memcli -n '__memcli_at context' -l reserve-working -r -f -d 'Left free for the answer [default: 8000, or a quarter of a small window].'
+complete -c memcli -n '__memcli_at context' -l insert -r -f -a '(__memcli_values refs)' -d 'Insert the context that this memory keeps, in place of less relevant messages.'
+complete -c memcli -n '__memcli_at context' -l format -r -f -a 'markdown json openai anthropic' -d 'The output format [default: markdown].'
+complete -c memcli -n '__memcli_at context' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at context' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at context' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at context' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at context' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at context' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at context' -f
 complete -c memcli -n '__memcli_at edit' -l text -r -f -d 'Set the text; `-` reads standard input.'
 complete -c memcli -n '__memcli_at edit' -l set -r -f -d 'Set a field: text as is, other types as JSON, null for the default. Repeatable.'
 complete -c memcli -n '__memcli_at edit' -l object -d 'Edit all fields as JSON in the editor.'

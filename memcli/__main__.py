@@ -3,7 +3,7 @@
 import os
 import sys
 
-_HOT = ("recall", "remember", "session", "hook", "mcp", "get", "list", "tree")
+_HOT = ("recall", "remember", "session", "context", "hook", "mcp", "get", "list", "tree")
 
 
 def main() -> None:

@@ -555,6 +555,40 @@ class Memory:
             budget: Print at most this many tokens per topic [default: as the tests say, else no limit]. (TOKENS)
             space: The space to use, for this call.
         """
+    def context(
+        self,
+        query: str | None = None,
+        *,
+        session: str | None = None,
+        no_session: bool = False,
+        system: Input | None = None,
+        total: int = 128000,
+        reserve_system: int | None = None,
+        reserve_working: int | None = None,
+        insert: str | None = None,
+        format: str | None = None,
+        space: str | None = None,
+    ) -> Any:
+        """Assemble a context window within a token budget; with `format`, as text or the message list of a provider.
+
+        >>> window = memory.context('which database?', total=4000)
+        >>> [item['text'] for item in window['sections'][0]['items']]
+        ['We chose PostgreSQL over MySQL: we need JSONB.']
+        >>> memory.context('which database?', format='openai')[0]['role']
+        'system'
+
+        Parameters:
+            query: The task [default: the last user message of the session].
+            session: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last]. (SESSION)
+            no_session: Use no session: the window has the system prompt and memories only.
+            system: Begin with this system prompt. (FILE)
+            total: The size of the window. (TOKENS)
+            reserve_system: Reserved for the system prompt [default: 2000, or an eighth of a small window]. (TOKENS)
+            reserve_working: Left free for the answer [default: 8000, or a quarter of a small window]. (TOKENS)
+            insert: Insert the context that this memory keeps, in place of less relevant messages. (ID|PATH)
+            format: The output format [default: markdown]. (markdown|json|openai|anthropic)
+            space: The space to use, for this call.
+        """
     def session_start(
         self,
         *,

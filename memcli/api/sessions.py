@@ -10,6 +10,17 @@ from memcli.api.method import Object, Objects, command
 class Sessions:
     """One method for each command about sessions."""
 
+    @command("context")
+    def context(self) -> Any:
+        """Assemble a context window within a token budget; with `format`, as text or the message list of a provider.
+
+        >>> window = memory.context('which database?', total=4000)
+        >>> [item['text'] for item in window['sections'][0]['items']]
+        ['We chose PostgreSQL over MySQL: we need JSONB.']
+        >>> memory.context('which database?', format='openai')[0]['role']
+        'system'
+        """
+
     @command("session start")
     def session_start(self) -> Object:
         """Start a session.

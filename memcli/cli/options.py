@@ -68,7 +68,7 @@ class Field:
     def _check_range(self, value: float, low: float, high: float | None) -> None:
         if value >= low and (high is None or value <= high):
             return
-        allowed = f"at least {low:g}" if high is None else f"between {low:g} and {high:g}"
+        allowed = f"at least {low}" if high is None else f"between {low} and {high}"
         raise UsageError(f"{self.flags[0]} must be {allowed}, not {value}")
 
 

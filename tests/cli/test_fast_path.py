@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memcli.cli import fast_path
-from memcli.cli.commands import hook, lookup, recall, remember, session
+from memcli.cli.commands import context, hook, lookup, recall, remember, session
 from memcli.cli.main import make_command
 from memcli.cli.options import CommonOptions, Field, Options
 from memcli.cli.verb import Session, Verb
@@ -109,7 +109,7 @@ def test_what_is_not_plain_is_left_to_typer(arguments: list[str]) -> None:
 
 
 HOT = {
-    "recall": recall.command, "remember": remember.command, "hook run": hook.run,
+    "context": context.command, "recall": recall.command, "remember": remember.command, "hook run": hook.run,
     "get": lookup.get, "list": lookup.list_, "tree": lookup.tree, "session add": session.add, "session show": session.show,
 }  # fmt: skip
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.chunks import MOST, RECENT, SIZE, Chunk, fold, merged
+from memcli.conversation.chunks import MOST, RECENT, SIZE, Chunk, fold, merged, skipped
 from memcli.conversation.message import Message
 from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, of_chunk, of_session
 from memcli.model.tokens import count_tokens
+from memcli.record import replace
 from tests.conversation.corpus import read
 
 LONG = read("long_conversation.txt")[0].messages
@@ -136,3 +137,21 @@ def test_what_is_quoted_listed_or_code_is_read_as_it_stands() -> None:
 def test_every_summarizer_makes_text() -> None:
     assert DEFAULT_CHUNK_SUMMARIZER in CHUNK_SUMMARIZERS
     assert all(isinstance(make()(LONG), str) for make in CHUNK_SUMMARIZERS.values())
+
+
+def test_messages_that_are_skipped_change_no_summary() -> None:
+    messages = [Message(n, one.role, one.text, speaker=one.speaker) for n, one in enumerate(SAID * 2, 1)]
+    start = skipped(len(messages), 5, 4, 3)
+    assert start > len(messages) // 2
+    first, _ = fold(messages[:4], 0, 4, 3)
+    before = [replace(first[0], turns=(1, start))]
+    found, recent = fold(messages[start:], 5, 4, 3, before)
+    whole, same = fold(messages, 5, 4, 3)
+    assert recent == same
+    assert found[1:] == whole[1:]
+    assert (found[0].number, found[0].turns, found[0].summary) == (whole[0].number, whole[0].turns, whole[0].summary)
+
+
+def test_a_session_of_usual_length_is_read_whole() -> None:
+    assert skipped(0) == skipped(RECENT) == skipped(RECENT + SIZE * (MOST + 10)) == 0
+    assert skipped(RECENT + SIZE * (MOST + 11)) == SIZE

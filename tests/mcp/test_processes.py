@@ -161,7 +161,7 @@ def test_http_on_the_loopback(project: Path) -> None:
         async def work(mode: str) -> None:
             async with Client(address, mode=mode) as client:
                 await client.call_tool("remember", {"text": f"We use uv, in {mode}.", "path": f"tools/{mode}"})
-                assert f"tools/{mode}" in text(await client.call_tool("list", {}))
+                assert f"tools/{mode}" in text(await client.call_tool("search", {}))
 
         for mode in ("auto", "legacy"):
             anyio.run(work, mode)
@@ -194,7 +194,13 @@ def test_the_inspector(project: Path) -> None:
         )
         return json.loads(done.stdout)
 
-    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == ["recall", "remember", "get", "search", "list"]
+    assert [tool["name"] for tool in inspect("tools/list")["tools"]] == [
+        "recall",
+        "remember",
+        "get",
+        "search",
+        "context",
+    ]
     stored = inspect("tools/call", "--tool-name", "remember", "--tool-arg", "text=We use uv.", "path=tools/uv")
     assert "created" in stored["content"][0]["text"]
     found = inspect("tools/call", "--tool-name", "recall", "--tool-arg", "topic=do we use uv?")

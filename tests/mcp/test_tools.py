@@ -18,7 +18,7 @@ from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"
-DEFAULT = ["recall", "remember", "get", "search", "list"]
+DEFAULT = ["recall", "remember", "get", "search", "context"]
 MODES = ["auto", "legacy"]
 
 
@@ -120,7 +120,12 @@ def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, p
     async def work() -> None:
         async with in_process(mode) as client:
             assert len((await client.list_tools()).tools) == len(DEFAULT)
-            for tool, arguments in (("recall", {"topic": "x"}), ("get", {"refs": ["x"]}), ("search", {}), ("list", {})):
+            for tool, arguments in (
+                ("recall", {"topic": "x"}),
+                ("get", {"refs": ["x"]}),
+                ("search", {}),
+                ("context", {"query": "x"}),
+            ):
                 done = await client.call_tool(tool, arguments)
                 assert done.is_error
                 assert "memcli init" in text(done)
@@ -131,6 +136,28 @@ def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, p
 
     run(work)
     assert not (project / ".memory").exists()
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.usefixtures("project")
+def test_a_context_window_says_what_was_left_out(mode: str) -> None:
+    memory = Memory()
+    for n in range(4):
+        memory.remember(f"Rule {n}: jobs of the queue are retried {n} times.", path=f"queue/rule{n}")
+    session = memory.session_start()["id"]
+    for n in range(8):
+        memory.session_add(session, f"Step {n}: we look at the queue.")
+
+    async def work() -> str:
+        async with in_process(mode) as client:
+            arguments = {"query": "how often are jobs of the queue retried?", "session": session, "total": 500}
+            return text(await client.call_tool("context", arguments))
+
+    told = run(work)
+    assert told.startswith("<memory-")
+    assert "Step 7: we look at the queue." in told
+    assert "of 500 tokens used" in told
+    assert "Left out: " in told
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -259,7 +286,7 @@ def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Pat
 
     async def work() -> str:
         async with in_process("legacy", list_roots_callback=told) as client:
-            return text(await client.call_tool("list", {}))
+            return text(await client.call_tool("search", {}))
 
     assert "here/other" in run(work)
 
@@ -273,7 +300,7 @@ def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monke
 
     async def work() -> str:
         async with in_process() as client:
-            return text(await client.call_tool("list", {}))
+            return text(await client.call_tool("search", {}))
 
     assert "here/other" in run(work)
     assert project

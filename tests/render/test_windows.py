@@ -118,10 +118,22 @@ def test_json() -> None:
     assert [one["number"] for one in data["sections"][3]["items"]] == [3, 4, 5]
 
 
-def test_the_report_names_all_that_was_left_out() -> None:
-    lines = as_window.report(window(total=150))
+def test_the_report_names_what_was_left_out() -> None:
+    made = window(total=150)
+    lines = as_window.report(made)
     assert lines[0] == "77 of 150 tokens used; 18 reserved for the system prompt, 37 for work."
-    assert sum(line.startswith("Left out: ") for line in lines) == len(window(total=150).left_out) > 0
+    assert lines[1] == "The window holds 1 system prompt (6 tokens), 3 messages (48 tokens)."
+    assert sum(line.startswith("Left out: ") for line in lines) == len(made.left_out) > 0
+
+
+def test_the_report_counts_what_is_many() -> None:
+    recent = [items.of_message(Message(n, "user", "Some words.")) for n in range(1, 31)]
+    lines = as_window.report(allocate(recent, limits(300), as_window.layout("main")))
+    assert lines[1] == "The window holds 14 messages (168 tokens)."
+    assert lines[2:] == [
+        "Left out: message 16 (12 tokens): does not fit",
+        "Left out: 15 messages (180 tokens): ranked behind what does not fit",
+    ]
 
 
 def test_a_context_goes_in_where_it_was_said() -> None:

@@ -32,19 +32,17 @@ class ContextOptions(Options):
     session: str | None = option(metavar="SESSION", help=f"The session, by id or unique id prefix {CURRENT}.")
     no_session: bool = flag(help="Use no session: the window has the system prompt and memories only.")
     system: str | None = option(metavar="FILE", help="Begin with this system prompt; `-` reads standard input.")
-    total: int = option(
-        metavar="TOKENS", help="The size of the window [default: 128000].", type=int, low=1, high=_MOST, default=TOTAL
-    )
+    total: int = option(metavar="TOKENS", help="The size of the window.", type=int, low=1, high=_MOST, default=TOTAL)
     reserve_system: int | None = option(
         metavar="TOKENS",
-        help="Reserve this for the system prompt [default: 2000, or an eighth].",
+        help="Reserved for the system prompt [default: 2000, or an eighth of a small window].",
         type=int,
         low=0,
         high=_MOST,
     )
     reserve_working: int | None = option(
         metavar="TOKENS",
-        help="Leave this free for the answer [default: 8000, or a quarter].",
+        help="Left free for the answer [default: 8000, or a quarter of a small window].",
         type=int,
         low=0,
         high=_MOST,
@@ -70,6 +68,8 @@ def command(session: Session, options: ContextOptions) -> None:
     from memcli.render import as_window
 
     name = _format(session, options.format)
+    if options.no_session and options.session is not None:
+        raise UsageError("--session and --no-session exclude each other", "use one of them")
     bounds = limits(options.total, options.reserve_system, options.reserve_working)
     query = _query(options)
     system = read_text(None, options.system) if options.system is not None else ""

@@ -27,9 +27,9 @@ class McpOptions(Options):
 def command(session: Session, options: McpOptions) -> None:
     """Serve the memory to coding agents over the Model Context Protocol (MCP).
 
-    The tools are recall, remember, get, search and list; `--tools all` adds forget, tag and verify. The project is the
-    client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another store. The server ends
-    with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
+    The tools are recall, remember, get, search and context; `--tools all` adds list, session, forget, tag and
+    verify. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
+    store. The server ends with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
 
     Example: claude mcp add memcli -- memcli mcp
     """

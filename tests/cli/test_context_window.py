@@ -1,0 +1,138 @@
+"""`memcli context`: what it reads, prints and reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.model.tokens import count_tokens
+from memcli.render.as_window import OVERHEAD
+from tests.conftest import Run
+
+FORMATS = ("markdown", "json", "openai", "anthropic")
+
+
+@pytest.fixture
+def told(run: Run) -> Run:
+    """A store with memories and a session."""
+    for n in range(12):
+        run("remember", f"Rule {n}: a job of the queue is retried {n} times.", "--path", f"queue/rule{n}")
+    name = run("session", "start").out.strip()
+    for n in range(1, 34):
+        run(
+            "session",
+            "add",
+            name,
+            f"Step {n}: we look at the queue and its jobs.",
+            "--role",
+            "user" if n % 2 else "assistant",
+        )
+    return run
+
+
+def tokens(name: str, text: str) -> int:
+    """What a model reads of what is printed, and what a provider adds to each message."""
+    if name == "markdown":
+        return count_tokens(text)
+    data = json.loads(text)
+    if name == "json":
+        items = [item for section in data["sections"] for item in section["items"]]
+        return sum(count_tokens(f"{item.get('label', '')}\n{item['text']}") for item in items)
+    said = data if name == "openai" else data["messages"]
+    system = 0 if name == "openai" else count_tokens(data.get("system", ""))
+    return system + sum(count_tokens(one["content"]) + OVERHEAD for one in said)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_printed_never_exceeds_the_total(told: Run, name: str) -> None:
+    Path("system.md").write_text("Be brief and careful.\n", encoding="utf-8")
+    for total in ("40", "150", "400", "1000", "3000"):
+        result = told("context", "jobs of the queue", "--total", total, "--format", name, "--system", "system.md")
+        assert result.code == 0, result.err
+        assert 0 < tokens(name, result.out) <= int(total)
+
+
+def test_markdown_is_the_window_and_the_rest_is_on_standard_error(told: Run) -> None:
+    result = told("context", "how often is a job retried?", "--total", "500")
+    assert "Left out" not in result.out
+    lines = result.err.splitlines()
+    assert " of 500 tokens used; " in lines[0]
+    assert lines[1].startswith("memcli: The window holds ")
+    assert any(line.endswith("ranked behind what does not fit") for line in lines)
+    assert told("context", "how often is a job retried?", "--total", "500", "-q").err == ""
+    assert result.out.rstrip().endswith("Step 33: we look at the queue and its jobs.")
+
+
+def test_json_says_what_was_left_out(told: Run) -> None:
+    result = told("context", "how often is a job retried?", "--total", "500", "--json")
+    data = json.loads(result.out)
+    assert data["left_out"]
+    assert data["query"] == "how often is a job retried?"
+    assert data["used"] <= data["available"] <= 500
+    assert result.err == ""
+    assert told("context", "how often is a job retried?", "--total", "500", "--format", "json").out == result.out
+
+
+def test_the_query_is_read_from_a_pipe_or_the_session(told: Run) -> None:
+    given = told("context", "rule 7 of the queue", "--json").out
+    assert told("context", "--json", stdin="rule 7 of the queue\n").out == given
+    assert told("context", "-", "--json", stdin="rule 7 of the queue").out == given
+    assert json.loads(told("context", "--json").out)["query"] == "Step 33: we look at the queue and its jobs."
+
+
+def test_the_session_is_the_current_one_a_named_one_or_none(told: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = told("session", "start", "--freeze-clock", "2026-02-01T00:00:00Z").out.strip()
+    told("session", "add", other, "Another conversation.")
+
+    def numbers(*options: str) -> list[int]:
+        sections = json.loads(told("context", "queue", "--json", *options).out)["sections"]
+        return [item["number"] for section in sections if section["name"] == "messages" for item in section["items"]]
+
+    first = next(one["id"] for one in json.loads(told("session", "list", "--json").out) if one["id"] != other)
+    assert numbers() == [1]
+    assert numbers("--session", first[:9]) == list(range(11, 34))
+    assert numbers("--no-session") == []
+    monkeypatch.setenv("MEMCLI_SESSION", first)
+    assert numbers() == list(range(11, 34))
+    monkeypatch.setenv("MEMCLI_SESSION", "ses_gone")
+    assert told("context", "queue").code == 3
+
+
+def test_a_secret_in_the_query_is_not_repeated(told: Run) -> None:
+    result = told("context", "why does AKIA" + "Q3EGTX7ZP5RNB2WM fail?", "--json")
+    assert "Q3EGTX7" not in result.out
+
+
+def test_memory_that_is_off_is_said(told: Run) -> None:
+    assert told("off").code == 0
+    result = told("context", "queue")
+    assert result.code == 0
+    assert "memory is off" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["x", "--total", "5", "--reserve-working", "9"], 2, "the reserves of 0 and 9 tokens exceed the total of 5"),
+        (["x", "--total", "0"], 2, "--total must be between 1 and 10000000, not 0"),
+        (["x", "--reserve-system", "-1"], 2, "--reserve-system must be between 0 and"),
+        (["x", "--format", "yaml"], 2, "no format 'yaml' (choose one of markdown, json, openai, anthropic)"),
+        (["x", "--session", "ses_1", "--no-session"], 2, "--session and --no-session exclude each other"),
+        (["x", "--session", "ses_gone"], 3, "no session 'ses_gone'"),
+        (["x", "--insert", "no/such"], 3, "no memory 'no/such'"),
+        (["x", "--insert", "queue/rule1"], 2, "has no context"),
+        (["x", "--system", "gone.md"], 3, "no file 'gone.md'"),
+        ([" "], 2, "the query is empty"),
+        (["-"], 2, "the query is empty"),
+        (["-", "--system", "-"], 2, "standard input cannot be both"),
+        (["--no-session"], 2, "no query"),
+    ],
+)  # fmt: skip
+def test_one_line_and_an_exit_code(told: Run, arguments: list[str], code: int, message: str) -> None:
+    result = told("context", *arguments)
+    assert result.code == code
+    assert result.out == ""
+    assert message in result.err
+    assert len(result.err.splitlines()) == 1
