@@ -12,7 +12,7 @@ from tests.git.conftest import team as team  # noqa: PLC0414 - a fixture is take
 
 READS = [
     ["doctor"], ["recall", "postgresql"], ["recall", "postgresql", "--json"], ["recall", "--changed", "HEAD~1"],
-    ["recall", "postgresql", "--rev", "HEAD"], ["search", "postgresql"], ["get", "db/choice"], ["list"], ["tree"],
+    ["recall", "postgresql", "--rev", "HEAD"], ["context", "postgresql"], ["search", "postgresql"], ["get", "db/choice"], ["list"], ["tree"],
     ["browse"], ["gc", "--dry-run"], ["restore", "--list"], ["inbox"], ["trust", "--status"], ["hook", "status"],
     ["export", "--out", "-"], ["diff"], ["diff", "HEAD~1"], ["blame", "db/choice"], ["guard"], ["verify"], ["audit"],
     ["test", "../db.toml"],
