@@ -67,16 +67,16 @@ def assemble(workspace: Workspace, asked: Asked, layout: Layout, of_section: Cal
     inserted = _memory_to_insert(workspace, asked.inserted) if asked.inserted else None
     query = _query(asked, talk, workspace.clock())
     (bundle,) = recall(workspace, [query])
-    found = [*(_first(of_section(pin)) for pin in bundle.always), *map(_of(of_section), bundle.sections)]
-    repeated = {s.memory.id for s in (*bundle.always, *bundle.sections) if _repeats(s.memory, talk)}
+    found = _memories(bundle, of_section)
+    repeated = [item for item, memory in found if _repeats(memory, talk)]
     items = [
         *([of_system(asked.system)] if asked.system else []),
-        *(item for item in found if item.id not in repeated),
+        *(item for item, _ in found if item not in repeated),
         *map(of_chunk, talk.chunks),
         *map(of_message, talk.recent),
     ]
     window = allocate(items, asked.limits, layout)
-    window = without(window, [item for item in found if item.id in repeated], REPEATED, layout)
+    window = without(window, repeated, REPEATED, layout)
     if inserted:
         window = _with_context(window, inserted, talk, query.topic, layout)
     return Assembled(window, bundle)
@@ -116,13 +116,18 @@ def _is_follow_up(previous: str, current: str) -> bool:
     return len(set(query_terms(current))) < _FEW_WORDS and not compare(previous, current).changed
 
 
-def _of(of_section: Callable[[Section], Item]) -> Callable[[Section], Item]:
-    """Leads come first too, whatever their score."""
-    return lambda section: _first(of_section(section)) if section.is_lead else of_section(section)
-
-
-def _first(item: Item) -> Item:
-    return replace(item, priority=1.0)
+def _memories(bundle: Bundle, of_section: Callable[[Section], Item]) -> list[tuple[Item, Memory]]:
+    """What was recalled, pins first. These and leads come first whatever their score; of memories of several spaces that
+    have the same id, those behind the first are named with their space."""
+    found: dict[str, tuple[Item, Memory]] = {}
+    for n, section in enumerate((*bundle.always, *bundle.sections)):
+        item = of_section(section)
+        if n < len(bundle.always) or section.is_lead:
+            item = replace(item, priority=1.0)
+        if item.id in found:
+            item = replace(item, id=f"{section.space}/{item.id}")
+        found[item.id] = item, section.memory
+    return list(found.values())
 
 
 def _repeats(memory: Memory, talk: _Talk) -> bool:

@@ -20,9 +20,11 @@ from memcli.conversation.window import REPEATED, UNTRUSTED, Window, limits
 from memcli.errors import RefusedError, UsageError
 from memcli.model.conversation import Session
 from memcli.model.tokens import count_tokens
+from memcli.record import replace
 from memcli.render import as_window
 from memcli.render.as_window_json import window_to_json
 from memcli.render.as_window_messages import anthropic, openai
+from memcli.settings import JOURNAL
 
 TALK = (
     ("user", "The report job is slow."),
@@ -127,6 +129,18 @@ def test_what_a_recent_message_says_is_not_recalled_from_it(
     assert ("reports/index" in paths(found)) == is_in
     assert [one.reason for one in found.window.left_out] == ([] if is_in else [REPEATED])
     assert "reports/index" in paths(window_of(workspace, query="report job index", session=talk(workspace, *TALK)))
+
+
+def test_memories_of_two_spaces_may_have_the_same_id(workspace: Workspace) -> None:
+    same = {"path": "reports/nightly", "id": "mem_nightly"}
+    keep(workspace, {"raw": "The report job runs at night, at 02:00 UTC.", **same})
+    journal = replace(workspace, space=JOURNAL, is_space_named=True)
+    keep(journal, {"raw": "We looked at the report job that runs at night.", **same})
+    found = window_of(replace(workspace, is_space_named=False), query="report job at night")
+    first, second = ids(found.window, MEMORIES)
+    assert second in (f"journal/{first}", f"main/{first}")
+    assert as_window.render(found.window, workspace.space).count(f"[{first}]") == 2
+    assert printed_tokens(found.window, workspace.space)["markdown"] <= found.window.used
 
 
 def test_what_an_older_message_says_is_recalled(workspace: Workspace) -> None:

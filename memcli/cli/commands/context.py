@@ -105,7 +105,7 @@ def _report(session: Session, found: Assembled, name: str) -> None:
     for line in as_window.report(found.window) if name != "json" else ():
         session.output.note(line)
     if found.bundle.withheld:
-        session.output.note(f"{found.bundle.withheld:,} more memories match; --total is too small for them")
+        session.output.note(f"{found.bundle.withheld:,} more memories match less well and were not considered")
     for line in filter(None, (untrusted(found.bundle), degraded(found.bundle))):
         session.output.note(line)
     if found.bundle.is_from_clone:
