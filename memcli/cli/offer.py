@@ -60,7 +60,7 @@ TOOLS = (
     ),
     Declared(
         verb="get",
-        description="Read memories in full, by the ids or paths that recall, search or list returned.",
+        description="Read memories in full, by the ids or paths that other tools returned.",
         fields=("refs",),
         is_default=True,
     ),
