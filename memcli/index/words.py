@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
-from memcli.index.database import each
+from memcli.index.row_terms import Passage, RowTerms, Terms
 from memcli.model.analysis import is_compound
-from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
 from memcli.model.recall import FIELDS, PassageTerms, TermStats
 
 COMMON_SHARE = 0.1
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
 
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
-_BARE = (MESSAGE, CONTEXT)
-"""Forms of passages that stand for themselves, without what is around them."""
-_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
-
-
 _RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
-_MOST_KEPT = 1000
 
-_Places = Sequence[tuple[int, str]]
-
-
-class _Row(NamedTuple):
-    """Where the terms of a question stand in each field of a memory, and how many terms the fields have."""
-
-    places: tuple[_Places, ...]
-    lengths: tuple[int, ...]
+_Places = Mapping[str, Sequence[int]]
+"""Where each term of a question stands in the terms of a memory; those that it does not have are left out."""
+_NOWHERE: _Places = {}
 
 
 class IndexedWords:
@@ -40,8 +28,10 @@ class IndexedWords:
     def __init__(self, connection: sqlite3.Connection, size: int) -> None:
         self._db = connection
         self._size = size
-        self._wanted = frozenset[str]()
-        self._kept: dict[int, _Row] = {}
+        self._rows = RowTerms(connection)
+        self._asked: tuple[str, ...] = ()
+        self._known: list[str] = []
+        self._found: dict[int, _Places] = {}
 
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._frequency(t) for t in terms}
@@ -50,33 +40,23 @@ class IndexedWords:
         known = [t for t in frequencies if frequencies[t]]
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
         rows = self._candidates(rare or known, limit)
-        read = self._read(terms, rows)
-        wanted = frozenset(known)
+        read = self._rows.terms(rows)
+        places = self._places(terms, read)
         return TermStats(
             size=self._size,
             averages=self._averages(),
             frequencies=frequencies,
-            counts={row: _count(one.places, wanted) for row, one in read.items()},
+            counts={row: {t: _count(read[row], at) for t, at in found.items()} for row, found in places.items()},
             lengths={row: one.lengths for row, one in read.items()},
         )
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        wanted = frozenset(terms)
-        read = self._read(terms, rows)
-        found: dict[int, list[PassageTerms]] = {row: [] for row in rows}
-        for row, n, form, first, last, heading, is_versioned in each(self._db, _PASSAGES, rows):
-            above = heading.split()
-            if form == CONTENT and not first < last:
-                inside, size = read[row].places[_CONTENT], read[row].lengths[_CONTENT]
-            else:
-                places, size = read[row].places[_RAW], last - first
-                inside = places[bisect_left(places, (first,)) : bisect_left(places, (last,))]
-            told = [term for _, term in inside]
-            counts = {t: (above.count(t), told.count(t)) for t in {*told, *wanted.intersection(above)}}
-            found[row].append(
-                PassageTerms(n, form, bool(above) or form in _BARE, bool(is_versioned), counts, len(above) + size)
-            )
-        return found
+        read = self._rows.terms(rows)
+        places = self._places(terms, read)
+        return {
+            row: _counted(passages, read[row], places[row], terms)
+            for row, passages in self._rows.passages(read).items()
+        }
 
     def passage_length(self) -> float:
         found = self._db.execute("SELECT passages, terms FROM total").fetchone()
@@ -90,17 +70,14 @@ class IndexedWords:
         )
         return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
 
-    def _read(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, _Row]:
-        """Where the terms stand in each of the rows. Those of the last question are kept: its passages are asked next."""
-        wanted = frozenset(terms)
-        kept = self._kept if wanted == self._wanted else {}
-        new = [row for row in rows if row not in kept]
-        read = {row: kept[row] for row in rows if row in kept}
-        for row, *texts in each(self._db, f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid", new):
-            fields = [text.split() for text in texts]
-            read[row] = _Row(tuple([_places(field, wanted) for field in fields]), tuple(map(len, fields)))
-        self._wanted, self._kept = wanted, read if len(read) <= _MOST_KEPT else {}
-        return read
+    def _places(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Places]:
+        """Where the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""
+        if tuple(terms) != self._asked:
+            self._asked, self._found = tuple(terms), {}
+            self._known = [t for t in terms if self._frequency(t)]
+        for row in rows.keys() - self._found.keys():
+            self._found[row] = {t: at for t in self._known if (at := rows[row].find(t))} or _NOWHERE
+        return {row: self._found[row] for row in rows}
 
     def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:
         """The best rows by FTS5's own score. Rows that tie at the end of the list are all left out, or, when
@@ -133,15 +110,26 @@ class IndexedWords:
         return tuple(total / max(1, self._size) for total in found)
 
 
-def _places(field: Sequence[str], wanted: frozenset[str]) -> _Places:
-    if wanted.isdisjoint(field):
-        return ()
-    return [(n, term) for n, term in enumerate(field) if term in wanted]
+def _count(terms: Terms, places: Sequence[int]) -> tuple[int, ...]:
+    """How many of the places are in each field."""
+    before = [bisect_left(places, start) for start in terms.starts]
+    return tuple([end - start for start, end in pairwise([*before, len(places)])])
 
 
-def _count(fields: Sequence[_Places], wanted: frozenset[str]) -> dict[str, tuple[int, ...]]:
-    counts: dict[str, list[int]] = {}
-    for n, places in enumerate(fields):
-        for term in (term for _, term in places if term in wanted):
-            counts.setdefault(term, [0] * len(fields))[n] += 1
-    return {term: tuple(numbers) for term, numbers in counts.items()}
+def _counted(passages: Sequence[Passage], terms: Terms, places: _Places, asked: Sequence[str]) -> list[PassageTerms]:
+    """The passages of a memory with how often the terms that are asked for, which stand at `places`, are in each."""
+    if not places and not any(one.above for one in passages):
+        return [one.bare for one in passages]
+    counts = {term: _count(terms, at) for term, at in places.items()}
+    inside = {term: terms.ordinals(at, _RAW) for term, at in places.items()}
+    found = []
+    for one in passages:
+        told = {t: counts[t][_CONTENT] if one.is_all_content else _between(at, one) for t, at in inside.items()}
+        both = {t: (one.above.count(t), told.get(t, 0)) for t in asked if told.get(t) or t in one.above}
+        found.append(one.bare._replace(counts=both) if both else one.bare)
+    return found
+
+
+def _between(ordinals: Sequence[int], one: Passage) -> int:
+    """How many of the ordinals, which are in order, are those of terms of the passage."""
+    return bisect_left(ordinals, one.last) - bisect_left(ordinals, one.first)

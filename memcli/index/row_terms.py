@@ -1,0 +1,111 @@
+"""The terms of single memories and of their passages, read once and kept for the next question."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from memcli.index.database import each
+from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
+from memcli.model.recall import FIELDS, PassageTerms
+
+_MOST_KEPT = 12_000_000
+"""Characters; a memory has about 1,500 of them."""
+_BARE = (MESSAGE, CONTEXT)
+"""Forms of passages that stand for themselves, without what is around them."""
+_CONTENT = FIELDS.index("content")
+_NEXT_FIELD = " \n "
+_TERMS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid"
+_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
+
+_NO_COUNTS: Mapping[str, tuple[int, int]] = {}
+
+
+class Terms(NamedTuple):
+    """The terms of a memory: each with a blank before and after it, field by field. A field begins at one of `starts` and
+    has as many terms as `lengths` says."""
+
+    text: str
+    starts: tuple[int, ...]
+    lengths: tuple[int, ...]
+
+    def find(self, term: str) -> list[int]:
+        """Where in the text the term stands."""
+        found = []
+        word = f" {term} "
+        at = self.text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = self.text.find(word, at + len(word) - 1)
+        return found
+
+    def ordinals(self, places: Sequence[int], field: int) -> list[int]:
+        """How many terms of the field come before each of the places, which are in order, that are in it."""
+        first = self.starts[field]
+        end = self.starts[field + 1] if field + 1 < len(self.starts) else len(self.text)
+        inside = places[bisect_left(places, first) : bisect_left(places, end)]
+        return list(accumulate(self.text.count(" ", *two) for two in pairwise([first, *inside])))
+
+
+class Passage(NamedTuple):
+    """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of.
+    One of content, without a place in the text, is made of all the content."""
+
+    bare: PassageTerms
+    above: tuple[str, ...]
+    first: int
+    last: int
+
+    @property
+    def is_all_content(self) -> bool:
+        return self.bare.form == CONTENT and not self.first < self.last
+
+
+class RowTerms:
+    """The terms that a database keeps of each memory. Those that were read last are kept, up to a number of characters."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+        self._terms: dict[int, Terms] = {}
+        self._passages: dict[int, tuple[Passage, ...]] = {}
+        self._kept = 0
+
+    def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
+        """The terms of each of the rows."""
+        for row, *texts in each(self._db, _TERMS, [row for row in rows if row not in self._terms]):
+            self._terms[row] = made = _terms(texts)
+            self._kept += len(made.text)
+        found = {row: self._terms[row] for row in rows}
+        while self._kept > _MOST_KEPT:
+            row = next(iter(self._terms))
+            self._kept -= len(self._terms.pop(row).text)
+            self._passages.pop(row, None)
+        return found
+
+    def passages(self, terms: Mapping[int, Terms]) -> dict[int, tuple[Passage, ...]]:
+        """The passages of the rows whose terms these are."""
+        new = [row for row in terms if row not in self._passages]
+        read: dict[int, list[Passage]] = {row: [] for row in new}
+        for row, *values in each(self._db, _PASSAGES, new):
+            read[row].append(_passage(terms[row], *values))
+        found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
+        self._passages |= {row: found[row] for row in new if row in self._terms}
+        return found
+
+
+def _terms(texts: Sequence[str]) -> Terms:
+    starts = accumulate((len(text) + len(_NEXT_FIELD) for text in texts[:-1]), initial=0)
+    lengths = [text.count(" ") + bool(text) for text in texts]
+    return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
+
+
+def _passage(terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int) -> Passage:
+    above = tuple(heading.split())
+    size = terms.lengths[_CONTENT] if form == CONTENT and not first < last else last - first
+    is_headed = bool(above) or form in _BARE
+    return Passage(
+        PassageTerms(n, form, is_headed, bool(is_versioned), _NO_COUNTS, len(above) + size), above, first, last
+    )
