@@ -80,7 +80,8 @@ class Reader:
         while True:
             rest = [hit for hit in hits if id(hit) not in bad | again]
             chosen = pick(rest)
-            looked = self._read([*chosen, *in_order(rest)[:ahead]], _best_passages(chosen))
+            further = in_order(rest)[:ahead] if ahead else []
+            looked = self._read([*chosen, *further], _best_passages(chosen))
             sections = tuple(self._known[id(hit)] for hit in chosen)
             worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
             same = {id(chosen[n]) for n in repeated_places(sections)} - worse
@@ -161,7 +162,7 @@ def _section(
     # An acceptance counts where somebody here has accepted what it came with.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted = frozenset(terms(found.query.topic))
-    answer = answer_of(memory, hit.passages, found.query.topic)
+    answer = answer_of(memory, hit.passages, found.query.topic, with_sentence=found.query.budget is not None)
     return Section(
         memory,
         round(hit.score, 4),
@@ -170,7 +171,7 @@ def _section(
         untrusted=() if trusted or finding is None else finding.reasons,
         is_unreviewed=not reviewed,
         matched_by=found.matched_by.get(hit.entry.row, TEXT),
-        sentence=answer.sentence if found.query.budget is not None else "",
+        sentence=answer.sentence,
         passage=answer.text,
         # More passages of a memory come before the memories that answer worse than they do.
         more=tuple((text, sum(least > score for least in best)) for text, score in answer.more),

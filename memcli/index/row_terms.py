@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
+from sys import intern
 from typing import NamedTuple
 
 from memcli.index.database import each
@@ -16,7 +17,7 @@ _MOST_KEPT = 12_000_000
 """Characters; a memory has about 1,500 of them."""
 _BARE = (MESSAGE, CONTEXT)
 """Forms of passages that stand for themselves, without what is around them."""
-_CONTENT = FIELDS.index("content")
+_RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
 _NEXT_FIELD = " \n "
 _TERMS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid"
 _PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
@@ -42,26 +43,29 @@ class Terms(NamedTuple):
             at = self.text.find(word, at + len(word) - 1)
         return found
 
-    def ordinals(self, places: Sequence[int], field: int) -> list[int]:
-        """How many terms of the field come before each of the places, which are in order, that are in it."""
+    def by_field(self, places: Sequence[int]) -> tuple[int, ...]:
+        """How many of the places are in each field."""
+        counts = [0] * len(self.starts)
+        for at in places:
+            counts[bisect_right(self.starts, at) - 1] += 1
+        return tuple(counts)
+
+    def ordinals(self, term: str, field: int) -> list[int]:
+        """For each time that the term stands in the field how many terms of the field come before it."""
         first = self.starts[field]
-        end = self.starts[field + 1] if field + 1 < len(self.starts) else len(self.text)
-        inside = places[bisect_left(places, first) : bisect_left(places, end)]
+        inside = [at for at in self.find(term) if bisect_right(self.starts, at) - 1 == field]
         return list(accumulate(self.text.count(" ", *two) for two in pairwise([first, *inside])))
 
 
 class Passage(NamedTuple):
-    """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of.
-    One of content, without a place in the text, is made of all the content."""
+    """A passage: what holds of it whatever is asked, the terms of its heading, and which terms of the text it is made of, or
+    the `field` that it is all of."""
 
     bare: PassageTerms
     above: tuple[str, ...]
     first: int
     last: int
-
-    @property
-    def is_all_content(self) -> bool:
-        return self.bare.form == CONTENT and not self.first < self.last
+    field: int | None
 
 
 class RowTerms:
@@ -104,8 +108,11 @@ def _terms(texts: Sequence[str]) -> Terms:
 
 def _passage(terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int) -> Passage:
     above = tuple(heading.split())
-    size = terms.lengths[_CONTENT] if form == CONTENT and not first < last else last - first
     is_headed = bool(above) or form in _BARE
-    return Passage(
-        PassageTerms(n, form, is_headed, bool(is_versioned), _NO_COUNTS, len(above) + size), above, first, last
-    )
+    field: int | None
+    if form == CONTENT and not first < last:
+        field, size = _CONTENT, terms.lengths[_CONTENT]
+    else:
+        field, size = _RAW if (first, last) == (0, terms.lengths[_RAW]) else None, last - first
+    bare = PassageTerms(n, intern(form), is_headed, bool(is_versioned), _NO_COUNTS, len(above) + size)
+    return Passage(bare, above, first, last, field)

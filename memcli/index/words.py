@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from memcli.index.row_terms import Passage, RowTerms, Terms
 from memcli.model.analysis import is_compound
@@ -15,11 +14,11 @@ COMMON_SHARE = 0.1
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
 
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
-_RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
+_RAW = FIELDS.index("raw")
 
-_Places = Mapping[str, Sequence[int]]
-"""Where each term of a question stands in the terms of a memory; those that it does not have are left out."""
-_NOWHERE: _Places = {}
+_Counts = Mapping[str, tuple[int, ...]]
+"""How often each term of a question stands in each of FIELDS; terms that a memory does not have are left out."""
+_NONE: _Counts = {}
 
 
 class IndexedWords:
@@ -31,7 +30,7 @@ class IndexedWords:
         self._rows = RowTerms(connection)
         self._asked: tuple[str, ...] = ()
         self._known: list[str] = []
-        self._found: dict[int, _Places] = {}
+        self._counts: dict[int, _Counts] = {}
 
     def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
         frequencies = {t: self._frequency(t) for t in terms}
@@ -41,20 +40,19 @@ class IndexedWords:
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
         rows = self._candidates(rare or known, limit)
         read = self._rows.terms(rows)
-        places = self._places(terms, read)
         return TermStats(
             size=self._size,
             averages=self._averages(),
             frequencies=frequencies,
-            counts={row: {t: _count(read[row], at) for t, at in found.items()} for row, found in places.items()},
+            counts=self._count(terms, read),
             lengths={row: one.lengths for row, one in read.items()},
         )
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         read = self._rows.terms(rows)
-        places = self._places(terms, read)
+        counts = self._count(terms, read)
         return {
-            row: _counted(passages, read[row], places[row], terms)
+            row: _counted(passages, read[row], counts[row], terms)
             for row, passages in self._rows.passages(read).items()
         }
 
@@ -70,14 +68,15 @@ class IndexedWords:
         )
         return {row: tuple(tuple(text.split()) for text in texts) for row, *texts in found}
 
-    def _places(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Places]:
-        """Where the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""
+    def _count(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Counts]:
+        """How often the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""
         if tuple(terms) != self._asked:
-            self._asked, self._found = tuple(terms), {}
+            self._asked, self._counts = tuple(terms), {}
             self._known = [t for t in terms if self._frequency(t)]
-        for row in rows.keys() - self._found.keys():
-            self._found[row] = {t: at for t in self._known if (at := rows[row].find(t))} or _NOWHERE
-        return {row: self._found[row] for row in rows}
+        for row in rows.keys() - self._counts.keys():
+            one = rows[row]
+            self._counts[row] = {t: one.by_field(at) for t in self._known if (at := one.find(t))} or _NONE
+        return {row: self._counts[row] for row in rows}
 
     def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:
         """The best rows by FTS5's own score. Rows that tie at the end of the list are all left out, or, when
@@ -110,26 +109,19 @@ class IndexedWords:
         return tuple(total / max(1, self._size) for total in found)
 
 
-def _count(terms: Terms, places: Sequence[int]) -> tuple[int, ...]:
-    """How many of the places are in each field."""
-    before = [bisect_left(places, start) for start in terms.starts]
-    return tuple([end - start for start, end in pairwise([*before, len(places)])])
-
-
-def _counted(passages: Sequence[Passage], terms: Terms, places: _Places, asked: Sequence[str]) -> list[PassageTerms]:
-    """The passages of a memory with how often the terms that are asked for, which stand at `places`, are in each."""
-    if not places and not any(one.above for one in passages):
+def _counted(passages: Sequence[Passage], terms: Terms, counts: _Counts, asked: Sequence[str]) -> list[PassageTerms]:
+    """The passages of a memory with how often the terms that are asked for, of which it has those of `counts`, are in each."""
+    if not counts and not any(one.above for one in passages):
         return [one.bare for one in passages]
-    counts = {term: _count(terms, at) for term, at in places.items()}
-    inside = {term: terms.ordinals(at, _RAW) for term, at in places.items()}
+    ordinals: dict[str, list[int]] = {}
     found = []
     for one in passages:
-        told = {t: counts[t][_CONTENT] if one.is_all_content else _between(at, one) for t, at in inside.items()}
-        both = {t: (one.above.count(t), told.get(t, 0)) for t in asked if told.get(t) or t in one.above}
-        found.append(one.bare._replace(counts=both) if both else one.bare)
+        if one.field is not None:
+            told = {t: numbers[one.field] for t, numbers in counts.items()}
+        else:
+            ordinals = ordinals or {t: terms.ordinals(t, _RAW) for t in counts}
+            told = {t: bisect_left(at, one.last) - bisect_left(at, one.first) for t, at in ordinals.items()}
+        above = one.above
+        both = {t: (above.count(t), told.get(t, 0)) for t in asked if told.get(t) or t in above}
+        found.append(one.bare.counted(both) if both else one.bare)
     return found
-
-
-def _between(ordinals: Sequence[int], one: Passage) -> int:
-    """How many of the ordinals, which are in order, are those of terms of the passage."""
-    return bisect_left(ordinals, one.last) - bisect_left(ordinals, one.first)

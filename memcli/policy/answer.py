@@ -36,7 +36,7 @@ class Answer(Record):
     more: tuple[tuple[str, float], ...] = ()
 
 
-def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str) -> Answer:
+def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str, *, with_sentence: bool = True) -> Answer:
     """The answer that the memory gives, from its passages `best`, by number and score, best first; by words where there are
     none."""
     cut = passages(memory)
@@ -52,7 +52,7 @@ def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str) -> 
         _heading(memory, first),
         min((one.start for one in inside), default=0),
         max((one.end for one in inside), default=0),
-        best_sentence(first.text, wanted),
+        best_sentence(first.text, wanted) if with_sentence else "",
         tuple(_growing(memory.raw, cut, places, ranked[1 : 1 + MOST_MORE])),
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memcli.model.analysis import exact_terms
 from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, TermStats
-from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated
+from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated, weighed
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
 """What a passage of a form counts beside one of prose: at equal words a document answers, a hunk only shows."""
@@ -64,18 +64,16 @@ def answers(
     """The score of every passage. `length` is that of a passage in the mean, in terms; `near` the
     nearness to the topic, in parts with their shares, none without an embedder; `weights` are those of the query.
     """
-    words = {
-        (row, n): _words(one, stats, row, length) for row, found in passages.items() for n, one in enumerate(found)
-    }
-    cosines = {place: cosine_of(near, *place) for place in words} if near else {}
-    known = [cosine for cosine in cosines.values() if not math.isnan(cosine)]
-    high, nearest, farthest = max(words.values(), default=0.0) or 1.0, max(known, default=0.0), min([0.0, *known])
+    idfs = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
+    words = {row: [_words(one, stats, idfs, row, length) for one in found] for row, found in passages.items()}
+    cosines = {row: [cosine_of(near, row, n) for n in range(len(found))] for row, found in passages.items()}
+    known = [cosine for found in cosines.values() for cosine in found if not math.isnan(cosine)]
+    high = max((score for found in words.values() for score in found), default=0.0) or 1.0
+    nearest, farthest = max(known, default=0.0), min([0.0, *known])
     asks_since = bool(_SINCE.search(topic))
     names = _rare_names(topic, stats)
-    scored: dict[int, list[Scored]] = {row: [] for row in passages}
-    for (row, n), score in words.items():
-        one = passages[row][n]
-        cosine = cosines.get((row, n), math.nan)
+
+    def scored(one: PassageTerms, score: float, cosine: float) -> Scored:
         weight = FORM_WEIGHTS.get(one.form, 1.0)
         lexical = LEXICAL_SHARE if one.is_headed else TOLD_LEXICAL_SHARE
         lexical = 1.0 if math.isnan(cosine) else lexical
@@ -85,10 +83,18 @@ def answers(
             why["meaning"] = weight * weights.get("semantic", 1 - lexical) * meaning
         if asks_since and one.is_versioned:
             why["since"] = SINCE_WEIGHT
-        if names and (exact := sum(weight for name, weight in names.items() if name in one.counts)):
+        if names and one.counts and (exact := sum(share for name, share in names.items() if name in one.counts)):
             why["exact"] = EXACT_WEIGHT * exact
-        scored[row].append(Scored(one.n, sum(why.values()), why))
-    return {row: sorted(found, key=lambda one: (-round(one.score, 6), one.n)) for row, found in scored.items()}
+        return Scored(one.n, sum(why.values()), why)
+
+    return {
+        row: _best_first([scored(*one) for one in zip(found, words[row], cosines[row], strict=True)])
+        for row, found in passages.items()
+    }
+
+
+def _best_first(found: list[Scored]) -> list[Scored]:
+    return found if len(found) < 2 else sorted(found, key=lambda one: (-round(one.score, 6), one.n))
 
 
 def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:
@@ -99,28 +105,38 @@ def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:
     return {name: weight / sum(rare.values()) for name, weight in rare.items()}
 
 
-def _words(one: PassageTerms, stats: TermStats, row: int, length: float) -> float:
-    """BM25F over the passage with its heading or, where it has none, the other fields of its memory."""
-    counts, lengths = stats.counts.get(row, {}), stats.lengths.get(row)
+def _words(one: PassageTerms, stats: TermStats, weights: Mapping[str, float], row: int, length: float) -> float:
+    """BM25F over the passage with its heading or, where it has none, the other fields of its memory. `weights` are those
+    of the terms."""
+    counts = {} if one.is_headed else stats.counts.get(row, {})
     if not counts and not one.counts:
         return 0.0
     own = 1 / (1 - B + B * one.length / length) if length else 0.0
-    others = [
-        (field, weight / (1 - B + B * lengths[field] / stats.averages[field]))
-        for field, weight in enumerate(FIELD_WEIGHTS)
-        if lengths and stats.averages[field] and field != _RAW_FIELD and (field, one.form) != (_CONTENT_FIELD, CONTENT)
-    ]
+    norms = _norms(stats, row, one.form) if counts else ()
     score = 0.0
-    for term, frequency in stats.frequencies.items():
+    for term, weight in weights.items():
         above, inside = one.counts.get(term, _NO_TERM)
         found = own * (above + inside)
-        if not one.is_headed and term in counts:
-            found += sum(counts[term][field] * norm for field, norm in others)
+        if term in counts:
+            found += weighed(counts[term], norms)
         if found:
-            score += idf(stats.size, frequency) * saturated(found, K1)
+            score += weight * saturated(found, K1)
     return score
+
+
+def _norms(stats: TermStats, row: int, form: str) -> list[float]:
+    """What one occurrence in each field of a memory counts for a passage of it of this form, which is none of its own."""
+    own = (_RAW_FIELD, _CONTENT_FIELD if form == CONTENT else _RAW_FIELD)
+    return [
+        0.0 if field in own or not average else weight / (1 - B + B * length / average)
+        for field, (weight, length, average) in enumerate(
+            zip(FIELD_WEIGHTS, stats.lengths[row], stats.averages, strict=True)
+        )
+    ]
 
 
 def cosine_of(near: Near, row: int, n: int) -> float:
     """How near a passage of a row is to the topic; NaN where it has no vector."""
+    if not near:
+        return math.nan
     return sum(share * nearness.of(row, n) for share, nearness in near)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.model.recall import Entry, Group, TermStats
+from memcli.model.recall import Group, TermStats
 from memcli.ranking.lexical import group_bm25
-from memcli.ranking.style import Style, style_of
+from memcli.ranking.style import Style
 
 REACH = 2
 BEST = 4
@@ -14,7 +14,7 @@ BEST = 4
 
 
 def add_context(
-    parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], groups: Mapping[str, Group], stats: TermStats
+    parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], groups: Mapping[str, Group], stats: TermStats
 ) -> None:
     """Adds `neighbours` and `group` to the parts of each score, which are then weighed against the memory's own.
 
@@ -24,17 +24,13 @@ def add_context(
     own = {row: sum(why.values()) for row, why in parts.items()}
     for name, group in groups.items():
         scores = [own.get(row, 0.0) for row in group.rows]
-        styles = [style_of(entries[row]) if row in entries else None for row in group.rows]
-        smooth = [
-            score + _beside(scores, n, style) for n, (score, style) in enumerate(zip(scores, styles, strict=True))
-        ]
+        smooth = [score + _beside(scores, n, styles.get(group.rows[n])) for n, score in enumerate(scores)]
         top = sorted(smooth, reverse=True)[:BEST]
         best = sum(top) / len(top)
         for n, row in enumerate(group.rows):
-            style = styles[n]
-            if style is None or row not in parts:
+            if row not in parts:
                 continue
-            why = parts[row]
+            why, style = parts[row], styles[row]
             why["neighbours"] = smooth[n] - scores[n]
             total = 1 + style.group + style.group_words
             for part in why:
@@ -44,7 +40,7 @@ def add_context(
 
 def level(
     parts: Mapping[int, dict[str, float]],
-    entries: Mapping[int, Entry],
+    styles: Mapping[int, Style],
     own: Mapping[int, float],
     best: Mapping[int, float],
 ) -> None:
@@ -55,7 +51,7 @@ def level(
     """
     by_style: dict[Style, list[int]] = {}
     for row in parts:
-        by_style.setdefault(style_of(entries[row]), []).append(row)
+        by_style.setdefault(styles[row], []).append(row)
     peaks = {style: max(best.get(row, 0.0) for row in rows) for style, rows in by_style.items()}
     leading = max(peaks, key=lambda style: (round(peaks[style], 6), style.rank))
     top = max(own[row] for row in by_style[leading])
@@ -72,8 +68,12 @@ def _beside(scores: Sequence[float], n: int, style: Style | None) -> float:
     """A share of the scores of the memories up to REACH before and after, less with distance."""
     if style is None or not style.neighbours:
         return 0.0
-    near = [(d, m) for d in range(1, REACH + 1) for m in (n - d, n + d) if 0 <= m < len(scores)]
-    return sum(style.neighbours / d * scores[m] for d, m in near)
+    found = 0.0
+    for d in range(1, REACH + 1):
+        for m in (n - d, n + d):
+            if 0 <= m < len(scores):
+                found += style.neighbours / d * scores[m]
+    return found
 
 
 def _scaled(scores: Mapping[str, float]) -> dict[str, float]:

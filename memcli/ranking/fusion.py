@@ -85,37 +85,41 @@ class FusionRanker:
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
         entries = view.entries(rows)
-        whole = _whole(query, entries, stats, cosines)
+        styles = {row: style_of(entry) for row, entry in entries.items()}
+        words = bm25f(_among(stats, styles), styles)
+        whole = _whole(query, styles, words, cosines)
         leading = _leading_groups(whole, entries)
         groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
         kin_of = (groups[name] for name in leading[:KIN_GROUPS])
         kin = sorted({row for group in kin_of for row in group.rows if row in visible and row not in entries})
         if kin:
-            entries |= view.entries(kin)
+            more = view.entries(kin)
+            entries |= more
             cut |= view.passages(asked, kin)
-            whole = _whole(query, entries, stats, cosines)
+            kin_styles = {row: style_of(entry) for row, entry in more.items()}
+            styles |= kin_styles
+            whole |= _whole(query, kin_styles, words, cosines)
         if kin or not found:
             found = find()
-        parts = _scored(whole, found, entries, groups, stats)
+        parts = _scored(whole, found, styles, groups, stats)
         _add_mentions(parts, entries, query)
         if query.about:
             _add_about(parts, query, view)
         for row, why in parts.items():
             why.update(_priors(entries[row], query, sum(why.values())))
-        return replace(state, hits=_hits(parts, entries, found, query), evidence=evidence)
+        return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
 
 def _scored(
     whole: Mapping[int, dict[str, float]],
     found: Answers,
-    entries: Mapping[int, Entry],
+    styles: Mapping[int, Style],
     groups: Mapping[str, Group],
     stats: TermStats,
 ) -> dict[int, dict[str, float]]:
     """What speaks for each memory: a document says as much as its best passage, talk and changes as a whole and with what
     surrounds them. Beside other text a change is worth its best passage too: the right commit is not yet an answer."""
-    styles = {row: style_of(entry) for row, entry in entries.items()}
     is_mixed = CODE in styles.values() and len(set(styles.values())) > 1
     by_passage = {row for row, style in styles.items() if style.by_passage or (is_mixed and style == CODE)}
     best = {row: scored[0].score for row, scored in found.items() if scored}
@@ -124,17 +128,21 @@ def _scored(
     }
     own = {row: sum(why.values()) for row, why in parts.items()}
     add_context(
-        {row: why for row, why in parts.items() if not (is_mixed and styles[row] == CODE)}, entries, groups, stats
+        {row: why for row, why in parts.items() if not (is_mixed and styles[row] == CODE)}, styles, groups, stats
     )
-    level(parts, entries, own, best)
+    level(parts, styles, own, best)
     return parts
 
 
 def _hits(
-    parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry], found: Answers, query: Query
+    parts: Mapping[int, Mapping[str, float]],
+    entries: Mapping[int, Entry],
+    styles: Mapping[int, Style],
+    found: Answers,
+    query: Query,
 ) -> tuple[Hit, ...]:
     """The rows in order, a commit as one entry, without the tail that is far below the best of its style."""
-    scores = {row: (sum(why.values()), style_of(entries[row])) for row, why in parts.items()}
+    scores = {row: (sum(why.values()), styles[row]) for row, why in parts.items()}
     best: dict[Style, float] = {}
     for score, style in scores.values():
         best[style] = max(best.get(style, 0.0), score)
@@ -144,6 +152,7 @@ def _hits(
             score,
             {k: v for k, v in parts[row].items() if v},
             tuple([(one.n, one.score) for one in found.get(row, ())]),
+            (),
         )
         for row, (score, style) in scores.items()
         if score >= TAIL_SHARE * best[style]
@@ -214,18 +223,16 @@ def _nearest(cosines: Mapping[int, float]) -> list[int]:
 
 
 def _whole(
-    query: Query, entries: Mapping[int, Entry], stats: TermStats, cosines: Mapping[int, float]
+    query: Query, styles: Mapping[int, Style], words: Mapping[int, float], cosines: Mapping[int, float]
 ) -> dict[int, dict[str, float]]:
     """What each memory says as a whole, in words and in meaning; the two weights add up to 1."""
-    styles = {row: style_of(entry) for row, entry in entries.items()}
-    words = bm25f(_among(stats, styles), styles)
     high = max(words.values(), default=0.0) or 1.0
     near = max(cosines.values(), default=0.0)
     far = min(0.0, min(cosines.values(), default=0.0))
     parts = {}
-    for row, entry in entries.items():
+    for row, style in styles.items():
         # What has no vector yet counts by its words, on the same scale.
-        lexical = style_of(entry).lexical if row in cosines else 1.0
+        lexical = style.lexical if row in cosines else 1.0
         parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
         if row in cosines:
             parts[row]["meaning"] = (

@@ -7,7 +7,8 @@ the inverse document frequency is that of Lucene, which is never negative.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from memcli.model.recall import Group, TermStats
 from memcli.ranking.style import Style
@@ -32,8 +33,7 @@ def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
         score = 0.0
         for term in stats.frequencies:
             if term in counts:
-                found = sum(n * norm for n, norm in zip(counts[term], norms, strict=True))
-                score += weights[term] * saturated(found, style.k1)
+                score += weights[term] * saturated(weighed(counts[term], norms), style.k1)
         if counts:
             scores[row] = score
     return scores
@@ -46,20 +46,27 @@ def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float
         total: dict[str, float] = {}
         for row in group.rows:
             for term, counts in stats.counts.get(row, {}).items():
-                found = sum(n * weight for n, weight in zip(counts, FIELD_WEIGHTS, strict=True))
-                total[term] = total.get(term, 0.0) + found
+                total[term] = total.get(term, 0.0) + weighed(counts, FIELD_WEIGHTS)
         totals[name] = total
-    frequencies = {term: sum(term in total for total in totals.values()) for term in stats.frequencies}
+    frequencies = Counter(term for total in totals.values() for term in total)
+    weights = {term: idf(len(groups), frequencies[term]) for term in stats.frequencies}
     average = sum(group.length for group in groups.values()) / max(1, len(groups))
     scores = {}
     for name, total in totals.items():
         norm = 1 - GROUP_B + GROUP_B * groups[name].length / max(average, 1.0)
         scores[name] = sum(
-            idf(len(groups), frequencies[term]) * saturated(total[term] / norm, GROUP_K1)
-            for term in stats.frequencies
-            if term in total
+            weights[term] * saturated(total[term] / norm, GROUP_K1) for term in stats.frequencies if term in total
         )
     return scores
+
+
+def weighed(counts: Sequence[int], weights: Sequence[float]) -> float:
+    """What occurrences in each of FIELDS count together."""
+    found = 0.0
+    for n, weight in zip(counts, weights, strict=True):
+        if n:
+            found += n * weight
+    return found
 
 
 def idf(size: int, frequency: int) -> float:

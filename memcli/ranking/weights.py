@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from memcli.clock import days_between
 from memcli.errors import UsageError
@@ -54,7 +55,12 @@ def ordered(hits: Iterable[Hit], query: Query) -> tuple[Hit, ...]:
 
 def recency(entry: Entry, query: Query) -> float:
     """`exp(-age / 30 days)`: 1 for what was recorded now, 0 for what is old. SPEC 6.3."""
-    return math.exp(-days_between(entry.created_at, query.now) / RECENCY_DAYS)
+    return _decayed(entry.created_at, query.now)
+
+
+@lru_cache(maxsize=20_000)
+def _decayed(moment: str, now: str) -> float:
+    return math.exp(-days_between(moment, now) / RECENCY_DAYS)
 
 
 def preferences(entry: Entry, query: Query) -> dict[str, float]:
