@@ -101,8 +101,10 @@ class RowTerms:
 
 
 def _terms(texts: Sequence[str]) -> Terms:
-    starts = accumulate((len(text) + len(_NEXT_FIELD) for text in texts[:-1]), initial=0)
-    lengths = [text.count(" ") + bool(text) for text in texts]
+    starts = [0]
+    for text in texts[:-1]:
+        starts.append(starts[-1] + len(text) + len(_NEXT_FIELD))
+    lengths = [text.count(" ") + 1 if text else 0 for text in texts]
     return Terms(f" {_NEXT_FIELD.join(texts)} ", tuple(starts), tuple(lengths))
 
 

@@ -23,15 +23,16 @@ def add_context(
     answers = _scaled(group_bm25(stats, groups))
     own = {row: sum(why.values()) for row, why in parts.items()}
     for name, group in groups.items():
-        scores = [own.get(row, 0.0) for row in group.rows]
-        smooth = [score + _beside(scores, n, styles.get(group.rows[n])) for n, score in enumerate(scores)]
-        top = sorted(smooth, reverse=True)[:BEST]
+        known = [(n, row) for n, row in enumerate(group.rows) if row in styles]
+        beside = {row: _beside(own, group.rows, n, styles[row]) for n, row in known}
+        others = [0.0] * min(BEST, len(group.rows) - len(known))
+        top = sorted([*(own.get(row, 0.0) + beside[row] for _, row in known), *others], reverse=True)[:BEST]
         best = sum(top) / len(top)
-        for n, row in enumerate(group.rows):
+        for _, row in known:
             if row not in parts:
                 continue
             why, style = parts[row], styles[row]
-            why["neighbours"] = smooth[n] - scores[n]
+            why["neighbours"] = (own[row] + beside[row]) - own[row]
             total = 1 + style.group + style.group_words
             for part in why:
                 why[part] /= total
@@ -64,15 +65,15 @@ def level(
                 parts[row][part] *= factor
 
 
-def _beside(scores: Sequence[float], n: int, style: Style | None) -> float:
-    """A share of the scores of the memories up to REACH before and after, less with distance."""
-    if style is None or not style.neighbours:
+def _beside(own: Mapping[int, float], rows: Sequence[int], n: int, style: Style) -> float:
+    """A share of the scores of the memories up to REACH before and after the row at `n`, less with distance."""
+    if not style.neighbours:
         return 0.0
     found = 0.0
     for d in range(1, REACH + 1):
         for m in (n - d, n + d):
-            if 0 <= m < len(scores):
-                found += style.neighbours / d * scores[m]
+            if 0 <= m < len(rows) and rows[m] in own:
+                found += style.neighbours / d * own[rows[m]]
     return found
 
 

@@ -179,7 +179,8 @@ def _mixed(near: Near | None) -> dict[int, float]:
     if len(near) == 1:
         return dict(near[0][1].best)
     (one, whole), (other, distinctive) = near
-    return {row: one * cosine + other * distinctive.best[row] for row, cosine in whole.best.items()}
+    pairs = zip(whole.best.items(), distinctive.best.values(), strict=True)
+    return {row: one * cosine + other * beside for (row, cosine), beside in pairs}
 
 
 def _evidence(
@@ -216,8 +217,11 @@ def _distinctive(topic: str, stats: TermStats) -> str:
 
 def _nearest(cosines: Mapping[int, float]) -> list[int]:
     """The rows with the best cosines; those that tie with the last one too, so that row numbers decide nothing."""
-    best = sorted(cosines.values(), reverse=True)[:DENSE_CANDIDATES]
-    least = round(best[-1], 6) if best else 0.0
+    if not cosines:
+        return []
+    from heapq import nlargest
+
+    least = round(nlargest(DENSE_CANDIDATES, cosines.values())[-1], 6)
     about = least - 1e-6  # spares most rows the rounding
     return [row for row, cosine in cosines.items() if cosine >= about and round(cosine, 6) >= least]
 

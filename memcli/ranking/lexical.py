@@ -45,8 +45,9 @@ def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float
     for name, group in groups.items():
         total: dict[str, float] = {}
         for row in group.rows:
-            for term, counts in stats.counts.get(row, {}).items():
-                total[term] = total.get(term, 0.0) + weighed(counts, FIELD_WEIGHTS)
+            if row in stats.counts:
+                for term, counts in stats.counts[row].items():
+                    total[term] = total.get(term, 0.0) + weighed(counts, FIELD_WEIGHTS)
         totals[name] = total
     frequencies = Counter(term for total in totals.values() for term in total)
     weights = {term: idf(len(groups), frequencies[term]) for term in stats.frequencies}
