@@ -117,11 +117,15 @@ def _counted(passages: Sequence[Passage], terms: Terms, counts: _Counts, asked: 
     found = []
     for one in passages:
         if one.field is not None:
-            told = {t: numbers[one.field] for t, numbers in counts.items()}
+            told = {t: numbers[one.field] for t, numbers in counts.items() if numbers[one.field]}
         else:
             ordinals = ordinals or {t: terms.ordinals(t, _RAW) for t in counts}
-            told = {t: bisect_left(at, one.last) - bisect_left(at, one.first) for t, at in ordinals.items()}
+            inside = {t: bisect_left(at, one.last) - bisect_left(at, one.first) for t, at in ordinals.items()}
+            told = {t: n for t, n in inside.items() if n}
         above = one.above
-        both = {t: (above.count(t), told.get(t, 0)) for t in asked if told.get(t) or t in above}
+        if above:
+            both = {t: (above.count(t), told.get(t, 0)) for t in asked if t in told or t in above}
+        else:
+            both = {t: (0, n) for t, n in told.items()}
         found.append(one.bare.counted(both) if both else one.bare)
     return found

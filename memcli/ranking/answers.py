@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memcli.model.analysis import exact_terms
 from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
-from memcli.model.recall import FIELDS, Nearness, PassageTerms, TermStats
+from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated, weighed
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
@@ -53,34 +53,40 @@ Answers = Mapping[int, Sequence[Scored]]
 """For each row its passages, best first."""
 
 
-def answers(
-    topic: str,
-    stats: TermStats,
-    passages: Mapping[int, Sequence[PassageTerms]],
-    length: float,
-    near: Near,
-    weights: Mapping[str, float],
-) -> Answers:
-    """The score of every passage. `length` is that of a passage in the mean, in terms; `near` the
-    nearness to the topic, in parts with their shares, none without an embedder; `weights` are those of the query.
-    """
-    idfs = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
-    words = {row: [_words(one, stats, idfs, row, length) for one in found] for row, found in passages.items()}
-    cosines = {row: [cosine_of(near, row, n) for n in range(len(found))] for row, found in passages.items()}
-    known = [cosine for found in cosines.values() for cosine in found if not math.isnan(cosine)]
-    high = max((score for found in words.values() for score in found), default=0.0) or 1.0
-    nearest, farthest = max(known, default=0.0), min([0.0, *known])
-    asks_since = bool(_SINCE.search(topic))
-    names = _rare_names(topic, stats)
+Signs = Mapping[int, Sequence[tuple[float, float]]]
+"""For each passage of each row what its words and its cosine say, NaN where it has no vector, each on a scale of its own."""
 
-    def scored(one: PassageTerms, score: float, cosine: float) -> Scored:
+
+def measure(
+    stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], length: float, near: Near
+) -> dict[int, list[tuple[float, float]]]:
+    """What speaks for every passage. `length` is that of a passage in the mean, in terms; `near` the nearness to the topic,
+    in parts with their shares, none without an embedder."""
+    weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
+    return {
+        row: [(_words(one, stats, weights, row, length), cosine_of(near, row, n)) for n, one in enumerate(found)]
+        for row, found in passages.items()
+    }
+
+
+def answers(query: Query, stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], signs: Signs) -> Answers:
+    """The score of every passage, by what `measure` says of it and of all the others."""
+    known = [cosine for found in signs.values() for _, cosine in found if not math.isnan(cosine)]
+    nearest, farthest = max(known, default=0.0), min([0.0, *known])
+    reach = max(nearest - farthest, 1e-9)
+    high = max((words for found in signs.values() for words, _ in found), default=0.0) or 1.0
+    asks_since = bool(_SINCE.search(query.topic))
+    names = _rare_names(query.topic, stats)
+    keyword, semantic = query.weights.get("keyword"), query.weights.get("semantic")
+
+    def scored(one: PassageTerms, words: float, cosine: float) -> Scored:
         weight = FORM_WEIGHTS.get(one.form, 1.0)
         lexical = LEXICAL_SHARE if one.is_headed else TOLD_LEXICAL_SHARE
         lexical = 1.0 if math.isnan(cosine) else lexical
-        why = {"words": weight * weights.get("keyword", lexical) * score / high}
+        why = {"words": weight * (lexical if keyword is None else keyword) * words / high}
         if not math.isnan(cosine):
-            meaning = (cosine - farthest) / max(nearest - farthest, 1e-9)
-            why["meaning"] = weight * weights.get("semantic", 1 - lexical) * meaning
+            share = 1 - lexical if semantic is None else semantic
+            why["meaning"] = weight * share * ((cosine - farthest) / reach)
         if asks_since and one.is_versioned:
             why["since"] = SINCE_WEIGHT
         if names and one.counts and (exact := sum(share for name, share in names.items() if name in one.counts)):
@@ -88,7 +94,7 @@ def answers(
         return Scored(one.n, sum(why.values()), why)
 
     return {
-        row: _best_first([scored(*one) for one in zip(found, words[row], cosines[row], strict=True)])
+        row: _best_first([scored(one, *sign) for one, sign in zip(found, signs[row], strict=True)])
         for row, found in passages.items()
     }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, TermStats
-from memcli.ranking.answers import Answers, Near, answers
+from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
 from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
@@ -75,12 +75,9 @@ class FusionRanker:
             return state
         cut = view.passages(asked, rows)
         length = view.passage_length()
-
-        def find() -> Answers:
-            return answers(query.topic, stats, cut, length, near or (), query.weights)
-
+        signs = measure(stats, cut, length, near or ())
         is_headed = any(one.is_headed for passages in cut.values() for one in passages)
-        found = find() if near and is_headed else {}
+        found = answers(query, stats, cut, signs) if near and is_headed else {}
         evidence = _evidence(query.topic, stats, near, cut, found)
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
@@ -96,12 +93,14 @@ class FusionRanker:
         if kin:
             more = view.entries(kin)
             entries |= more
-            cut |= view.passages(asked, kin)
+            beside = view.passages(asked, kin)
+            cut |= beside
+            signs |= measure(stats, beside, length, near or ())
             kin_styles = {row: style_of(entry) for row, entry in more.items()}
             styles |= kin_styles
             whole |= _whole(query, kin_styles, words, cosines)
         if kin or not found:
-            found = find()
+            found = answers(query, stats, cut, signs)
         parts = _scored(whole, found, styles, groups, stats)
         _add_mentions(parts, entries, query)
         if query.about:
@@ -179,8 +178,7 @@ def _mixed(near: Near | None) -> dict[int, float]:
     if len(near) == 1:
         return dict(near[0][1].best)
     (one, whole), (other, distinctive) = near
-    pairs = zip(whole.best.items(), distinctive.best.values(), strict=True)
-    return {row: one * cosine + other * beside for (row, cosine), beside in pairs}
+    return {row: one * cosine + other * distinctive.best[row] for row, cosine in whole.best.items()}
 
 
 def _evidence(

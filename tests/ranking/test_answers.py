@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from memcli.model.recall import FIELDS, Nearness, PassageTerms, TermStats
-from memcli.ranking.answers import Near, answers
+from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, TermStats
+from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.floor import judge_passages
+from tests.conftest import NOW
 
 Counts = Mapping[str, tuple[int, int]]
 
@@ -27,8 +28,12 @@ def near(*cosines: float) -> Near:
     return [(0.3, found), (0.7, found)]
 
 
+def scored(topic: str, known: TermStats, cut: Mapping[int, list[PassageTerms]], meaning: Near) -> Answers:
+    return answers(Query(topic=topic, now=NOW), known, cut, measure(known, cut, 50.0, meaning))
+
+
 def order(topic: str, known: TermStats, cut: Mapping[int, list[PassageTerms]], meaning: Near) -> list[int]:
-    found = answers(topic, known, cut, 50.0, meaning, {})
+    found = scored(topic, known, cut, meaning)
     return sorted(found, key=lambda row: -found[row][0].score)
 
 
@@ -50,7 +55,7 @@ def test_a_rare_name_wins_over_meaning(topic: str, name: str) -> None:
 def test_of_several_names_all_count() -> None:
     names = ("min-score", "max-score")
     cut = {0: [passage(0, {names[0]: (0, 1)})], 1: [passage(0, dict.fromkeys(names, (0, 1)))]}
-    found = answers("min-score or max-score", stats(dict.fromkeys(names, 2)), cut, 50.0, near(0.3, 0.3), {})
+    found = scored("min-score or max-score", stats(dict.fromkeys(names, 2)), cut, near(0.3, 0.3))
     assert found[0][0].why["exact"] == pytest.approx(found[1][0].why["exact"] / 2)
 
 
