@@ -80,7 +80,7 @@ class RowTerms:
     def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
         """The terms of each of the rows."""
         for row, *texts in each(self._db, _TERMS, [row for row in rows if row not in self._terms]):
-            self._terms[row] = made = _terms(texts)
+            self._terms[row] = made = read_terms(texts)
             self._kept += len(made.text)
         found = {row: self._terms[row] for row in rows}
         while self._kept > _MOST_KEPT:
@@ -100,7 +100,8 @@ class RowTerms:
         return found
 
 
-def _terms(texts: Sequence[str]) -> Terms:
+def read_terms(texts: Sequence[str]) -> Terms:
+    """The terms of a memory whose FIELDS, as terms with blanks between them, these are."""
     starts = [0]
     for text in texts[:-1]:
         starts.append(starts[-1] + len(text) + len(_NEXT_FIELD))
