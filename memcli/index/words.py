@@ -73,9 +73,10 @@ class IndexedWords:
         if tuple(terms) != self._asked:
             self._asked, self._counts = tuple(terms), {}
             self._known = [t for t in terms if self._frequency(t)]
+        words = [(t, f" {t} ") for t in self._known]
         for row in rows.keys() - self._counts.keys():
             one = rows[row]
-            self._counts[row] = {t: one.by_field(at) for t in self._known if (at := one.find(t))} or _NONE
+            self._counts[row] = {t: one.by_field(one.find(t)) for t, word in words if word in one.text} or _NONE
         return {row: self._counts[row] for row in rows}
 
     def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:

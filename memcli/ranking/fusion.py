@@ -105,8 +105,7 @@ class FusionRanker:
         _add_mentions(parts, entries, query)
         if query.about:
             _add_about(parts, query, view)
-        for row, why in parts.items():
-            why.update(_priors(entries[row], query, sum(why.values())))
+        _add_priors(parts, entries, query)
         return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
 
@@ -275,11 +274,15 @@ def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, E
             why["speaker"] = SPEAKER_WEIGHT
 
 
-def _priors(entry: Entry, query: Query, own: float) -> dict[str, float]:
-    priors = {
-        "stated": STATED_SHARE * own if entry.kind in STATED_KINDS else 0.0,
-        "recency": query.weights.get("recency", RECENCY_WEIGHT) * recency(entry, query),
-        "importance": query.weights.get("importance", IMPORTANCE_WEIGHT) * entry.importance * entry.confidence,
-        "relevance": RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"]),
-    }
-    return {**priors, **preferences(entry, query)}
+def _add_priors(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
+    newest = query.weights.get("recency", RECENCY_WEIGHT)
+    weightiest = query.weights.get("importance", IMPORTANCE_WEIGHT)
+    prefers = bool(query.prefer_kinds or query.prefer_tags)
+    for row, why in parts.items():
+        entry = entries[row]
+        why["stated"] = STATED_SHARE * sum(why.values()) if entry.kind in STATED_KINDS else 0.0
+        why["recency"] = newest * recency(entry, query)
+        why["importance"] = weightiest * entry.importance * entry.confidence
+        why["relevance"] = RELEVANCE_WEIGHT * _RELEVANCE.get(entry.relevance, _RELEVANCE["medium"])
+        if prefers:
+            why.update(preferences(entry, query))
