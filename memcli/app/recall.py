@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from memcli.app.asking import ask, on_one_scale, open_place, scaled
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
-from memcli.app.talk import NAME as TALK
-from memcli.app.talk import up_to_date
 from memcli.app.topic import Redact, asked, repeated
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
@@ -59,8 +57,7 @@ def recall(
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
-        if with_talk and (said := up_to_date(workspace)):
-            others.append((said, said.space, TALK))
+        others += _talk(workspace) if with_talk else []
         places = views.again(lambda: [open_place(views, *one) for one in [*own, *others]])
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
@@ -73,6 +70,14 @@ def recall(
             from memcli.app.budget import fit
 
             yield fit(bundle, render, query.budget)
+
+
+def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
+    """The space of what was said in sessions, if there are any."""
+    from memcli.app.talk import NAME, up_to_date
+
+    said = up_to_date(workspace)
+    return [(said, said.space, NAME)] if said else []
 
 
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:

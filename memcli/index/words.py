@@ -128,5 +128,5 @@ def _counted(passages: Sequence[Passage], terms: Terms, counts: _Counts, asked: 
             both = {t: (above.count(t), told.get(t, 0)) for t in asked if t in told or t in above}
         else:
             both = {t: (0, n) for t, n in told.items()}
-        found.append(one.bare.counted(both) if both else one.bare)
+        found.append(one.bare._replace(counts=both) if both else one.bare)
     return found

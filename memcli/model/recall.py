@@ -129,10 +129,6 @@ class PassageTerms(NamedTuple):
     counts: Mapping[str, tuple[int, int]]
     length: int
 
-    def counted(self, counts: Mapping[str, tuple[int, int]]) -> PassageTerms:
-        """The same with these counts."""
-        return PassageTerms(self.n, self.form, self.is_headed, self.is_versioned, counts, self.length)
-
 
 class Nearness(Record):
     """How near a text is to what a space holds, as cosines: the best of each row that has a vector, and that of every

@@ -15,12 +15,12 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
-from memcli.ports import CodeReader, Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
+from memcli.ports import Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
-from memcli.store.layout import FOLDER, Layout, find_work_tree
+from memcli.store.layout import FOLDER, Layout
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.pending import Acts, Erasures
 from memcli.store.place import Place, describe
@@ -28,7 +28,16 @@ from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.policies import Policies
-from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
+from memcli.wiring.roots import (
+    Warn,
+    complete_root,
+    create_root,
+    global_root,
+    locate,
+    make_trusted,
+    open_work_tree,
+    read_config,
+)
 from memcli.wiring.sessions import open_sessions, open_talk
 
 if TYPE_CHECKING:
@@ -98,7 +107,7 @@ def open_workspace(
         root=layout.root,
         project=settings.project,
         backend=settings.backend,
-        load_code=lambda: None if past else _code(layout.root, environ),
+        load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
@@ -217,16 +226,6 @@ def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: st
     from memcli.wiring.user import user_name
 
     return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
-
-
-def _code(root: str, environ: Mapping[str, str]) -> CodeReader | None:
-    """The work tree that the store at `root` lies in. The user-wide store belongs to none."""
-    if root == global_root(environ):
-        return None
-    from memcli.ingest.code import WorkTree
-
-    folder = os.path.dirname(root)
-    return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)
 
 
 def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
