@@ -135,7 +135,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
             if old is not None:
                 done.append(remember(workspace, [candidate], old, links=DROP))
     with workspace.behind_the_write():
-        _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
+        withdraw(workspace, memories)
     return Stored([outcome for each in done for outcome in each.outcomes], sum(each.compacted for each in done))
 
 
@@ -145,10 +145,19 @@ def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
     _change(workspace, memories, lambda shelf: Change(tuple(_stub(m) for name in ids if (m := shelf.get(name)))))
 
 
+def rejected(workspace: Workspace) -> set[str]:
+    """The hashes of the texts that somebody has rejected."""
+    return {as_proposed(memory).hash for memory in _load(_over_inbox(workspace)).objects if not memory.active}
+
+
+def withdraw(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Takes the candidates out of the inbox as if they had never been proposed."""
+    _change(workspace, memories, lambda shelf: Change(drop=frozenset(m.id for m in memories if shelf.get(m.id))))
+
+
 def settle(workspace: Workspace, hashes: Collection[str]) -> None:
     """Takes candidates out of the inbox whose texts, by their hashes, were remembered in another way."""
-    done = [memory for memory in waiting(workspace) if memory.hash in hashes]
-    _change(workspace, done, lambda shelf: Change(drop=frozenset(m.id for m in done if shelf.get(m.id))))
+    withdraw(workspace, [memory for memory in waiting(workspace) if memory.hash in hashes])
 
 
 def _stub(memory: Memory) -> Memory:

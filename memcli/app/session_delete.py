@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memcli.app import talk
-from memcli.app.inbox import reject, waiting
+from memcli.app.inbox import waiting, withdraw
 from memcli.app.purge import purge
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import reporting_done
@@ -28,7 +28,7 @@ def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
 
 def delete(workspace: Workspace, session: Session, *, keep_memories: bool = False) -> list[Memory]:
     """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
-    purge does; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
+    purge does, at once where the space of the session grants no grace; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
     gone: list[Memory] = []
     before = workspace.sessions.digest(session.space, session.id)
     with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
@@ -42,11 +42,12 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
 
 
 def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
-    """Purges what was made from a session, space by space, once the proposals are rejected."""
+    """Purges what was made from a session, space by space, once the proposals are withdrawn."""
     for space in dict.fromkeys((workspace.main, session.space)):
         over = replace(workspace, space=space)
         if own := [memory for memory in waiting(over) if memory.provenance.get("session") == session.id]:
-            reject(over, own)
+            withdraw(over, own)
+    has_grace = workspace.in_force(workspace.load_policy(session.space)).grace_days != 0
     for space, memories in derived(workspace, session).items():
         over = replace(workspace, space=space, is_space_named=True)
-        yield purge(over, [memory.id for memory in memories]).memories
+        yield purge(over, [memory.id for memory in memories], now=not has_grace).memories

@@ -6,21 +6,21 @@ A mark beside the session says that its end was begun: what a crash or a full di
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from memcli.app import session as sessions
-from memcli.app.candidate import Candidate
-from memcli.app.inbox import propose, settle
+from memcli.app.inbox import settle
 from memcli.app.remember import Outcome, prepare, remember
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.session_keep import drop_stale, keep, marks, offer_facts
+from memcli.app.workspace import Workspace
 from memcli.conversation import episodes, facts
 from memcli.conversation.arc import Arc, arc
 from memcli.conversation.facts import Fact
 from memcli.conversation.summary import of_session
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import LockedError, NotFoundError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.model.names import short_digest, slug
-from memcli.model.space import Change
 from memcli.record import Record, field, replace
 from memcli.settings import JOURNAL
 from memcli.summarize.paths import short_slug
@@ -52,20 +52,24 @@ class Ended(Record):
 def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
     """Ends the session and keeps what it yields. Raises NotFoundError, LockedError, CorruptError, StoreError."""
     workspace.sessions.mark_ending(session.space, session.id)
-    ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
-    return _finish(workspace, ended)
+    sessions.change_state(workspace, session.id, ENDED, outcome)
+    with workspace.sessions.finishing(session.space):
+        return _finish(workspace, workspace.sessions.open(session.space, session.id))
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
-    """Does what is left undone of the ends that were begun. Raises LockedError, CorruptError, StoreError."""
-    done = []
-    for name in workspace.sessions.ending(workspace.space):
-        try:
-            session = workspace.sessions.open(workspace.space, name)
-        except NotFoundError:  # deleted since
-            workspace.sessions.unmark_ending(workspace.space, name)
-            continue
-        done.append(end(workspace, session, session.outcome))
+    """Does what is left undone of the ends that were begun, unless another process does. Raises LockedError, CorruptError,
+    StoreError."""
+    done: list[Ended] = []
+    with suppress(LockedError), workspace.sessions.finishing(workspace.space, wait=False):
+        for name in workspace.sessions.ending(workspace.space):
+            try:
+                session = workspace.sessions.open(workspace.space, name)
+            except NotFoundError:  # deleted since
+                workspace.sessions.unmark_ending(workspace.space, name)
+                continue
+            ended, _ = sessions.change_state(workspace, session.id, ENDED, session.outcome)
+            done.append(_finish(workspace, ended))
     return done
 
 
@@ -103,6 +107,8 @@ def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
 
 def _finish(workspace: Workspace, session: Session) -> Ended:
     """Keeps what an ended session yields; the same again changes nothing."""
+    stamp = workspace.sessions.stamp(session.space, session.id)
+    kept = workspace.sessions.kept(session.space, session.id)
     said = _messages(workspace, session)
     policy = workspace.in_force(workspace.load_policy(session.space))
     found = episodes.find(said, policy.max_episodes)
@@ -110,45 +116,20 @@ def _finish(workspace: Workspace, session: Session) -> Ended:
     log = [_of_session(session, said)] if said else []
     fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in stated)]
     journal = replace(workspace, space=JOURNAL, is_space_named=True)
-    done, compacted = _keep(journal, session, [prepare(journal, each) for each in fields])
-    _drop_stale(journal, session, {outcome.id for outcome in done})
+    made = [prepare(journal, each) for each in fields]
+    done, compacted = keep(journal, session, made, kept)
+    stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
     wanted = [prepare(workspace, _of_fact(session, one)) for one in stated if one.confidence >= PROMOTED]
-    promoted = _keep(workspace, session, wanted)[0] if policy.promote == "auto" else propose(workspace, wanted)
-    workspace.sessions.unmark_ending(session.space, session.id)
+    promoted = offer_facts(workspace, session, wanted, kept, at_once=policy.promote == "auto")
+    still = {mark: version for mark, version in kept.items() if mark not in stale}
+    now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}
+    if now != kept:
+        workspace.sessions.note_kept(session.space, session.id, now)
+    if workspace.sessions.stamp(session.space, session.id) == stamp:  # else another end of it is to come
+        workspace.sessions.unmark_ending(session.space, session.id)
     cut = len(log), len(log) + len(found)
-    return Ended(session, done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :], promoted, compacted)
-
-
-def _keep(over: Workspace, session: Session, candidates: Sequence[Candidate]) -> tuple[list[Outcome], int]:
-    """Remembers the candidates, but for those that an earlier end of the session has left there: it was said once. What
-    became of each, and how many memories had to make room."""
-    own = {memory.hash: memory for memory in _made_from(over, session)}
-    stored = remember(over, [candidate for candidate in candidates if candidate.hash not in own])
-    new = iter(stored.outcomes)
-    return [
-        Outcome("deduplicated", there.id, there.path, over.space, there.version) if there else next(new)
-        for there in (own.get(candidate.hash) for candidate in candidates)
-    ], stored.compacted
-
-
-def _made_from(over: Workspace, session: Session) -> list[Memory]:
-    objects = load_space(over.store, over.space).objects
-    return [memory for memory in objects if memory.provenance.get("session") == session.id]
-
-
-def _drop_stale(journal: Workspace, session: Session, kept: set[str]) -> None:
-    """Drops what an earlier end of a session made, which went on since, and this one did not."""
-    old = [memory.id for memory in _made_from(journal, session) if memory.id not in kept and _is_untouched(memory)]
-    if old:
-        now = journal.clock()
-        journal.store.update(
-            JOURNAL, lambda shelf: Change(drop=frozenset(name for name in old if shelf.get(name)), now=now)
-        )
-
-
-def _is_untouched(memory: Memory) -> bool:
-    """Whether nobody has edited or pinned the memory."""
-    return memory.version == 1 and not memory.pinned
+    parts = [[one for one in part if one] for part in (done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :])]
+    return Ended(session, parts[0], parts[1], parts[2], promoted, compacted)
 
 
 def _messages(workspace: Workspace, session: Session) -> list[Message]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from memcli.model.conversation import Entry, Message, Session
@@ -86,6 +87,15 @@ class Endings(Protocol):
 
     def ending(self, space: str) -> list[str]:
         """The ids of the sessions that are marked, sorted."""
+
+    def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
+        """Held while what a session of the space yields is kept. Raises LockedError."""
+
+    def kept(self, space: str, name: str) -> Mapping[str, int]:
+        """What the ends of a session have made (see `app/session_keep.py`)."""
+
+    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
+        """Notes what the ends of a session have made, until it is deleted."""
 
 
 class SessionStore(Sessions, Endings, Protocol):

@@ -1,13 +1,17 @@
-"""Which sessions are being ended: a file for each in `local/sessions/<space>.ending`, until all that it yields is kept."""
+"""Which sessions are being ended: a file for each in `local/sessions/<space>.ending`, until all that it yields is kept; and
+what the ends of each have made, as digests in `local/sessions/<space>.kept`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 
+from memcli.codec.canonical import encode
 from memcli.model.names import check_space, is_session_id
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.layout import Layout
+from memcli.store.reading import read_json
 
 
 class FileEndings:
@@ -30,6 +34,28 @@ class FileEndings:
             return sorted(name for name in os.listdir(self._marks(space)) if is_session_id(name))
         except OSError:
             return []
+
+    def kept(self, space: str, name: str) -> Mapping[str, int]:
+        told = read_json(self._kept(space, name))
+        return (
+            {mark: version for mark, version in told.items() if isinstance(version, int)}
+            if isinstance(told, dict)
+            else {}
+        )
+
+    def note_kept(self, space: str, name: str, kept: Mapping[str, int]) -> None:
+        path = self._kept(space, name)
+        make_folder(os.path.dirname(path))
+        write_file(path, encode(dict(kept)), 0o600)
+
+    def _forget_end(self, space: str, name: str) -> None:
+        """Removes what is noted of the ends of a session that is deleted."""
+        self.unmark_ending(space, name)
+        with suppress(FileNotFoundError):
+            os.unlink(self._kept(space, name))
+
+    def _kept(self, space: str, name: str) -> str:
+        return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.kept", f"{name}.json")
 
     def _marks(self, space: str) -> str:
         return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.ending")

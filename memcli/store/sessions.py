@@ -122,6 +122,7 @@ class FileSessions(FileEndings):
             self._file(space, name).close()
             set_shared(self._layout, space, name, shared=False)
             remove_file(self._layout.session(space, name))
+            self._forget_end(space, name)
         self._remove_copies(name)
 
     def _remove_copies(self, name: str) -> None:
@@ -221,6 +222,10 @@ class FileSessions(FileEndings):
 
     def _locked(self, space: str) -> AbstractContextManager[Held | None]:
         return lock_sessions(self._layout, space, self._wait)
+
+    def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
+        what = f"the end of a session of space {space!r}"
+        return _lock(self._layout, f"{check_space(space)}.end.lock", what, self._wait if wait else 0)
 
     def _importing(self, space: str) -> AbstractContextManager[Held | None]:
         """Held while an import reads, which may take long: others may add messages meanwhile."""

@@ -31,10 +31,12 @@ def open_talk(
 
     own = Layout(layout.cache("sessions"))
 
-    def erase(space: str, _: Collection[str]) -> None:
+    def erase(space: str, ids: Collection[str]) -> None:
         from memcli.index.erasing import erase as erase_index
+        from memcli.store.leftovers import remove_leftovers
 
-        erase_index(own.cache(""), space, (), own.written_at(space))
+        erase_index(own.cache(""), space, ids, own.written_at(space))
+        remove_leftovers(own)
 
     return replace(
         workspace,

@@ -184,7 +184,9 @@ def _left_out(options: RecallOptions) -> tuple[str, ...]:
         if parts and options.scope != "session":
             raise UsageError(f"{name} needs --scope session", "it chooses among the parts of sessions")
         wanted = wanted | {*parts} if name == "--include" else wanted - {*parts}
-    return tuple(kind for part, kind in _PARTS.items() if part not in wanted) if options.scope == "session" else ()
+    if options.scope != "session":
+        return ()
+    return tuple(kind for part, kind in _PARTS.items() if part not in wanted and kind not in options.kind)
 
 
 def _edits(options: RecallOptions) -> tuple[FileEdit, ...] | None:
