@@ -17,7 +17,7 @@ from memcli.conversation import episodes, facts
 from memcli.conversation.arc import Arc, arc
 from memcli.conversation.facts import Fact
 from memcli.conversation.summary import of_session
-from memcli.errors import LockedError, NotFoundError, UsageError
+from memcli.errors import CorruptError, LockedError, NotFoundError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json
 from memcli.model.names import short_digest, slug
@@ -58,8 +58,7 @@ def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
-    """Does what is left undone of the ends that were begun, unless another process does. Raises LockedError, CorruptError,
-    StoreError."""
+    """Does what is left undone of the ends that were begun, unless another process does. Raises CorruptError, StoreError."""
     done: list[Ended] = []
     with suppress(LockedError), workspace.sessions.finishing(workspace.space, wait=False):
         for name in workspace.sessions.ending(workspace.space):
@@ -67,6 +66,9 @@ def finish_all(workspace: Workspace) -> list[Ended]:
                 session = workspace.sessions.open(workspace.space, name)
             except NotFoundError:  # deleted since
                 workspace.sessions.unmark_ending(workspace.space, name)
+                continue
+            except CorruptError as error:
+                workspace.warn(f"session {name} was not ended: {error.message}")
                 continue
             ended, _ = sessions.change_state(workspace, session.id, ENDED, session.outcome)
             done.append(_finish(workspace, ended))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from memcli.app.session_end import Ended, end, finish_all
 from memcli.app.session_import import Imported, import_transcript
 from memcli.app.workspace import Workspace
-from memcli.errors import MemcliError
+from memcli.errors import CorruptError, MemcliError, reason
 from memcli.model.conversation import ENDED, Message
 from memcli.model.memory import Json
 from memcli.ports.sessions import Transcript
 from memcli.record import Record, field
 
+_Read = TypeVar("_Read")
 Read = Callable[[str], Iterable[Transcript]]
 """Reads the conversations in a file. Raises MemcliError."""
 _END = "session-end"
@@ -43,12 +45,14 @@ def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read
     for entry in entries:
         sessions.setdefault((_text(entry, "agent"), _text(entry, "session")), []).append(entry)
     for (agent, key), own in sessions.items():
-        found = _import(workspace, agent, key, own, read, done)
-        done.imported += found
-        if any(entry.get("event") == _END for entry in own):
-            for one in found:
-                if one.session.messages and one.session.state != ENDED:
-                    done.ended.append(end(workspace, one.session))
+        try:
+            found = _import(workspace, agent, key, own, read, done)
+            done.imported += found
+            if any(entry.get("event") == _END for entry in own):
+                over = [one.session for one in found if one.session.messages and one.session.state != ENDED]
+                done.ended += [end(workspace, session) for session in over]
+        except CorruptError as error:  # of one session: the others can be taken in
+            done.failed[key] = error.message
     return done
 
 
@@ -58,13 +62,39 @@ def _import(
     """The session by its transcript; where there is none that can be read, by what was reported of it."""
     path = next((path for entry in reversed(entries) if (path := _text(entry, "transcript"))), "")
     try:
-        found = [one for one in read(path) if not key or one.key == key] if path else []
+        found = [_Guarded(one) for one in _readable(read(path)) if not key or one.key == key] if path else []
         if found:
             return [import_transcript(workspace, one) for one in found]
-    except MemcliError as error:
+    except _UnreadableError as error:
         done.failed[key or path] = error.message
     reported = _Reported(_SOURCES.get(agent, agent), key, entries)
     return [import_transcript(workspace, reported)] if key and any(reported.messages()) else []
+
+
+class _UnreadableError(MemcliError):
+    """A transcript cannot be read. What the store raises is another matter: then all is to be taken in again."""
+
+
+def _readable(found: Iterable[_Read]) -> Iterator[_Read]:
+    try:
+        yield from found
+    except (MemcliError, OSError) as error:
+        raise _UnreadableError(reason(error)) from None
+
+
+class _Guarded:
+    """A transcript that says when it cannot be read."""
+
+    def __init__(self, told: Transcript) -> None:
+        self.source, self.key, self.title, self.started_at = told.source, told.key, told.title, told.started_at
+        self._told = told
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        return self._told.skipped
+
+    def messages(self) -> Iterator[Message]:
+        return _readable(self._told.messages())
 
 
 class _Reported:

@@ -46,6 +46,9 @@ _FUNCTION_WORDS = frozenset(
 _LONG_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
+_LOGIN_IN_A_NAME = re.compile(r"(?:log-?in|log-?on|sign-?in|creds?|credentials?)[.-]\w[\w.+-]*/\Z")
+
+
 def is_prose_password(value: str, before: str, after: str) -> bool:
     """Whether the word after `the password is` is one: it has digits or signs among its letters, and is no term."""
     is_quoted = before[-1:] in QUOTES
@@ -69,9 +72,11 @@ def is_account_password(value: str, before: str, after: str) -> bool:  # noqa: A
     )
 
 
-def is_login_password(value: str, before: str, after: str) -> bool:  # noqa: ARG001
-    """Whether what follows a user's name and a sign is a password; addresses and paths have such signs too."""
-    return "/" not in value and "::" not in value and is_prose_password(value, "", after)
+def is_login_password(value: str, before: str, after: str) -> bool:
+    """Whether what follows a user's name and a sign is a password; addresses and paths have such signs too, such as
+    `slow-login-9f2c/6-decision`."""
+    is_name = _LOGIN_IN_A_NAME.search(before.lower()) is not None
+    return "/" not in value and "::" not in value and not is_name and is_prose_password(value, "", after)
 
 
 def is_pin(value: str, before: str, after: str) -> bool:  # noqa: ARG001
