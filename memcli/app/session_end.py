@@ -51,10 +51,10 @@ class Ended(Record):
 
 def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
     """Ends the session and keeps what it yields. Raises NotFoundError, LockedError, CorruptError, StoreError."""
-    workspace.sessions.mark_ending(session.space, session.id)
-    sessions.change_state(workspace, session.id, ENDED, outcome)
     with workspace.sessions.finishing(session.space):
-        return _finish(workspace, workspace.sessions.open(session.space, session.id))
+        workspace.sessions.mark_ending(session.space, session.id)
+        ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
+        return _finish(workspace, ended)
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
@@ -70,8 +70,10 @@ def finish_all(workspace: Workspace) -> list[Ended]:
             except CorruptError as error:
                 workspace.warn(f"session {name} was not ended: {error.message}")
                 continue
-            ended, _ = sessions.change_state(workspace, session.id, ENDED, session.outcome)
-            done.append(_finish(workspace, ended))
+            if session.state == ENDED:
+                done.append(_finish(workspace, session))
+            else:  # killed before it was ended, or resumed since
+                workspace.sessions.unmark_ending(workspace.space, name)
     return done
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from memcli.app.session_end import Ended, end, finish_all
@@ -62,7 +63,7 @@ def _import(
     """The session by its transcript; where there is none that can be read, by what was reported of it."""
     path = next((path for entry in reversed(entries) if (path := _text(entry, "transcript"))), "")
     try:
-        found = [_Guarded(one) for one in _readable(read(path)) if not key or one.key == key] if path else []
+        found = [_Guarded(one) for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
         if found:
             return [import_transcript(workspace, one) for one in found]
     except _UnreadableError as error:
@@ -75,9 +76,9 @@ class _UnreadableError(MemcliError):
     """A transcript cannot be read. What the store raises is another matter: then all is to be taken in again."""
 
 
-def _readable(found: Iterable[_Read]) -> Iterator[_Read]:
+def _readable(read: Callable[[], Iterable[_Read]]) -> Iterator[_Read]:
     try:
-        yield from found
+        yield from read()
     except (MemcliError, OSError) as error:
         raise _UnreadableError(reason(error)) from None
 
@@ -94,7 +95,7 @@ class _Guarded:
         return self._told.skipped
 
     def messages(self) -> Iterator[Message]:
-        return _readable(self._told.messages())
+        return _readable(self._told.messages)
 
 
 class _Reported:

@@ -62,7 +62,8 @@ class Spool:
         make_folder(os.path.dirname(taken))
         with locked(f"{self._path}.taking.lock", "what agents' hooks reported", 0):
             with self._locked():
-                for path in self._paths[1:]:
+                is_full = os.path.exists(taken) and os.path.getsize(taken) >= _MAX_BYTES
+                for path in [] if is_full else self._paths[1:]:
                     with suppress(FileNotFoundError):
                         for line in (read_regular(path, 2 * _MAX_BYTES) or b"").splitlines():
                             append_line(taken, line)
@@ -86,7 +87,7 @@ class Spool:
         found = []
         for path in paths:
             with suppress(OSError):
-                for line in (read_regular(path, 2 * _MAX_BYTES) or b"").splitlines():
+                for line in (read_regular(path, 4 * _MAX_BYTES) or b"").splitlines():
                     with suppress(ValueError):
                         entry = json.loads(line)
                         if isinstance(entry, dict) and entry.get("version") == VERSION:

@@ -9,6 +9,8 @@ import pytest
 
 from memcli.app import session_keep
 from memcli.errors import StoreError
+from memcli.store.layout import Layout
+from memcli.store.sessions import FileSessions
 from tests.conftest import Run
 
 TALK = (
@@ -108,6 +110,142 @@ def test_what_was_interrupted_is_finished_by_the_next_command(run: Run, monkeypa
     assert [one["raw"].splitlines()[1] for one in logs] == ["Outcome: Fast"]
 
 
+def of_kind(kind: str, space: str = "journal") -> dict:
+    return next(one for one in listed(space).values() if one["kind"] == kind)
+
+
+def went_on(run: Run, name: str) -> None:
+    """The session is resumed, goes on, and ends again."""
+    assert run("session", "resume", name).code == 0
+    assert run("session", "add", name, "Thanks, see you tomorrow.", "--role", "user").code == 0
+    ended(run, name)
+
+
+@pytest.mark.parametrize("kind", ["log", "episode", "decision"])
+def test_what_was_purged_is_not_made_again(run: Run, kind: str) -> None:
+    name = record(run, ("user", ARGON))
+    ended(run, name)
+    gone = of_kind(kind)
+    assert run("forget", gone["id"], "-s", "journal", "--purge", "--now", "--yes").code == 0
+    ended(run, name)
+    went_on(run, name)
+    assert gone["path"] not in listed("journal")
+    assert gone["raw"] not in [one["raw"] for one in listed("journal").values()]
+
+
+@pytest.mark.parametrize("kind", ["log", "episode", "decision"])
+def test_what_was_edited_stays_as_it_is(run: Run, kind: str) -> None:
+    name = record(run, ("user", ARGON))
+    ended(run, name)
+    before, edited = len(listed("journal")), of_kind(kind)
+    assert run("edit", edited["id"], "-s", "journal", "--set", "raw=Written by hand.").code == 0
+    went_on(run, name)
+    assert len(listed("journal")) == before
+    assert listed("journal")[edited["path"]]["raw"] == "Written by hand."
+
+
+def test_a_deleted_journal_stays_empty(run: Run) -> None:
+    name = record(run, ("user", ARGON))
+    ended(run, name)
+    assert run("space", "policy", "journal", "--set", "allow_delete=true").code == 0
+    assert run("space", "delete", "journal").code == 0
+    ended(run, name)
+    assert not listed("journal")
+
+
+@pytest.mark.parametrize("how", ["reject", "purge", "forget"])
+def test_a_fact_that_is_not_wanted_is_not_offered_again(run: Run, how: str) -> None:
+    name = record(run, ("user", ARGON))
+    ended(run, name)
+    (one,) = json.loads(run("inbox", "--json").out)
+    assert run("inbox", "reject" if how == "reject" else "accept", one["id"]).code == 0
+    if how != "reject":
+        (path,) = listed("main")
+        assert run("forget", path, *(["--purge"] if how == "purge" else []), "--yes").code == 0
+    ended(run, name)
+    assert json.loads(run("inbox", "--json").out) == []
+    assert run("space", "policy", "main", "--set", "promote=auto").code == 0
+    went_on(run, name)
+    other = record(run, ("assistant", "Which hash?"), ("user", ARGON))
+    if how != "purge":  # who says it again in another session says it anew
+        ended(run, other)
+    assert json.loads(run("inbox", "--json").out) == []
+    assert [one for one in listed("main").values() if one.get("active", True)] == []
+
+
+def test_what_is_retracted_is_no_longer_proposed(run: Run) -> None:
+    name = record(run, ("user", "We decided to use Redis for the queue because it is fast."))
+    ended(run, name)
+    assert "Redis" in run("inbox").out
+    assert run("session", "resume", name).code == 0
+    run("session", "add", name, "Scratch that, we decided to use PostgreSQL for the queue instead.", "--role", "user")
+    ended(run, name)
+    assert "Redis" not in run("inbox").out
+
+
+def test_an_end_that_was_killed_before_it_began_has_not_been(run: Run) -> None:
+    name = record(run)
+    FileSessions(Layout(".memory"), 1.0).mark_ending("main", name)
+    assert run("session", "list").code == 0
+    assert json.loads(run("session", "show", name, "--json").out)["session"]["state"] == "active"
+    assert not listed("journal")
+
+
+def test_what_another_process_is_ending_is_left_to_it(run: Run) -> None:
+    sessions, name = FileSessions(Layout(".memory"), 1.0), record(run)
+    assert run("session", "end", name).code == 0
+    assert run("forget", "sessions", "-s", "journal", "-r", "--purge", "--yes").code == 0
+    before = listed("journal")
+    sessions.note_kept("main", name, {})
+    sessions.mark_ending("main", name)
+    with sessions.finishing("main"):
+        assert run("session", "list").code == 0
+        assert listed("journal") == before
+    assert run("session", "list").code == 0
+    assert len(listed("journal")) > len(before)
+
+
+def test_a_damaged_session_does_not_keep_others_from_being_ended(run: Run) -> None:
+    names = sorted([record(run, title="one"), record(run, title="two")])
+    sessions = FileSessions(Layout(".memory"), 1.0)
+    for name in names:
+        assert run("session", "end", name).code == 0
+    for name in names:
+        sessions.mark_ending("main", name)
+        sessions.note_kept("main", name, {})
+    assert run("space", "policy", "journal", "--set", "allow_delete=true").code == 0
+    assert run("space", "delete", "journal").code == 0
+    Path(f".memory/sessions/main/{names[0]}.jsonl").write_bytes(b"damaged\n")
+    told = run("session", "list")
+    assert f"session {names[0]} was not ended" in told.err
+    assert {one["provenance"]["session"] for one in listed("journal").values()} == {names[1]}
+
+
+def test_without_grace_nothing_of_a_deleted_session_is_left(run: Run) -> None:
+    name = record(run)
+    assert run("space", "policy", "main", "--set", "grace_days=0").code == 0
+    ended(run, name)
+    assert run("recall", "argon2", "--scope", "session").code == 0
+    assert run("session", "delete", name, "--yes").code == 0
+    words = (b"resists", b"bcrypt", b"argon2-gpus")
+    files = [path for path in Path(".memory").rglob("*") if path.is_file() and "audit" not in path.parts]
+    assert [path for path in files if any(word in path.read_bytes() for word in words)] == []
+
+
+def test_the_vectors_of_a_deleted_session_are_erased(run: Run) -> None:
+    name = record(run, ("user", ARGON))
+    assert run("recall", "argon2", "--scope", "session").code == 0
+    (vectors,) = Path(".memory/cache/sessions/cache").glob("*.vectors")
+    assert vectors.read_bytes().strip(b"\0")
+    assert run("session", "delete", name, "--yes").code == 0
+    assert not vectors.exists() or not vectors.read_bytes().strip(b"\0")
+
+
+def test_titles_with_a_login_are_no_passwords(run: Run) -> None:
+    ended(run, record(run, title="Slow login"))
+    assert "redacted" not in " ".join(listed("journal"))
+
+
 def test_an_empty_session_ends_without_a_memory(run: Run) -> None:
     name = run("session", "start").out.strip()
     done = ended(run, name)
@@ -166,6 +304,8 @@ def test_chunks_are_recalled_when_they_are_asked_for(run: Run) -> None:
     assert "chunk" not in kinds
     found = json.loads(run(*asked, "--include", "chunks").out)["sections"]
     assert [one["id"] for one in found if one["kind"] == "chunk"] == [f"{name}:chunks:00001"]
+    asked_for = json.loads(run(*asked, "--kind", "chunk").out)["sections"]
+    assert [one["id"] for one in asked_for] == [f"{name}:chunks:00001"]
 
 
 def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(run: Run) -> None:

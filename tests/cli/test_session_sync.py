@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.errors import LockedError
 from memcli.store.layout import Layout
 from memcli.store.spool import Spool
 from tests.conftest import Run
@@ -88,6 +89,41 @@ def test_what_is_taken_in_half_way_is_taken_in_again(run: Run, monkeypatch: pyte
         assert run("session", "sync").code != 0
     spool("stop", "other", text="Something else.", agent="codex")
     assert {one["source"] for one in synced(run)["imported"]} == {"claude-code", "codex"}
+
+
+def test_a_transcript_that_fails_to_be_read_stops_no_other(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    spool("session-end", "bad", path=transcript("bad.jsonl", "bad"), text="What was reported.")
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.wiring.sessions.read_transcripts", fail)
+        done = synced(run)
+    assert done["failed"] == {"bad": "Input/output error"}
+    assert [one["messages"] for one in done["imported"]] == [1]
+    assert synced(run)["imported"] == []
+
+
+def test_a_damaged_session_stops_no_other(run: Run) -> None:
+    spool("stop", path=transcript("talk.jsonl", "9f0c"))
+    (one,) = synced(run)["imported"]
+    Path(f".memory/sessions/main/{one['id']}.jsonl").write_bytes(b"damaged\n")
+    spool("stop", path=str(Path("talk.jsonl").absolute()))
+    spool("session-end", "b2", path=transcript("other.jsonl", "b2"))
+    done = synced(run)
+    assert list(done["failed"]) == ["9f0c"]
+    assert [one["status"] for one in done["imported"]] == ["created"]
+
+
+def test_while_the_store_is_locked_no_transcript_is_given_up(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise LockedError("locked", "try again")
+
+    spool("session-end", path=transcript("talk.jsonl", "9f0c"), text="What was reported.")
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.store.sessions.FileSessions.take_in", fail)
+        assert run("session", "sync").code == LockedError.exit_code
+    assert [one["messages"] for one in synced(run)["imported"]] == [2]
 
 
 def test_entries_that_make_no_sense_are_passed_over(run: Run) -> None:

@@ -120,7 +120,8 @@ def command(session: Session, options: RecallOptions) -> int:
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)
     spaces = workspace.store.spaces() if options.all_spaces else None
-    with_global, with_talk = not options.no_global, options.scope == "session"
+    with_global = not options.no_global
+    with_talk = options.scope == "session" and options.rev is None  # what was said is in no commit
     if options.topics is not None:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
         bundles = recall(workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line)
