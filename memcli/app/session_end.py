@@ -17,7 +17,7 @@ from memcli.conversation import episodes, facts
 from memcli.conversation.arc import Arc, arc
 from memcli.conversation.facts import Fact
 from memcli.conversation.summary import of_session
-from memcli.errors import CorruptError, LockedError, NotFoundError, UsageError
+from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json
 from memcli.model.names import short_digest, slug
@@ -58,22 +58,20 @@ def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
-    """Does what is left undone of the ends that were begun, unless another process does. Raises CorruptError, StoreError."""
+    """Does what is left undone of the ends that were begun, unless another process does. Raises StoreError."""
     done: list[Ended] = []
     with suppress(LockedError), workspace.sessions.finishing(workspace.space, wait=False):
         for name in workspace.sessions.ending(workspace.space):
             try:
                 session = workspace.sessions.open(workspace.space, name)
+                if session.state == ENDED:
+                    done.append(_finish(workspace, session))
+                else:  # killed before it was ended, or resumed since
+                    workspace.sessions.unmark_ending(workspace.space, name)
             except NotFoundError:  # deleted since
                 workspace.sessions.unmark_ending(workspace.space, name)
-                continue
-            except CorruptError as error:
-                workspace.warn(f"session {name} was not ended: {error.message}")
-                continue
-            if session.state == ENDED:
-                done.append(_finish(workspace, session))
-            else:  # killed before it was ended, or resumed since
-                workspace.sessions.unmark_ending(workspace.space, name)
+            except (CorruptError, RefusedError) as error:
+                workspace.warn(f"what session {name} yields is not kept yet: {error.message}")
     return done
 
 

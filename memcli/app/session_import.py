@@ -27,6 +27,8 @@ from memcli.safety.secrets.detector import Detector
 
 MEMCLI = "memcli"
 """The name of the format that `export_lines` writes."""
+DELETED = "deleted"
+"""The status of a conversation that was not imported, since somebody has deleted its session."""
 _MAX_KEY = 200
 
 
@@ -51,8 +53,11 @@ class Imported(Record):
         }  # fmt: skip
 
 
-def import_transcript(workspace: Workspace, transcript: Transcript, *, dry_run: bool = False) -> Imported:
-    """Imports a conversation: what is there of it already stays as it is, and of the rest all is added, or nothing.
+def import_transcript(
+    workspace: Workspace, transcript: Transcript, *, dry_run: bool = False, may_revive: bool = True
+) -> Imported:
+    """Imports a conversation: what is there of it already stays as it is, and of the rest all is added, or nothing. With
+    `may_revive` also one that somebody has deleted; else that is DELETED.
 
     Raises what reading it raises, RefusedError, LockedError, CorruptError, StoreError.
     """
@@ -67,6 +72,8 @@ def import_transcript(workspace: Workspace, transcript: Transcript, *, dry_run: 
         key=intake.key(transcript.key),
     )
     there = workspace.sessions.find_imported(session.space, session.source, session.key)
+    if there is None and not may_revive and workspace.sessions.was_deleted(session.space, session.source, session.key):
+        return Imported(DELETED, session, 0, 0)
     before = "" if there is None else workspace.sessions.digest(there.space, there.id)
     incoming = intake.usable(transcript.messages())
     after, added = workspace.sessions.take_in(session, incoming, intake.message, dry_run=dry_run)

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TypeVar
 
 from memcli.app.session_end import Ended, end, finish_all
-from memcli.app.session_import import Imported, import_transcript
+from memcli.app.session_import import DELETED, Imported, import_transcript
 from memcli.app.workspace import Workspace
-from memcli.errors import CorruptError, MemcliError, reason
+from memcli.errors import CorruptError, MemcliError, RefusedError, reason
 from memcli.model.conversation import ENDED, Message
 from memcli.model.memory import Json
 from memcli.ports.sessions import Transcript
@@ -52,7 +52,7 @@ def sync(workspace: Workspace, entries: Sequence[Mapping[str, Json]], read: Read
             if any(entry.get("event") == _END for entry in own):
                 over = [one.session for one in found if one.session.messages and one.session.state != ENDED]
                 done.ended += [end(workspace, session) for session in over]
-        except CorruptError as error:  # of one session: the others can be taken in
+        except (CorruptError, RefusedError) as error:  # of one session: the others can be taken in
             done.failed[key] = error.message
     return done
 
@@ -65,11 +65,17 @@ def _import(
     try:
         found = [_Guarded(one) for one in _readable(partial(read, path)) if not key or one.key == key] if path else []
         if found:
-            return [import_transcript(workspace, one) for one in found]
+            return _imported(workspace, found)
     except _UnreadableError as error:
         done.failed[key or path] = error.message
     reported = _Reported(_SOURCES.get(agent, agent), key, entries)
-    return [import_transcript(workspace, reported)] if key and any(reported.messages()) else []
+    return _imported(workspace, [reported]) if key and any(reported.messages()) else []
+
+
+def _imported(workspace: Workspace, found: Sequence[Transcript]) -> list[Imported]:
+    """What came of the conversations; a session that somebody has deleted does not come back."""
+    done = (import_transcript(workspace, one, may_revive=False) for one in found)
+    return [one for one in done if one.status != DELETED]
 
 
 class _UnreadableError(MemcliError):

@@ -107,6 +107,9 @@ class SessionStore(Sessions, Endings, Protocol):
     def find_imported(self, space: str, source: str, key: str) -> Session | None:
         """The session that was imported from there."""
 
+    def was_deleted(self, space: str, source: str, key: str) -> bool:
+        """Whether the session that was imported from there has been deleted, and not been imported since."""
+
     def take_in(
         self,
         session: Session,

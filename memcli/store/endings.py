@@ -1,5 +1,6 @@
 """Which sessions are being ended: a file for each in `local/sessions/<space>.ending`, until all that it yields is kept; and
-what the ends of each have made, as digests in `local/sessions/<space>.kept`."""
+what the ends of each have made, as digests in `local/sessions/<space>.kept`. Imported sessions that were deleted leave an
+empty file in `local/sessions/<space>.deleted`."""
 
 from __future__ import annotations
 
@@ -21,9 +22,7 @@ class FileEndings:
         self._layout = layout
 
     def mark_ending(self, space: str, name: str) -> None:
-        folder = self._marks(space)
-        make_folder(folder)
-        write_file(os.path.join(folder, name), [b""], 0o600)
+        _mark(self._marks(space), name)
 
     def unmark_ending(self, space: str, name: str) -> None:
         with suppress(FileNotFoundError):
@@ -48,6 +47,15 @@ class FileEndings:
         make_folder(os.path.dirname(path))
         write_file(path, encode(dict(kept)), 0o600)
 
+    def _note_deleted(self, space: str, name: str) -> None:
+        _mark(self._deleted(space), name)
+
+    def _is_deleted(self, space: str, name: str) -> bool:
+        return os.path.exists(os.path.join(self._deleted(space), name))
+
+    def _deleted(self, space: str) -> str:
+        return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.deleted")
+
     def _forget_end(self, space: str, name: str) -> None:
         """Removes what is noted of the ends of a session that is deleted."""
         self.unmark_ending(space, name)
@@ -59,3 +67,8 @@ class FileEndings:
 
     def _marks(self, space: str) -> str:
         return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.ending")
+
+
+def _mark(folder: str, name: str) -> None:
+    make_folder(folder)
+    write_file(os.path.join(folder, name), [b""], 0o600)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, count
 
-from memcli.codec.session import End, check_writable, encode_entry, encode_header, with_end
-from memcli.digests import blake2b
-from memcli.errors import ConflictError, LockedError, NotFoundError, StoreError
-from memcli.model.conversation import ACTIVE, Entry, Message, Session, StateChange
+from memcli.codec.session import check_writable, encode_header
+from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
+from memcli.model.conversation import Entry, Message, Session
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
@@ -23,9 +22,9 @@ from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
 from memcli.store.session_file import SessionFile
+from memcli.store.session_lines import Clean, Lines, short_key, unknown
 
 SUFFIX = ".jsonl"
-Clean = Callable[[Message], Message]
 
 
 class FileSessions(FileEndings):
@@ -69,7 +68,7 @@ class FileSessions(FileEndings):
             with self._file(space, name) as file:
                 session, size = file.ends()
             check_writable(session, _where(space, name))
-            lines = _Lines(session)
+            lines = Lines(session)
             if data := b"".join(map(lines.line, make(session))):
                 append_after(self._layout.session(space, name), data, size)
             return lines.session()
@@ -78,28 +77,32 @@ class FileSessions(FileEndings):
         place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
         return self.open(space, place.id) if is_there else None
 
+    def was_deleted(self, space: str, source: str, key: str) -> bool:
+        place, is_there = self._place(Session("", space, source=source, key=key), source, key, of_source=True)
+        return not is_there and self._is_deleted(space, place.id)
+
     def take_in(
         self, session: Session, messages: Iterable[Message], clean: Clean, *, dry_run: bool = False
     ) -> tuple[Session, int]:
         with self._importing(session.space):
             place, is_there = self._place(session, session.source, session.key, of_source=True)
             if not is_there:
-                lines = _Lines(place)
-                new = map(lines.line, _unknown(messages, clean, set()))
+                lines = Lines(place)
+                new = map(lines.line, unknown(messages, clean, set()))
                 self._replace(place, None, [encode_header(place) + b"\n"], new, dry_run)
                 return lines.session(), lines.added
             with self._file(place.space, place.id) as file:
                 there, size = file.ends()
                 check_writable(there, _where(place.space, place.id))
                 known = {short_key(entry.key) for entry in file.entries() if isinstance(entry, Message) and entry.key}
-                lines = _Lines(there)
-                new = map(lines.line, _unknown(messages, clean, known))
+                lines = Lines(there)
+                new = map(lines.line, unknown(messages, clean, known))
                 self._replace(there, file, file.parts(size), new, dry_run)
                 return lines.session(), lines.added
 
     def restore(self, session: Session, entries: Iterable[Entry], *, dry_run: bool = False) -> tuple[Session, int]:
         with self._importing(session.space):
-            lines = _Lines(session)
+            lines = Lines(session)
             new = map(lines.line, entries)
             if not os.path.lexists(self._layout.session(session.space, session.id)):
                 self._replace(session, None, [encode_header(session) + b"\n"], new, dry_run)
@@ -119,11 +122,19 @@ class FileSessions(FileEndings):
 
     def delete(self, space: str, name: str) -> None:
         with self._locked(space):
-            self._file(space, name).close()
+            with self._file(space, name) as file:
+                is_imported = self._is_imported(file)
+            if is_imported:
+                self._note_deleted(space, name)
             set_shared(self._layout, space, name, shared=False)
             remove_file(self._layout.session(space, name))
             self._forget_end(space, name)
         self._remove_copies(name)
+
+    def _is_imported(self, file: SessionFile) -> bool:
+        with suppress(CorruptError):
+            return bool(file.header().source)
+        return False
 
     def _remove_copies(self, name: str) -> None:
         """Removes what imports that were killed and repairs have left of the text of a session."""
@@ -149,7 +160,10 @@ class FileSessions(FileEndings):
     def share(self, space: str, name: str, *, shared: bool) -> None:
         """Has git see the file of a session, or ignore it again. Raises NotFoundError, LockedError, StoreError."""
         with self._locked(space):
-            self._file(space, name).close()
+            with self._file(space, name) as file:
+                is_imported = self._is_imported(file)
+            if is_imported:
+                self._note_deleted(space, name)
             set_shared(self._layout, space, name, shared)
 
     def _place(self, session: Session, *told: str, of_source: bool = False) -> tuple[Session, bool]:
@@ -241,51 +255,6 @@ def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextM
     path = os.path.join(layout.local("sessions"), name)
     make_folder(os.path.dirname(path))
     return locked(path, what, wait)
-
-
-class _Lines:
-    """The lines of what is added to a session, numbered, and the session as it is with them."""
-
-    def __init__(self, session: Session) -> None:
-        self._session, self._number = session, session.messages
-        self._last: Entry | None = None
-
-    @property
-    def added(self) -> int:
-        """How many messages were added."""
-        return self._number - self._session.messages
-
-    def line(self, entry: Entry) -> bytes:
-        """The line of the next entry."""
-        if isinstance(entry, Message):
-            self._number += 1
-            entry = replace(entry, number=self._number)
-        self._last = entry
-        return encode_entry(entry) + b"\n"
-
-    def session(self) -> Session:
-        """The session with all of them."""
-        if self._last is None:
-            return self._session
-        change = self._last if isinstance(self._last, StateChange) else StateChange(ACTIVE)
-        return with_end(self._session, End(self._number, change))
-
-
-def _unknown(messages: Iterable[Message], clean: Clean, known: set[int]) -> Iterator[Message]:
-    """The messages whose keys are not among the `known`, each key once. What is known is not cleaned again."""
-    for message in messages:
-        if short_key(message.key) in known:
-            continue
-        cleaned = clean(message)
-        key = short_key(cleaned.key)
-        if key not in known:
-            known.add(key)
-            yield cleaned
-
-
-def short_key(key: str) -> int:
-    """A digest that takes less memory than the key: a session may have a million messages."""
-    return int.from_bytes(blake2b(key.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
 def _where(space: str, name: str) -> str:

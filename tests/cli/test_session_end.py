@@ -217,7 +217,7 @@ def test_a_damaged_session_does_not_keep_others_from_being_ended(run: Run) -> No
     assert run("space", "delete", "journal").code == 0
     Path(f".memory/sessions/main/{names[0]}.jsonl").write_bytes(b"damaged\n")
     told = run("session", "list")
-    assert f"session {names[0]} was not ended" in told.err
+    assert f"what session {names[0]} yields is not kept yet" in told.err
     assert {one["provenance"]["session"] for one in listed("journal").values()} == {names[1]}
 
 

@@ -104,6 +104,30 @@ def test_a_transcript_that_fails_to_be_read_stops_no_other(run: Run, monkeypatch
     assert synced(run)["imported"] == []
 
 
+def test_a_deleted_session_does_not_come_back_unless_it_is_imported(run: Run) -> None:
+    path = transcript("talk.jsonl", "9f0c")
+    spool("stop", path=path)
+    (one,) = synced(run)["imported"]
+    assert run("session", "delete", one["id"], "--yes").code == 0
+    spool("session-end", path=path, text="Done.")
+    assert synced(run) == {"imported": [], "ended": [], "failed": {}}
+    assert json.loads(run("session", "list", "--json").out) == []
+    assert run("session", "import", path).code == 0
+    spool("session-end", path=path)
+    assert [one["session"]["id"] if "session" in one else one["id"] for one in synced(run)["ended"]] == [one["id"]]
+
+
+def test_a_full_journal_stops_no_other(run: Run) -> None:
+    assert run("remember", "One.", "-s", "journal").code == 0
+    assert run("space", "policy", "journal", "--set", "max_objects=1").code == 0
+    spool("session-end", path=transcript("talk.jsonl", "9f0c"))
+    spool("stop", "b2", path=transcript("other.jsonl", "b2"))
+    done = synced(run)
+    assert (list(done["failed"]), len(done["imported"])) == (["9f0c"], 2)
+    assert run("space", "policy", "journal", "--set", "max_objects=100").code == 0
+    assert [one["id"] for one in synced(run)["ended"]] == [done["imported"][0]["id"]]
+
+
 def test_a_damaged_session_stops_no_other(run: Run) -> None:
     spool("stop", path=transcript("talk.jsonl", "9f0c"))
     (one,) = synced(run)["imported"]
