@@ -37,6 +37,8 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
                 gone += purged
         talk.forget(workspace, session.id)
         workspace.sessions.delete(session.space, session.id)
+        if talk.is_known(workspace, session.id):  # a recall has read it meanwhile
+            talk.forget(workspace, session.id)
     workspace.audit.record(session.space, "delete session", [Touched(session.id, "", before, "")])
     return gone
 

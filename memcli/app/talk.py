@@ -13,7 +13,7 @@ from memcli.app import session as sessions
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
 from memcli.conversation.chunks import RECENT, SIZE, fold
-from memcli.errors import CorruptError, NotFoundError
+from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
 from memcli.model.space import Change, Space
@@ -28,14 +28,25 @@ _STATE = "sessions"
 
 
 def up_to_date(workspace: Workspace) -> Workspace | None:
-    """The workspace over what was said in the sessions of the space, brought up to date; None where there are none.
-
-    Raises LockedError, CorruptError, StoreError.
+    """The workspace over what was said in the sessions of the space, brought up to date as far as that can be
+    written; None where there are none. What is damaged of it is made anew. Raises CorruptError, StoreError.
     """
     names = workspace.sessions.ids(workspace.space)
     talk = workspace.load_talk()
     if not names and not talk.has_space(talk.space):
         return None
+    try:
+        try:
+            _update(workspace, talk, names)
+        except CorruptError:  # it is derived
+            workspace.drop_talk()
+            _update(workspace, talk, names)
+    except (LockedError, StoreError) as error:  # what is there can be asked all the same
+        workspace.warn(f"what was said last is not searched: {error.message}")
+    return talk
+
+
+def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None:
     known = _known(talk)
     for name in names:
         try:
@@ -43,21 +54,30 @@ def up_to_date(workspace: Workspace) -> Workspace | None:
             if known.get(name, {}).get("stamp") != stamp:
                 known[name] = {"stamp": stamp, "messages": _bring(workspace, talk, name, known.get(name, {}))}
                 _note(talk, known)
-        except (
-            NotFoundError,
-            CorruptError,
-        ) as error:  # another process deletes it, or it is damaged: the rest can be asked
+        except (NotFoundError, CorruptError) as error:  # another process deletes it, or it is damaged
+            load_space(talk.store, talk.space)  # unless that is
             workspace.warn(f"session {name} is not searched: {error.message}")
-    for name in sorted(known.keys() - set(names)):
+    for name in sorted(known.keys() - set(workspace.sessions.ids(workspace.space))):  # some were deleted meanwhile
         forget(workspace, name)
-    return talk
+
+
+def is_known(workspace: Workspace, name: str) -> bool:
+    """Whether anything is kept of a session. Raises CorruptError, StoreError."""
+    talk = workspace.load_talk()
+    return talk.has_space(talk.space) and name in _known(talk)
 
 
 def forget(workspace: Workspace, name: str) -> None:
-    """Takes away what is kept of a session that is deleted. Raises LockedError, CorruptError, StoreError."""
+    """Takes away what is kept of a session that is deleted. Raises LockedError, StoreError."""
     talk = workspace.load_talk()
-    if not talk.has_space(talk.space):
-        return
+    try:
+        if talk.has_space(talk.space):
+            _forget(talk, name)
+    except CorruptError:
+        workspace.drop_talk()
+
+
+def _forget(talk: Workspace, name: str) -> None:
     known = _known(talk)
     gone = [memory.id for memory in load_space(talk.store, talk.space).objects if memory.metadata.get("group") == name]
     known.pop(name, None)

@@ -23,7 +23,7 @@ class Workspace(Record, kw_only=True):
     asks `asked_spaces`. `govern` says what of a policy holds here.
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `load_talk` gives the workspace over what was said in the sessions
-    (see `app/talk.py`). `erase_traces` takes memories of a space that are gone for good
+    (see `app/talk.py`), which `drop_talk` removes. `erase_traces` takes memories of a space that are gone for good
     out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
     """
 
@@ -37,6 +37,7 @@ class Workspace(Record, kw_only=True):
     load_redactor: Callable[[], Redactor]
     load_sessions: Callable[[], SessionStore]
     load_talk: Callable[[], Workspace]
+    drop_talk: Callable[[], None]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str

@@ -50,6 +50,13 @@ def open_talk(
     )
 
 
+def drop_talk(layout: Layout) -> None:
+    """Removes what is kept to search sessions."""
+    import shutil
+
+    shutil.rmtree(layout.cache("sessions"), ignore_errors=True)
+
+
 def read_transcripts(path: str) -> Transcripts:
     """The conversations in a file. The first raises MemcliError when it is none that can be read."""
     from memcli.transcripts.formats import conversations

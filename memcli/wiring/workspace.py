@@ -38,7 +38,7 @@ from memcli.wiring.roots import (
     open_work_tree,
     read_config,
 )
-from memcli.wiring.sessions import open_sessions, open_talk
+from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
 
 if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
@@ -98,6 +98,7 @@ def open_workspace(
         load_talk=cache(
             lambda: open_talk(workspace, layout, fold, wait, partial(_index, settings, warn, progress, None, keep))
         ),
+        drop_talk=partial(drop_talk, layout),
         ranker=partial(_ranker, warn, keep),
         clock=clock,
         space=check_space(settings.space),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from memcli.app import session_keep
-from memcli.errors import StoreError
+from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.store.layout import Layout
 from memcli.store.sessions import FileSessions
 from tests.conftest import Run
@@ -336,3 +337,50 @@ def test_what_was_promoted_comes_before_the_session_that_it_is_from(run: Run) ->
     run("session", "promote", f"{name}#5.1")
     found = json.loads(run("recall", "which hash do new accounts use?", "--json").out)["sections"]
     assert (found[0].get("space", "main"), found[0]["kind"]) == ("main", "decision")
+
+
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), LockedError("locked")])
+def test_what_was_said_before_is_recalled_where_nothing_can_be_written(
+    run: Run, monkeypatch: pytest.MonkeyPatch, error: MemcliError
+) -> None:
+    name = record(run, ("user", ARGON))
+    asked = ("recall", "argon2 accounts", "--scope", "session", "--json")
+    before = json.loads(run(*asked).out)["sections"]
+    assert run("session", "add", name, "The argon2 accounts are there.").code == 0
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("memcli.app.talk.remember", fail)
+    told = run(*asked)
+    assert (told.code, json.loads(told.out)["sections"]) == (0, before)
+    assert f"what was said last is not searched: {error.message}" in told.err
+
+
+def test_what_was_said_is_in_no_commit(run: Run) -> None:
+    record(run, ("user", ARGON))
+    run("remember", "Accounts are files.", "--path", "accounts")
+    for step in (
+        ("init", "-q"),
+        ("config", "user.email", "ann@example.com"),
+        ("config", "user.name", "Ann"),
+        ("add", ".memory"),
+        ("commit", "-qm", "Remember"),
+    ):
+        subprocess.run(["git", *step], check=True)
+    found = json.loads(run("recall", "argon2 accounts", "--scope", "session", "--rev", "HEAD", "--json").out)
+    assert not found["sections"]
+
+
+@pytest.mark.parametrize("damage", [b"damaged\n", None])
+def test_what_is_kept_to_search_sessions_is_made_anew(run: Run, damage: bytes | None) -> None:
+    name = record(run, ("user", ARGON))
+    asked = ("recall", "argon2 accounts", "--scope", "session", "--json")
+    before = json.loads(run(*asked).out)["sections"]
+    kept = Path(".memory/cache/sessions/spaces/main.json")
+    kept.write_bytes(damage or kept.read_bytes().replace(b'"kind"', b'"kind', 1))
+    assert run("session", "add", name, "Thanks.").code == 0
+    assert before[0] in json.loads(run(*asked).out)["sections"]
+    kept.write_bytes(b"damaged\n")
+    assert run("session", "delete", name, "--yes").code == 0
+    assert not kept.exists()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memcli.safety.secrets import secret_checks as judges
 from memcli.safety.secrets.detector import RULES, Detector, _by_rule
 from memcli.safety.secrets.labels import Label, label_of
-from memcli.safety.secrets.secret_checks import JUDGES
+from memcli.safety.secrets.secret_checks import JUDGES, is_login_password
 from tests.conftest import examples
 
 ODD = st.text(st.characters(codec=None)) | st.text("aB1 :=/\"'`\\@$%{}<>()[]|\n\t-_.,;\u00ad\x1bé密\udc80", max_size=40)
@@ -42,6 +42,13 @@ def test_no_text_stops_a_search(text: str) -> None:
 def test_an_empty_password_is_none(user: str) -> None:
     text = f"Authorization: Basic {user}"
     assert Detector({}, lambda _: "").redact(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("before", "is_password"), [("login admin/", True), ("login: ann / ", True), ("2026-05-03-slow-login-9f2c/", False)]
+)
+def test_what_follows_the_name_of_a_folder_is_no_password(before: str, is_password: bool) -> None:
+    assert is_login_password("hunter2-4f2b61", before, "") is is_password
 
 
 def test_a_judge_that_fails_has_not_cleared_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
