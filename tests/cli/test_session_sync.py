@@ -150,6 +150,22 @@ def test_while_the_store_is_locked_no_transcript_is_given_up(run: Run, monkeypat
     assert [one["messages"] for one in synced(run)["imported"]] == [2]
 
 
+def test_what_waits_longer_than_it_should_is_not_cut_off(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise LockedError("locked", "try again")
+
+    monkeypatch.setattr("memcli.store.spool._MAX_BYTES", 600)
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.app.session_sync.import_transcript", fail)
+        for number in range(6):
+            for part in "ab":
+                spool("stop", f"s{number}{part}", text="Something that was said, and is to be kept.", agent="codex")
+            assert run("session", "sync").code == LockedError.exit_code
+    taken = {one["id"] for _ in range(4) for one in synced(run)["imported"]}
+    assert len(taken) >= 8  # the spool itself makes room where nothing takes it in
+    assert not Spool(Layout(".memory")).is_waiting
+
+
 def test_entries_that_make_no_sense_are_passed_over(run: Run) -> None:
     Spool(Layout(".memory")).add({"agent": 7, "event": None, "session": [], "text": {"a": 1}})
     spool("stop", "", text="Of no session.")
