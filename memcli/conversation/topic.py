@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from memcli.model.analysis import STOP_WORDS, exact_terms, query_terms
 from memcli.model.memory import Json
 from memcli.record import Record
@@ -12,15 +14,29 @@ MAX_CHARACTERS = 4000
 
 
 class Topic(Record):
-    """Whether the topic has changed, how similar the two prompts are (0 to 1), and why it is taken to have changed or not."""
+    """Whether the topic has changed, how similar the two prompts are (0 to 1), and why it is taken to have changed or not.
+    `follows`: the second prompt cannot be understood alone."""
 
     changed: bool
     similarity: float
     why: str
+    follows: bool = False
 
     def to_json(self) -> dict[str, Json]:
         """What is printed of it."""
         return {"changed": self.changed, "similarity": self.similarity, "why": self.why}
+
+
+class Trace(Record):
+    """What `compare_to` needs of a prompt: its terms and names, which may be hashed, and how much the terms weigh."""
+
+    terms: frozenset[str]
+    names: frozenset[str]
+    weight: float
+
+
+Sign = Callable[[str], str]
+"""What a trace has in the place of a word."""
 
 
 _BREAK = regex(
@@ -78,37 +94,46 @@ _FOREIGN = frozenset(
 
 def compare(previous: str, current: str, similarity: float | None = None) -> Topic:
     """Whether `current` changes the topic of `previous`. `similarity` is the cosine of their vectors, None without vectors."""
-    before, now = previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS].strip()
-    words, shared = _in_common(before, now)
+    return compare_to(trace(previous), current, similarity)
+
+
+def trace(text: str, sign: Sign = str) -> Trace:
+    """What is to be kept of a prompt."""
+    text = text[:MAX_CHARACTERS]
+    terms = _own_terms(text)
+    return Trace(frozenset(map(sign, terms)), frozenset(map(sign, exact_terms(text))), sum(map(_weight, terms)))
+
+
+def compare_to(previous: Trace, current: str, similarity: float | None = None, sign: Sign = str) -> Topic:
+    """As `compare`, with a prompt of which only the trace was kept; `sign` is what made it."""
+    now = current[:MAX_CHARACTERS].strip()
+    words, shared = _in_common(previous, now, sign)
     near = words if similarity is None else _joint(similarity, words)
-    changed, why = _judge(now, near, shared, has_vectors=similarity is not None)
-    return Topic(changed, round(near, 3), why)
-
-
-def _judge(now: str, near: float, shared: str, *, has_vectors: bool) -> tuple[bool, str]:
     low = now.lower().replace("’", "'")
-    if not low:
-        return False, "empty"
-    if (marker := _BREAK.match(low)) and not _NEXT.match(low):
-        return True, f'says so: "{_quoted(marker[0])}"'
+    if said := _break(low):
+        return Topic(True, round(near, 3), f'says so: "{said}"')
     if marker := _ASIDE.match(low):
-        return near < _ALIKE, f'begins with "{_quoted(marker[0])}"'
+        return Topic(near < _ALIKE, round(near, 3), f'begins with "{_quoted(marker[0])}"')
     filler = _FILLER.match(low)
-    rest = low[filler.end() :] if filler else low
-    prose = _CODE_BLOCK.sub(" ", rest).strip()
-    if reason := _dependence(prose, is_said_after_filler=filler is not None):
-        return False, reason
+    prose = _CODE_BLOCK.sub(" ", low[filler.end() :] if filler else low).strip()
+    if reason := _dependence(prose, is_said_after_filler=filler is not None) if low else "empty":
+        return Topic(False, round(near, 3), reason, follows=True)
     if shared:
-        return False, f'both name "{shared}"'
-    least = _threshold(prose, has_vectors=has_vectors)
+        return Topic(False, round(near, 3), f'both name "{shared}"')
+    return _by_similarity(near, _threshold(prose, has_vectors=similarity is not None), has_vectors=similarity is not None)
+
+
+def _break(low: str) -> str:
+    """The words by which a prompt says that it changes the topic."""
+    marker = _BREAK.match(low)
+    return _quoted(marker[0]) if marker and not _NEXT.match(low) else ""
+
+
+def _by_similarity(near: float, least: float, *, has_vectors: bool) -> Topic:
     if near >= least:
-        return False, "similar in meaning" if has_vectors else "similar in words"
-    return (
-        True,
-        "a request of its own, different in meaning and words"
-        if has_vectors
-        else "a request of its own, in other words",
-    )
+        return Topic(False, round(near, 3), "similar in meaning" if has_vectors else "similar in words")
+    how = "different in meaning and words" if has_vectors else "in other words"
+    return Topic(True, round(near, 3), f"a request of its own, {how}")
 
 
 def _dependence(prose: str, *, is_said_after_filler: bool) -> str:
@@ -170,15 +195,19 @@ def _threshold(prose: str, *, has_vectors: bool) -> float:
     return _APART if count >= _MANY else 0.0
 
 
-def _in_common(before: str, now: str) -> tuple[float, str]:
+def _in_common(before: Trace, now: str, sign: Sign) -> tuple[float, str]:
     """The share of the terms of the shorter that both have, rare ones counting more; and a name that both have."""
-    one, other = (dict.fromkeys(term for term in query_terms(text) if term not in _GENERIC) for text in (before, now))
-    names = [name for name in exact_terms(now) if name in exact_terms(before)]
-    if not one or not other:
-        return 0.0, names[0] if names else ""
-    both = sum(_weight(term) for term in one if term in other)
-    least = min(sum(map(_weight, one)), sum(map(_weight, other)))
-    return min(1.0, both / least), names[0] if names else ""
+    own = _own_terms(now)
+    shared = next((name for name in exact_terms(now) if sign(name) in before.names), "")
+    if not before.terms or not own:
+        return 0.0, shared
+    both = sum(_weight(term) for term in own if sign(term) in before.terms)
+    return min(1.0, both / min(before.weight, sum(map(_weight, own)))), shared
+
+
+def _own_terms(text: str) -> list[str]:
+    """The terms of a prompt that are not common to prompts."""
+    return [term for term in query_terms(text) if term not in _GENERIC]
 
 
 def _weight(term: str) -> float:
