@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from memcli.agents.events import (
     AFTER_COMPACTION,
@@ -18,7 +18,10 @@ from memcli.agents.events import (
 )
 from memcli.agents.payload import Payload, edits_of
 from memcli.app.inject import DEADLINE_SECONDS, FILE_BACKEND, fitted, for_files, for_prompt, for_start, stamps
+from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
+from memcli.conversation.last_topic import LastTopic, next_topic
+from memcli.conversation.topic import trace
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.tokens import count_tokens
@@ -27,12 +30,14 @@ from memcli.render.as_injection import render
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.spool import MAX_TEXT, Spool
 from memcli.store.surfaced import SessionRecord, Surfaced
+from memcli.store.topics import Topics
 
 _NOT_TRUSTED = (
     "This project has a memcli memory that came with a clone and has not been accepted on this machine, so none of it is "
     "shown. `memcli trust --status` shows what is in it; `memcli trust`, run by the user, accepts it."
 )
-_RESET = ("compact", "clear")
+_CLEAR = "clear"
+_RESET = ("compact", _CLEAR)
 _COMPACTED = f"{SESSION_START} compact"
 
 
@@ -77,6 +82,7 @@ class _Call:
         # Without an id, the sessions of an agent are told apart by their start alone.
         self._session = payload.session or f"{agent} {payload.cwd}"
         self._now = workspace.clock()
+        self._topics = Topics(self._layout, self._now)
 
     def inject_notice(self) -> Outcome:
         if self._event not in (SESSION_START, PROMPT):
@@ -95,6 +101,7 @@ class _Call:
                 return _DUPLICATE
             if source in _RESET or not self._payload.session:
                 record.shown.clear()
+            self._topics.forget(self._session if source == _CLEAR else "")
             self._begin(record)
             since = record.since if self._event == SESSION_START else None
         return self._inject(for_start(self._workspace, since))
@@ -106,7 +113,13 @@ class _Call:
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-        return self._inject(for_prompt(self._workspace, prompt, deadline))
+        bundle = for_prompt(self._workspace, prompt, deadline)
+        facts: dict[str, Json] = {}
+        with self._surfaced.session(self._session) as record:
+            if self._changes_topic(prompt, bundle.query.topic):
+                record.shown.clear()
+                facts["topic"] = "changed"
+        return self._inject(bundle, facts)
 
     def inject_for_tool(self) -> Outcome:
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
@@ -133,19 +146,31 @@ class _Call:
         if self._event == SESSION_START:
             self._surfaced.begin(record, self._now)
 
-    def _inject(self, bundle: Bundle) -> Outcome:
-        """Injects what of the bundle the session was not shown yet."""
-        by_words = {"degraded": True} if bundle.degraded else {}
+    def _changes_topic(self, prompt: str, asked: str) -> bool:
+        """Whether a prompt changes the topic of the session, whose last topic is then that of the prompt. `asked` is the
+        prompt as recall was asked it, without secrets."""
+        if asked == NOT_REPEATED:
+            return False
+        topics = self._topics
+        model, vector = self._workspace.index.question(asked) or ("", b"")
+        own = LastTopic(trace(asked, topics.sign), model, vector)
+        topic, has_changed = next_topic(topics.of(self._session), prompt, own, topics.sign)
+        topics.keep(self._session, topic)
+        return has_changed
+
+    def _inject(self, bundle: Bundle, facts: Mapping[str, Json] = {}) -> Outcome:
+        """Injects what of the bundle the session was not shown yet; `facts` go into the log too."""
+        facts = {**facts, "degraded": True} if bundle.degraded else dict(facts)
         if not bundle.sections:
-            return Outcome(facts={"outcome": "nothing relevant", **by_words})
+            return Outcome(facts={"outcome": "nothing relevant", **facts})
         with self._surfaced.session(self._session) as record:
             chosen = fitted(bundle, render, record.is_unseen)
             record.note(stamps(chosen))
         if not chosen.sections:
-            return Outcome(facts={"outcome": "shown before", **by_words})
+            return Outcome(facts={"outcome": "shown before", **facts})
         text = render(chosen)
-        facts = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text), **by_words}
-        return Outcome(text, facts)
+        told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
+        return Outcome(text, {**told, **facts})
 
     def _redacted(self, text: str) -> str:
         """The beginning of `text`, without secrets and without what memcli recalled."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
-from memcli.conversation.topic import MAX_CHARACTERS, Topic, compare
+from memcli.conversation.topic import MAX_CHARACTERS, Topic, compare, cosine
 from memcli.errors import ProviderError
 from memcli.ports import Embedder
 
@@ -21,11 +19,4 @@ def _similarity(embedder: Embedder | None, previous: str, current: str) -> float
         one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]])
     except ProviderError:
         return None
-    return _cosine(one, other)
-
-
-def _cosine(one: bytes, other: bytes) -> float | None:
-    """The cosine of two vectors of signed bytes; None when one is all zeros."""
-    a, b = memoryview(one).cast("b"), memoryview(other).cast("b")
-    norm = sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-    return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm else None
+    return cosine(one, other)

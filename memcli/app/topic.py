@@ -17,7 +17,8 @@ Redact = Callable[[str], str]
 
 MAX_TOPIC = 2_000
 _MAX_READ = 20_000
-_NOT_REPEATED = "(not shown: it contains instructions)"
+NOT_REPEATED = "(not shown: it contains instructions)"
+"""What stands in an answer for a topic that carries instructions."""
 _FILES = 3
 _TIME_WORDS = frozenset(
     (
@@ -69,7 +70,7 @@ def repeated(query: Query, redact: Redact) -> Query:
     kinds = tuple(redact(kind) for kind in query.kinds)
     return replace(
         query,
-        topic=_NOT_REPEATED if find_reasons(topic) else topic,
+        topic=NOT_REPEATED if find_reasons(topic) else topic,
         kinds=() if find_reasons(" ".join(kinds)) else kinds,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 
 from memcli.model.analysis import STOP_WORDS, exact_terms, query_terms
 from memcli.model.memory import Json
@@ -120,7 +121,16 @@ def compare_to(previous: Trace, current: str, similarity: float | None = None, s
         return Topic(False, round(near, 3), reason, follows=True)
     if shared:
         return Topic(False, round(near, 3), f'both name "{shared}"')
-    return _by_similarity(near, _threshold(prose, has_vectors=similarity is not None), has_vectors=similarity is not None)
+    return _by_similarity(
+        near, _threshold(prose, has_vectors=similarity is not None), has_vectors=similarity is not None
+    )
+
+
+def cosine(one: bytes, other: bytes) -> float | None:
+    """The cosine of two vectors of signed bytes; None when one is all zeros, or they are not of one length."""
+    a, b = memoryview(one).cast("b"), memoryview(other).cast("b")
+    norm = sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+    return sum(x * y for x, y in zip(a, b, strict=True)) / norm if norm and len(a) == len(b) else None
 
 
 def _break(low: str) -> str:

@@ -103,6 +103,17 @@ class CachedIndex:
     def rebuild(self, space: str) -> None:
         remove(self._path(space))
 
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        if self._embedder is None or self._vectors is None or not self._vectors.lock.acquire(blocking=False):
+            return None  # locked by a search that missed its deadline
+        try:
+            vector = self._vectors.question(topic)
+        except sqlite3.Error:
+            return None
+        finally:
+            self._vectors.lock.release()
+        return (self._embedder.model, vector) if vector else None
+
     def _fresh(self, snapshot: Snapshot) -> tuple[sqlite3.Connection, str]:
         """The index of the snapshot, brought up to date, and where it is kept."""
         path = self._path(snapshot.space)

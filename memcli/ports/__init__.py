@@ -200,6 +200,9 @@ class Index(Protocol):
     def rebuild(self, space: str) -> None:
         """Forgets all that is kept of the space."""
 
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        """The vector of a topic for which views of this index were just asked, with its model; never one made for this."""
+
 
 class Ranker(Protocol):
     """Orders the memories of a space by how well they answer a query."""

@@ -30,7 +30,7 @@ def signer(layout: Layout, environ: Mapping[str, str]) -> Callable[[bytes], str]
         import hmac
 
         if not keys:
-            keys.append(_given(environ) or _stored(layout))
+            keys.append(_given(environ) or own_key(layout))
         return hmac.new(keys[0], _DOMAIN + secret, hashlib.sha256).hexdigest()[:8]
 
     return sign
@@ -45,7 +45,8 @@ def _given(environ: Mapping[str, str]) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _stored(layout: Layout) -> bytes:
+def own_key(layout: Layout) -> bytes:
+    """The key of this store, which is made if there is none. Raises StoreError, LockedError."""
     path = layout.local(_FILE)
     key = _read(path)
     if key is not None:

@@ -1,4 +1,4 @@
-"""What the sessions of agents were shown, in `local/agents/`: nothing is shown twice in a session until it changes.
+"""What the sessions of agents were shown, in `local/agents/`: nothing is shown twice in a session until it or the topic changes.
 
 One file a session, and one with the time of the last session start. Parallel processes share a lock.
 """

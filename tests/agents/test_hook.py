@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+from binascii import a2b_base64
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 from memcli.agents.events import EVENTS, NATIVE
 from memcli.model.tokens import count_tokens
+from memcli.ports import Progress
 from memcli.store.layout import Layout
 from memcli.store.spool import Spool
 from tests.agents.conftest import AGENTS, Fire, entries, payload
@@ -71,6 +74,67 @@ def test_nothing_is_shown_twice_until_it_changes(run: Run, fire: Fire) -> None:
     assert "orders/database" in fire("claude", "prompt", session_id="another").out
     run("remember", "Orders live in PostgreSQL 18: we need JSONB.", "--kind", "decision", "--path", "orders/database")
     assert "PostgreSQL 18" in fire("claude", "prompt", prompt="which database stores orders?").out
+
+
+def test_once_the_topic_changes_it_may_be_shown_again(fire: Fire, project: Path) -> None:
+    assert "orders/database" in fire("claude", "prompt").out
+    assert fire("claude", "prompt", prompt="why?").out == ""
+    assert fire("claude", "prompt", prompt="explain the database of the orders").out == ""
+    assert fire("claude", "prompt", prompt="write a limerick about the stormy sea").out == ""
+    assert entries(project, "agents.log")[-1]["topic"] == "changed"
+    assert "orders/database" in fire("claude", "prompt", prompt="which database do the orders use?").out
+
+
+def test_a_topic_is_compared_by_the_vectors_of_recall_and_makes_none(
+    fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memcli.embed.hashed import HashedEmbedder
+
+    embedded: list[str] = []
+    own = HashedEmbedder.embed
+
+    def embed(self: HashedEmbedder, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
+        embedded.extend(texts)
+        return own(self, texts, progress)
+
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    monkeypatch.setattr(HashedEmbedder, "embed", embed)
+    asked = "which database do the orders use?"
+    fire("claude", "prompt", prompt=asked)
+    (topic,) = json.loads((project / ".memory/local/agents.topics.json").read_text()).values()
+    assert a2b_base64(topic["vector"]) == own(HashedEmbedder(), [asked])[0]
+    assert embedded.count(asked) == 1
+    before = len(embedded)
+    fire("claude", "prompt", prompt=asked, session_id="two")
+    assert len(embedded) == before
+
+
+def test_of_a_prompt_hashes_alone_are_kept(fire: Fire, project: Path) -> None:
+    secret = "AKIA" + "Q3EGTX7ZP5RNB2WM"
+    fire("claude", "prompt", prompt=f"which database do the orders use with the tourmaline key {secret}?")
+    local = [file for file in (project / ".memory" / "local").rglob("*") if file.is_file()]
+    assert (project / ".memory/local/agents.topics.json") in local
+    text = b"".join(file.read_bytes() for file in local).lower()
+    assert [word for word in (b"tourmaline", secret.lower().encode()) if word in text] == []
+
+
+def test_an_old_topic_is_forgotten_at_the_next_start(
+    fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topics = project / ".memory/local/agents.topics.json"
+    fire("claude", "prompt")
+    fire("claude", "session-start", session_id="two")
+    assert "vector" in topics.read_text()
+    monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-02-01T09:30:00Z")
+    fire("claude", "session-start", session_id="three")
+    assert "vector" not in topics.read_text()
+
+
+def test_a_cleared_session_has_no_topic(fire: Fire) -> None:
+    fire("claude", "session-start")
+    fire("claude", "prompt")
+    assert "release/day" in fire("claude", "session-start", source="clear").out
+    assert fire("claude", "prompt", prompt="when do releases happen?").out == ""
 
 
 def test_a_pin_of_the_start_is_not_repeated_for_a_prompt(fire: Fire) -> None:
