@@ -10,7 +10,7 @@ _memcli_table() {
     options='--version --help -h'
     ;;
   'init')
-    options='--project=- --git --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'demo')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -875,6 +875,7 @@ class Memory:
         *,
         project: str | None = None,
         git: bool = False,
+        hooks: bool = False,
         agent: str | Sequence[str] = (),
         space: str | None = None,
     ) -> Object:
@@ -886,6 +887,7 @@ class Memory:
         Parameters:
             project: The project's name, used as the first segment of new paths. (NAME)
             git: Install the git merge driver for memories in this clone.
+            hooks: Install git hooks in this clone, as `hook install` does.
             agent: Connect this agent, as `agent install` does. Repeatable. (NAME)
             space: The space to use, for this call.
         """

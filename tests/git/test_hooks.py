@@ -46,6 +46,50 @@ def hook(*arguments: str, code: int = 0) -> None:
     assert main(["hook", *arguments, "-q"]) == code
 
 
+@pytest.mark.parametrize("folder", [".", "src"])
+def test_init_installs_the_hooks_of_the_repository_of_the_store(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = new_repo(tmp_path / "shop")
+    made.write("src/a.py", "a = 1\n")
+    monkeypatch.chdir(made.root / folder)
+    assert main(["init", "--hooks", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["created"], data["hooks"]["hooks"]) == (True, dict.fromkeys(DEFAULT, "installed"))
+    assert {name for name, state in states(capsys).items() if state == "installed"} == set(DEFAULT)
+    assert main(["init", "--hooks", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hooks"]["hooks"] == dict.fromkeys(DEFAULT, "unchanged")
+
+
+def test_init_with_hooks_elsewhere_goes_by_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = new_repo(tmp_path / "shop")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["init", "--hooks", "--root", "../shop", "-q"]) == 0
+    assert (made.root / ".git/hooks/post-commit").exists()
+    assert os.listdir() == []
+
+
+def test_init_with_hooks_makes_no_store_where_there_is_no_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert main(["init", "--hooks", "-q"]) == 3
+    assert os.listdir() == []
+
+
+def test_init_says_which_hook_was_refused(place: Repo, capsys: pytest.CaptureFixture[str]) -> None:
+    hook("install", "post-commit")
+    path = place.root / ".git/hooks/post-commit"
+    path.write_text(path.read_text() + "echo more\n")
+    assert main(["init", "--hooks"]) == 5
+    found = capsys.readouterr()
+    assert "refused post-commit" in found.out
+    assert "installed post-merge" in found.out
+    assert "edited" in found.err
+
+
 def states(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     capsys.readouterr()
     assert main(["hook", "status", "--json"]) == 0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Group, Session
-from memcli.errors import MemcliError, NotFoundError, RefusedError
+from memcli.errors import MemcliError, NotFoundError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
 from memcli.store.layout import Layout
 
 if TYPE_CHECKING:
+    from memcli.cli.git_hooks import Changed
     from memcli.git.hooks import Hook
     from memcli.store.log import HookLog
 
@@ -42,39 +42,9 @@ def install(session: Session, options: InstallOptions) -> int:
 
     Example: memcli hook install && memcli hook status
     """
-    from memcli.git.hooks import find_hooks
-    from memcli.wiring.roots import locate
+    from memcli.cli.git_hooks import install_hooks
 
-    hooks = find_hooks(os.getcwd())
-    done = _each(session, options.names or DEFAULT, hooks.install)
-    store = locate(session.options, os.environ)
-    if store is None:
-        session.output.note("there is no store yet: the hooks do nothing until you run `memcli init`")
-    if hooks.is_seen and any(what != "unchanged" for what in done.values()):
-        session.output.note(f"{hooks.folder} is in the work tree: git shows the hooks as changes; do not commit them")
-    code = _tell(session, hooks.folder, done)
-    if store is not None:
-        _build(session)
-    return code
-
-
-def _build(session: Session) -> None:
-    """Starts to build the space for what is read from the repository, if it is missing, as in a new clone."""
-    from memcli.app.repo import over_repo
-    from memcli.cli.hook_run import run_hook
-    from memcli.store.layout import complete_ignore
-    from memcli.wiring.build import is_missing
-
-    try:
-        workspace = over_repo(session.open())
-        complete_ignore(Layout(workspace.root))
-        has_repo = not is_missing(workspace)
-    except MemcliError as error:  # the hooks are installed
-        session.output.note(error.message)
-        return
-    if not has_repo:
-        session.output.note(f"building space {workspace.space!r} from the history and the files in the background")
-        run_hook(session, "post-checkout", (), detached=False)
+    return _tell(session, install_hooks(session, options.names or DEFAULT))
 
 
 class UninstallOptions(Options):
@@ -89,10 +59,9 @@ def uninstall(session: Session, options: UninstallOptions) -> int:
 
     Example: memcli hook uninstall
     """
-    from memcli.git.hooks import find_hooks
+    from memcli.cli.git_hooks import remove_hooks
 
-    hooks = find_hooks(os.getcwd())
-    return _tell(session, hooks.folder, _each(session, options.names or NAMES, hooks.uninstall))
+    return _tell(session, remove_hooks(session, options.names or NAMES))
 
 
 @command.verb()
@@ -206,24 +175,7 @@ def run(session: Session, options: RunOptions) -> None:
         os._exit(0)  # what was given up still runs
 
 
-def _each(session: Session, names: Sequence[str], act: Callable[[str], str]) -> dict[str, str]:
-    """Applies `act` to each hook. A refused hook is reported and does not stop the others."""
-    for name in names:
-        check_name(name)
-    done: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        try:
-            done[name] = act(name)
-        except RefusedError as error:
-            session.output.note(f"{error.message} ({error.hint})")
-            done[name] = "refused"
-    return done
-
-
-def _tell(session: Session, folder: str, done: dict[str, str]) -> int:
-    data = {"folder": folder, "hooks": done}
-    text = "\n".join(f"{what} {name}" for name, what in done.items() if what != "absent")
-    session.output.confirm(data, text or f"no hooks of memcli in {folder}")
-    if "refused" in done.values():
-        return RefusedError.exit_code
-    return 0
+def _tell(session: Session, changed: Changed) -> int:
+    text = "\n".join(changed.lines) or f"no hooks of memcli in {changed.folder}"
+    session.output.confirm(changed.to_json(), text)
+    return changed.exit_code

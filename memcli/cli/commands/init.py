@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.git.driver import configure
 from memcli.git.repository import Repository, find_repository
+from memcli.model.memory import Json
 from memcli.store.layout import FOLDER, install_attributes
+
+if TYPE_CHECKING:
+    from memcli.cli.git_hooks import Changed
 
 
 class InitOptions(Options):
@@ -16,16 +21,19 @@ class InitOptions(Options):
 
     project: str | None = option(metavar="NAME", help="The project's name, used as the first segment of new paths.")
     git: bool = flag(help="Install the git merge driver for memories in this clone.")
+    hooks: bool = flag(help="Install git hooks in this clone, as `hook install` does.")
     agent: list[str] = option(
         metavar="NAME", help="Connect this agent, as `agent install` does. Repeatable.", many=True
     )
 
 
 @verb(InitOptions)
-def command(session: Session, options: InitOptions) -> None:
+def command(session: Session, options: InitOptions) -> int:
     """Create a store: `.memory/` at the root of the work tree, or in the current folder outside a repository.
 
     It is safe to run again: it adds what is missing and changes nothing else.
+
+    Example: memcli init --git --hooks --agent claude
     """
     from memcli.wiring.roots import make_store
 
@@ -35,14 +43,32 @@ def command(session: Session, options: InitOptions) -> None:
         for name in options.agent:
             check_agent(name, "project")
     # The repository first of all, so that nothing is made where there is none.
-    check = _repository if options.git else lambda _: None
+    check = _repository if options.git or options.hooks else lambda _: None
     root, new = make_store({**session.options, "project": options.project}, os.environ, check)
     done = _install_driver(root) if options.git else []
-    done += [line for name in options.agent for line in _install_agent(session, name)]
+    hooks = _install_hooks(session, root) if options.hooks else None
+    agents = [line for name in options.agent for line in _install_agent(session, name)]
+    lines = [*done, *(hooks.lines if hooks else []), *agents]
+    data: dict[str, Json] = {"root": root, "created": new}
+    if options.git:
+        data["git"] = list(done)
+    if hooks:
+        data["hooks"] = hooks.to_json()
     text = f"created a store at {root}" if new else f"store already exists at {root}"
-    session.output.confirm(
-        {"root": root, "created": new, **({"git": done} if options.git else {})}, "\n".join([text, *done])
-    )
+    session.output.confirm(data, "\n".join([text, *lines]))
+    return hooks.exit_code if hooks else 0
+
+
+def _install_hooks(session: Session, root: str) -> Changed:
+    """Installs the hooks of the repository that the store lies in, wherever the user is."""
+    from contextlib import chdir
+
+    from memcli.cli.git_hooks import install_hooks
+    from memcli.git.hook_script import DEFAULT
+
+    session.options["root"] = root
+    with chdir(os.path.dirname(root)):
+        return install_hooks(session, DEFAULT)
 
 
 def _install_agent(session: Session, name: str) -> list[str]:
