@@ -184,7 +184,7 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'hook run')
-    options='--agent=- --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
     ;;
   'agent')
@@ -192,7 +192,7 @@ _memcli_table() {
     options='--help -h'
     ;;
   'agent install')
-    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'agent uninstall')

@@ -17,15 +17,24 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import Payload, edits_of
-from memcli.app.inject import DEADLINE_SECONDS, FILE_BACKEND, fitted, for_files, for_prompt, for_start, stamps
-from memcli.app.topic import NOT_REPEATED
+from memcli.app.inject import (
+    DEADLINE_SECONDS,
+    FILE_BACKEND,
+    fitted,
+    for_files,
+    for_names,
+    for_prompt,
+    for_start,
+    stamps,
+)
+from memcli.app.topic import NOT_REPEATED, one_line
 from memcli.app.workspace import Workspace
 from memcli.conversation.last_topic import LastTopic, next_topic
 from memcli.conversation.topic import trace
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.tokens import count_tokens
-from memcli.record import Record, field
+from memcli.record import Record, field, replace
 from memcli.render.as_injection import render
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.spool import MAX_TEXT, Spool
@@ -42,10 +51,12 @@ _COMPACTED = f"{SESSION_START} compact"
 
 
 class Outcome(Record):
-    """`text` is to be injected; `facts` go into the log."""
+    """`text` is to be injected; `facts` go into the log. With `is_next_due`, what the next prompt is to be told is to be
+    prepared."""
 
     text: str = ""
     facts: dict[str, Json] = field(default_factory=dict)
+    is_next_due: bool = False
 
 
 def backend_of(event: str) -> str | None:
@@ -60,16 +71,27 @@ def problem_of(event: str, agent: str) -> str:
     return "" if event in EVENTS else f"unknown event {event[:40]!a}"
 
 
-def handle(workspace: Workspace, agent: str, event: str, payload: Payload, *, is_hurried: bool = True) -> Outcome:
-    """Handles a call. `is_hurried`: an agent waits for it. Raises MemcliError, OSError."""
+def handle(
+    workspace: Workspace, agent: str, event: str, payload: Payload, *, is_hurried: bool = True, next_turn: bool = False
+) -> Outcome:
+    """Handles a call. `is_hurried`: an agent waits for it; `next_turn`: it waits for nothing to be searched for a prompt.
+    Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
         return call.spool()
     if not workspace.trust.is_accepted:
         return call.inject_notice()
+    if event == PROMPT and next_turn:
+        return call.inject_prepared()
     if event == PROMPT:
         return call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None)
     return call.inject_for_tool() if event == BEFORE_TOOL else call.inject_at_start()
+
+
+def prepare(workspace: Workspace, agent: str, payload: Payload) -> None:
+    """Prepares what the prompt after that of `payload` is to be told. Raises MemcliError, OSError."""
+    if workspace.trust.is_accepted:
+        _Call(workspace, agent, PROMPT, payload).prepare()
 
 
 class _Call:
@@ -120,6 +142,28 @@ class _Call:
                 record.shown.clear()
                 facts["topic"] = "changed"
         return self._inject(bundle, facts)
+
+    def inject_prepared(self) -> Outcome:
+        """Injects what was prepared for the prompt before, unless the topic has changed since."""
+        prompt = self._payload.prompt
+        if not prompt or not self._payload.is_of_a_person:
+            return Outcome(facts={"outcome": "no prompt of a person"})
+        with self._surfaced.session(self._session) as record:
+            if not record.claim(f"{PROMPT} {prompt}", self._now):
+                return _DUPLICATE
+            prepared = record.turn(prompt)
+            has_changed = self._changes_topic(prompt, one_line(prompt, self._redactor()))
+            if has_changed:
+                record.shown.clear()
+        facts: dict[str, Json] = {"topic": "changed"} if has_changed else {}
+        if has_changed or not prepared:
+            return Outcome(facts={"outcome": "nothing prepared", **facts}, is_next_due=True)
+        return replace(self._inject(for_names(self._workspace, prepared), facts), is_next_due=True)
+
+    def prepare(self) -> None:
+        bundle = for_prompt(self._workspace, self._payload.prompt, None)
+        with self._surfaced.session(self._session) as record:
+            record.prepare(self._payload.prompt, list(stamps(bundle)))
 
     def inject_for_tool(self) -> Outcome:
         base = find_work_tree(os.getcwd(), os.path.expanduser("~")) or self._layout.work_tree
@@ -178,11 +222,11 @@ class _Call:
             return ""
         from memcli.safety.recalled import without_recalled
 
+        return self._redactor()(without_recalled(text)[: 4 * MAX_TEXT])[:MAX_TEXT]
+
+    def _redactor(self) -> Callable[[str], str]:
         workspace = self._workspace
-        redact: Callable[[str], str] = workspace.redactor.cleaner(
-            workspace.in_force(workspace.load_policy(workspace.main))
-        )
-        return redact(without_recalled(text)[: 4 * MAX_TEXT])[:MAX_TEXT]
+        return workspace.redactor.cleaner(workspace.in_force(workspace.load_policy(workspace.main)))
 
 
 _DUPLICATE = Outcome(facts={"outcome": "duplicate"})

@@ -14,7 +14,7 @@ from memcli.agents.files import Change, apply_changes, check_writable, missing_f
 from memcli.agents.notes import Note, Site, digest_of, load_folders, load_notes, save_notes
 from memcli.agents.parts import ACTIVE, FOREIGN, STALE, Block, JsonDefault, Part, Whole
 from memcli.agents.splice import Splice, apply_all
-from memcli.agents.table import AGENTS, USER
+from memcli.agents.table import AGENTS, USER, parts_of, with_next_turn
 from memcli.errors import UsageError
 from memcli.record import Record, replace
 
@@ -27,11 +27,12 @@ class Plan(Record):
     warnings: tuple[str, ...] = ()
 
 
-def plan_install(site: Site, name: str) -> Plan:
-    """The plan to bring an agent's parts in, or up to date. Raises UsageError."""
+def plan_install(site: Site, name: str, *, next_turn: bool = False) -> Plan:
+    """The plan to bring an agent's parts in, or up to date. With `next_turn`, no prompt waits for a search. Raises
+    UsageError."""
     notes = dict(load_notes(site))
     changes, warnings = [], []
-    for path, parts in parts_by_path(site, name).items():
+    for path, parts in parts_by_path(site, name, next_turn=next_turn).items():
         change, note = _installed(site, name, path, parts, notes.get(path))
         after = change.after or ""
         warnings += [f"{path} is not memcli's and is left as it is" for part in parts if part.state(after) == FOREIGN]
@@ -72,11 +73,11 @@ def carry_out(site: Site, plan: Plan) -> None:
     save_notes(site, plan.notes, sorted({*folders, *made}))
 
 
-def parts_by_path(site: Site, name: str) -> dict[str, list[Part]]:
+def parts_by_path(site: Site, name: str, *, next_turn: bool = False) -> dict[str, list[Part]]:
     """An agent's parts by the file that they are in. A file that only leads agents to another is left out where a link
     does that."""
     found: dict[str, list[Part]] = {}
-    for part in AGENTS[name].scopes[site.scope]:
+    for part in parts_of(name, site.scope, next_turn=next_turn):
         found.setdefault(_linked(site, part), []).append(part)
     return {path: _without_imports(parts) for path, parts in found.items()}
 
@@ -87,14 +88,20 @@ def states(site: Site, name: str) -> Iterator[tuple[Part, str, str]]:
         text = read_text(path) or ""
         for part in parts:
             try:
-                yield part, path, part.state(text)
+                yield part, path, _state(part, name, text)
             except UsageError as error:
                 raise _in_file(path, error) from None
 
 
+def _state(part: Part, name: str, text: str) -> str:
+    """The state of a part, which may be there in either of its forms."""
+    state = part.state(text)
+    return with_next_turn(part, name).state(text) if state == STALE else state
+
+
 def is_installed(site: Site, name: str) -> bool:
     """Whether something of the agent is there that no other agent shares."""
-    shared = {(part.file, part.key) for other in AGENTS if other != name for part in _parts(other, site.scope)}
+    shared = {(part.file, part.key) for other in AGENTS if other != name for part in parts_of(other, site.scope)}
     try:
         own = [
             state
@@ -124,7 +131,14 @@ def _installed(
             if before is not None and all(part.state(before) in (ACTIVE, FOREIGN) for part in parts):
                 kept = Note(agents, digest_of(before), tuple(removals), was_there) if removals else None
                 return Change(path, before, before), kept
-        after, undo = _composed(base, [part for agent in agents for part in parts_by_path(site, agent).get(path, ())])
+        after, undo = _composed(
+            base,
+            [
+                part
+                for agent in agents
+                for part in (parts if agent == name else parts_by_path(site, agent).get(path, ()))
+            ],
+        )
     except UsageError as error:
         raise _in_file(path, error) from None
     is_executable = any(isinstance(part, Whole) and part.is_executable for part in parts)
@@ -177,14 +191,10 @@ def _unshared(site: Site, name: str, parts: Sequence[Part]) -> list[Part]:
     keys = {(part.file, part.key) for part in parts}
     needed: set[tuple[str, str]] = set()
     for other in AGENTS:
-        theirs = {(part.file, part.key) for part in _parts(other, site.scope)} & keys if other != name else set()
+        theirs = {(part.file, part.key) for part in parts_of(other, site.scope)} & keys if other != name else set()
         if theirs - needed and is_installed(site, other):
             needed |= theirs
     return [part for part in parts if (part.file, part.key) not in needed]
-
-
-def _parts(name: str, scope: str) -> Sequence[Part]:
-    return AGENTS[name].scopes.get(scope, ())
 
 
 def _linked(site: Site, part: Part) -> str:

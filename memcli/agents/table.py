@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from memcli.agents.events import BEFORE_TOOL, NATIVE, SESSION_START, hook_command
+from memcli.agents.events import BEFORE_TOOL, NATIVE, PROMPT, SESSION_START, hook_command
 from memcli.agents.parts import SKILL, Block, JsonDefault, JsonHook, JsonValue, Part, TomlTable, Whole
-from memcli.agents.texts import INSTRUCTIONS, PLUGIN
+from memcli.agents.texts import INSTRUCTIONS, PLUGIN, PLUGIN_NEXT_TURN
 from memcli.agents.texts import SKILL as SKILL_TEXT
 from memcli.model.memory import Json
-from memcli.record import Record, field
+from memcli.record import Record, field, replace
 
 PROJECT, USER, LOCAL = SCOPES = ("project", "user", "local")
 _SECONDS = 5
@@ -128,6 +129,8 @@ def _cline(folder: str) -> tuple[Part, ...]:
 _SHARED_SKILL = _skill(".agents/skills")
 _STDIO = {"type": "stdio", **_SERVER}
 _IMPORT = "@AGENTS.md"
+
+_NEXT_TURN = " --next-turn"
 
 AGENTS: Mapping[str, Agent] = {
     agent.name: agent
@@ -249,3 +252,30 @@ AGENTS: Mapping[str, Agent] = {
         Agent("generic", "any agent that reads AGENTS.md", {PROJECT: _agents_file()}),
     )
 }
+
+
+def parts_of(name: str, scope: str, *, next_turn: bool = False) -> tuple[Part, ...]:
+    """The parts of an agent in a scope; with `next_turn`, its hook for prompts does not wait for a search."""
+    parts = AGENTS[name].scopes.get(scope, ())
+    return tuple(with_next_turn(part, name) for part in parts) if next_turn else parts
+
+
+def with_next_turn(part: Part, name: str) -> Part:
+    """The part with the command of its hook for prompts extended, if it has one."""
+    command = hook_command(PROMPT, name)
+    if isinstance(part, JsonHook) and part.command == command:
+        return replace(part, entry=_extended(dict(part.entry), command))
+    if isinstance(part, Whole) and part.mark == command:
+        return replace(part, text=part.text.replace(command, command + _NEXT_TURN))
+    if isinstance(part, Whole) and part.text == PLUGIN:
+        return replace(part, text=PLUGIN_NEXT_TURN)
+    return part
+
+
+def _extended(value: Any, command: str) -> Any:
+    """A value of JSON with the command extended in all its texts."""
+    if isinstance(value, dict):
+        return {name: _extended(inner, command) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_extended(inner, command) for inner in value]
+    return value.replace(command, command + _NEXT_TURN) if isinstance(value, str) else value

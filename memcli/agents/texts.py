@@ -91,3 +91,6 @@ export const Memcli = async ({{ directory }}) => {{
   }}
 }}
 """
+
+PLUGIN_NEXT_TURN = PLUGIN.replace('"opencode"]', '"opencode", "--next-turn"]', 1)
+"""The plugin whose prompts wait for no search; other events take no notice of the option."""

@@ -45,8 +45,8 @@ def ask(query: Query, place: Place) -> Ranking:
     if query.topic.strip():
         query = with_period(query, place.load_code)
         ranking = place.ranker.rank(query, place.view)
-    else:  # without a topic a kind or a time can be listed; nothing at all is no question
-        ranking = _all(query, place.view) if query.kinds or query.changed_since else Ranking()
+    else:  # without a topic kinds, times or ids can be listed; nothing at all is no question
+        ranking = _all(query, place.view) if query.kinds or query.changed_since or query.ids else Ranking()
     if query.min_score is not None:
         ranking = replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= query.min_score))
     return ranking

@@ -48,6 +48,17 @@ def for_prompt(workspace: Workspace, prompt: str, deadline: float | None = DEADL
     return replace(bundle, sections=chosen, always=())
 
 
+def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
+    """The memories that `stamps` named before, as they are now, without those that no longer hold. Raises what recall
+    raises."""
+    place = {name: n for n, name in enumerate(names)}
+    ids = tuple(name.rpartition("/")[2] for name in names)
+    query = Query(topic="", now=workspace.clock(), ids=ids, limit=len(ids), budget=MAX_TOKENS)
+    (bundle,) = recall(workspace, [query])
+    chosen = sorted((s for s in bundle.sections if _name(s) in place), key=lambda section: place[_name(section)])
+    return replace(bundle, sections=tuple(chosen), always=())
+
+
 def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
     """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
     backend is FILE_BACKEND. Raises what recall raises."""

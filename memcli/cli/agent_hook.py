@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -9,11 +10,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from memcli.agents.events import SESSION_END, SESSION_START
-from memcli.agents.hook import Outcome, backend_of, handle, problem_of
+from memcli.agents.events import PROMPT, SESSION_END, SESSION_START
+from memcli.agents.hook import Outcome, backend_of, handle, prepare, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
 from memcli.app.workspace import Workspace
-from memcli.cli.background import FOREGROUND, embed_later, start
+from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
 from memcli.cli.verb import Session
 from memcli.clock import days_between, normalize_time, system_clock
 from memcli.errors import MemcliError
@@ -38,14 +39,15 @@ Find = Callable[[str], None]
 """Told the root of the store once it is found."""
 
 
-def run_agent_hook(session: Session, event: str, agent: str) -> None:
-    """Answers a call on standard output. Raises nothing, whatever is on standard input."""
+def run_agent_hook(session: Session, event: str, agent: str, *, next_turn: bool = False) -> None:
+    """Answers a call on standard output; with `next_turn` a prompt with what was prepared for the one before. Raises
+    nothing, whatever is on standard input."""
     session.output.quiet = True
     began = time.monotonic()
 
     def work(find: Find) -> str:
         with suppress(Exception):  # there is nobody to report it to
-            return _answer(session, event, agent, find, began)
+            return _answer(session, event, agent, find, began, next_turn=next_turn)
         return ""
 
     if os.environ.get(FOREGROUND) or not hasattr(os, "fork"):
@@ -66,7 +68,7 @@ def _print(text: str) -> None:
         sys.stdout.flush()
 
 
-def _answer(session: Session, event: str, agent: str, find: Find, began: float) -> str:
+def _answer(session: Session, event: str, agent: str, find: Find, began: float, *, next_turn: bool) -> str:
     """What to print; nothing without a store, and while memory is off."""
     from memcli.agents.envelope import wrap
 
@@ -83,14 +85,37 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float) 
     is_hurried = not os.environ.get(FOREGROUND)
     outcome = Outcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
-        outcome = _guarded(lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried))
+        outcome = _guarded(lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried, next_turn=next_turn))
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
         embed_later(session, workspace)  # the next prompt finds the vectors that this one had no time for
+    if outcome.is_next_due and is_hurried:
+        _prepare_later(session, workspace, agent, payload)
     if event in (SESSION_START, SESSION_END) and is_hurried and _has_to_sync(workspace):
         start(["session", "sync", "--background", "--quiet", f"--root={workspace.root}"])
     return wrap(agent, event, outcome.text)
+
+
+def prepare_next_turn(session: Session, agent: str) -> None:
+    """Prepares what the prompt after the one on standard input is to be told. Prints and raises nothing."""
+    session.output.quiet = True
+    payload, problem = _payload()
+    with suppress(MemcliError, OSError):  # there is nobody to report it to
+        _enter_project(session, payload.cwd)
+        workspace = session.open(backend=backend_of(PROMPT), tells_off=False)
+        if not (problem or problem_of(PROMPT, agent) or is_off(workspace.root, os.environ)):
+            prepare(workspace, agent, payload)
+
+
+def _prepare_later(session: Session, workspace: Workspace, agent: str, payload: Payload) -> None:
+    """Has the next turn prepared in the background; not while the clock is frozen, as with `embed_later`."""
+    if is_frozen(session):
+        return
+    piped = json.dumps({"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt})
+    space = session.options["space"]
+    words = ["--next-turn", "--detached", f"--root={workspace.root}", *([f"--space={space}"] if space else [])]
+    start(["hook", "run", PROMPT, "--agent", agent, *words], piped)
 
 
 def _has_to_sync(workspace: Workspace) -> bool:

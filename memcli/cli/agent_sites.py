@@ -8,7 +8,7 @@ from difflib import unified_diff
 from memcli.agents.files import Change
 from memcli.agents.install import Plan, carry_out, plan_install
 from memcli.agents.notes import Site
-from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER
+from memcli.agents.table import AGENTS, LOCAL, PROJECT, SCOPES, USER, parts_of
 from memcli.cli.verb import Session
 from memcli.errors import UsageError
 from memcli.model.memory import Json
@@ -43,22 +43,26 @@ def scope_of(user: bool, local: bool) -> str:
     return USER if user else LOCAL if local else PROJECT
 
 
-def check_agent(name: str, scope: str) -> None:
-    """Raises UsageError unless there is such an agent, with this scope."""
+def check_agent(name: str, scope: str, *, next_turn: bool = False) -> None:
+    """Raises UsageError unless there is such an agent, with this scope, and for `next_turn` with a hook for prompts."""
     if name not in AGENTS:
         raise UsageError(f"no agent {name!r}", f"choose one of {', '.join(AGENTS)}")
     if scope not in AGENTS[name].scopes:
         known = ", ".join(AGENTS[name].scopes)
         raise UsageError(f"{name} cannot be installed for scope {scope}", f"scopes of {name}: {known}")
+    if next_turn and parts_of(name, scope, next_turn=True) == parts_of(name, scope):
+        raise UsageError(f"no hook of {name} is told the prompts", "leave out --next-turn")
 
 
-def install_agent(session: Session, name: str, scope: str, *, dry_run: bool = False) -> tuple[Plan, list[str]]:
+def install_agent(
+    session: Session, name: str, scope: str, *, dry_run: bool = False, next_turn: bool = False
+) -> tuple[Plan, list[str]]:
     """Installs an agent; what was done, one line each. Raises UsageError, StoreError."""
     from memcli.agents.check import find_program, warnings
 
     check_agent(name, scope)
     site = site_of(session, scope)
-    plan = plan_install(site, name)
+    plan = plan_install(site, name, next_turn=next_turn)
     if not dry_run:
         carry_out(site, plan)
         for warning in (*plan.warnings, *warnings(sites(session), name)):

@@ -41,13 +41,17 @@ def start(arguments: Sequence[str], piped: str = "") -> None:
         child.returncode = 0  # nobody waits for it
 
 
+def is_frozen(session: Session) -> bool:
+    """Whether the clock of a command stands still."""
+    return bool(session.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK"))
+
+
 def embed_later(session: Session, workspace: Workspace) -> bool:
     """Has the missing vectors of a store computed in the background; whether that was begun.
 
     Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
     """
-    is_frozen = session.options["freeze_clock"] or os.environ.get("MEMCLI_FREEZE_CLOCK")
-    if is_frozen or "off" in (os.environ.get(SWITCH), os.environ.get("MEMCLI_EMBEDDER")):
+    if is_frozen(session) or "off" in (os.environ.get(SWITCH), os.environ.get("MEMCLI_EMBEDDER")):
         return False
     space = session.options["space"]
     start(["index", "embed", "--background", f"--root={workspace.root}", *([f"--space={space}"] if space else [])])

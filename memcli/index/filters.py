@@ -67,6 +67,8 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         add(f"kind IN ({','.join('?' * len(query.kinds))})", *query.kinds)
     if query.without_kinds:
         add(f"kind NOT IN ({','.join('?' * len(query.without_kinds))})", *query.without_kinds)
+    if query.ids:
+        add(f"id IN ({','.join('?' * len(query.ids))})", *query.ids)
     for tag in query.tags:
         add("instr(tags, ?)", f" {tag} ")
     if query.under:

@@ -38,11 +38,10 @@ TRIGGER, ANCHOR, TEXT = "trigger", "anchor", "text"  # what may bring a memory i
 
 
 class Query(Record, kw_only=True):
-    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds, ends
-    the search for meaning. `edits`: the change that the topic is made of, if it is of one.
-    `changed_since`: only what was stored or changed since, which without a topic is listed. `about` leans the order
-    towards what it speaks of; `period` is named by the topic, and weighs entries by their date.
-    """
+    """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds,
+    ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
+    what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
+    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic."""
 
     topic: str
     now: str
@@ -75,6 +74,7 @@ class Query(Record, kw_only=True):
     explain: bool = False
     include_untrusted: bool = False
     edits: tuple[FileEdit, ...] | None = None
+    ids: tuple[str, ...] = ()
 
 
 class Entry(Record):

@@ -40,6 +40,8 @@ def _order(section: Section, bundle: Bundle) -> int:
 def _heading(section: Section, query: Query) -> str:
     if section.is_lead:
         return _LEADS.get(section.memory.kind, "Also recorded")
+    if query.ids:
+        return "Related to the previous prompt"
     if query.topic:
         return "Related to the prompt"
     if section.memory.pinned:

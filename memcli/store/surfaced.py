@@ -6,7 +6,7 @@ One file a session, and one with the time of the last session start. Parallel pr
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
@@ -35,6 +35,9 @@ class SessionRecord:
         since = data.get("since")
         self.since: str | None = since if isinstance(since, str) else None
         self.has_begun = data.get("has_begun") is True
+        self._prompt = str(data.get("prompt") or "")
+        prepared = data.get("prepared")
+        self._prepared = [name for name in prepared if isinstance(name, str)] if isinstance(prepared, list) else []
 
     def claim(self, what: str, now: str) -> bool:
         """Whether this is the first call for `what` within a few seconds; notes the call."""
@@ -60,12 +63,25 @@ class SessionRecord:
             self.shown.pop(name, None)
             self.shown[name] = stamp
 
+    def turn(self, prompt: str) -> list[str]:
+        """Notes that `prompt` is the last one; what was prepared since the one before it."""
+        prepared, self._prepared = self._prepared, []
+        self._prompt = _digest(prompt)
+        return prepared
+
+    def prepare(self, prompt: str, names: Sequence[str]) -> None:
+        """Keeps memories for the prompt after `prompt`, unless that has come meanwhile."""
+        if self._prompt == _digest(prompt):
+            self._prepared = list(names)
+
     def to_json(self) -> dict[str, Json]:
         return {
             "shown": [list(pair) for pair in self.shown.items()][-_MAX_SHOWN:],
             "claims": [list(pair) for pair in self._claims.items()][-_MAX_CLAIMS:],
             "since": self.since,
             "has_begun": self.has_begun,
+            "prompt": self._prompt,
+            "prepared": list(self._prepared),
         }
 
 

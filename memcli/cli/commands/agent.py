@@ -25,7 +25,7 @@ command = Group("agent", "Connect coding agents: instructions, MCP server, hooks
 
 
 class AgentOptions(Options):
-    """What `memcli agent install` and `uninstall` take."""
+    """What `memcli agent uninstall` takes."""
 
     name: str = argument("AGENT", f"One of {_NAMES}.", default=REQUIRED)
     user: bool = flag(help="For this user, in all projects.")
@@ -33,8 +33,14 @@ class AgentOptions(Options):
     dry_run: bool = dry_run_option()
 
 
-@command.verb(AgentOptions)
-def install(session: Session, options: AgentOptions) -> None:
+class InstallOptions(AgentOptions):
+    """What `memcli agent install` takes."""
+
+    next_turn: bool = flag(help="Let no prompt wait for a search: show what is related to the prompt before it.")
+
+
+@command.verb(InstallOptions)
+def install(session: Session, options: InstallOptions) -> None:
     """Connect an agent to the memory of this project.
 
     Writes, as the agent supports it, an instruction block into AGENTS.md, the MCP server `memcli mcp`, hooks that call
@@ -45,10 +51,10 @@ def install(session: Session, options: AgentOptions) -> None:
     Example: memcli agent install claude --dry-run
     """
     scope = scope_of(options.user, options.local)
-    check_agent(options.name, scope)
+    check_agent(options.name, scope, next_turn=options.next_turn)
     if scope != "user" and not options.dry_run:
         _make_store(session)
-    plan, lines = install_agent(session, options.name, scope, dry_run=options.dry_run)
+    plan, lines = install_agent(session, options.name, scope, dry_run=options.dry_run, next_turn=options.next_turn)
     if options.dry_run:
         session.output.answer(to_json(options.name, scope, plan), diff_of(plan))
         return

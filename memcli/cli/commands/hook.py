@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.verb import Group, Session
-from memcli.errors import MemcliError, NotFoundError
+from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.git.hook_script import DEFAULT, NAMES, check_name
 from memcli.store.layout import Layout
 
@@ -147,6 +147,9 @@ class RunOptions(Options):
     hook: str = argument("HOOK", "The git hook, or the event of an agent.", default=REQUIRED)
     arguments: list[str] = argument("[ARGUMENT...]", "The arguments that git passed to the hook.", many=True)
     agent: str | None = option(metavar="NAME", help="The agent that calls, with JSON on standard input.")
+    next_turn: bool = flag(
+        help="Answer a prompt at once with what was prepared for the one before, and prepare the next in the background."
+    )
     detached: bool = flag(help="Do not start a background process; this is one.")
 
 
@@ -158,15 +161,21 @@ def run(session: Session, options: RunOptions) -> None:
 
     With --agent, HOOK is session-start, subagent-start, prompt, before-tool, after-compaction, stop or session-end: prints
     what the agent is to know, in the form that it takes, or nothing; always exits with 0 within 3 seconds; and adds a line
-    to .memory/local/agents.log.
+    to .memory/local/agents.log. With --next-turn, a prompt waits for no search: it gets what is related to the prompt before
+    it, or nothing if that was about something else.
 
     Example: memcli hook run post-commit
     """
     if options.agent is not None:
-        from memcli.cli.agent_hook import run_agent_hook
+        from memcli.cli.agent_hook import prepare_next_turn, run_agent_hook
 
-        run_agent_hook(session, options.hook, options.agent)
+        if options.next_turn and options.detached:
+            prepare_next_turn(session, options.agent)
+        else:
+            run_agent_hook(session, options.hook, options.agent, next_turn=options.next_turn)
         return
+    if options.next_turn:
+        raise UsageError("--next-turn needs --agent", "name the agent that calls")
     check_name(options.hook)
     from memcli.cli.hook_run import run_hook
 
