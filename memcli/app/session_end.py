@@ -156,7 +156,7 @@ def _of_session(session: Session, said: Sequence[Message]) -> dict[str, Json]:
 
 
 def _of_episode(session: Session, one: episodes.Episode, said: Sequence[Message]) -> dict[str, Json]:
-    text = one.title if not one.outcome or one.outcome == one.title else f"{one.title}\n{one.outcome}"
+    text = "\n".join(one.parts)
     at = next((message.at for message in said if message.number == one.turns[1]), "")
     return {
         "raw": f"{one.kind.replace('_', ' ')}: {text}",

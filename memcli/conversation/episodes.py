@@ -53,6 +53,13 @@ class Episode(Record):
     significance: float
     turns: tuple[int, int]
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The title and the outcome, without what is said twice: a title may be the beginning of the outcome."""
+        if not self.outcome or self.outcome == self.title:
+            return (self.title,)
+        return (self.outcome,) if self.outcome.startswith(self.title.removesuffix("…")) else (self.title, self.outcome)
+
     def as_field(self) -> dict[str, Json]:
         """The field `episode` of a memory."""
         return {

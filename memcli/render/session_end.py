@@ -52,12 +52,13 @@ def arc_to_json(found: Arc) -> Mapping[str, Json]:
 def fact_lines(named: Sequence[tuple[str, Fact]]) -> Iterator[str]:
     """A line for each fact, with its name where it has one."""
     for name, fact in named:
-        yield clean_line(f"{name or f'#{fact.message}'}  {fact.kind}  {fact.confidence:.2f}  {fact.text}")
+        where = clean_line(name) or f"#{fact.message}"
+        yield f"{where}  {fact.kind:10}  {fact.confidence:.2f}  {clean_line(fact.text)}"
 
 
 def _episode_line(episode: Episode) -> str:
     first, last = episode.turns
     turns = f"#{first}" if first == last else f"#{first}-{last}"
     kind = episode.kind.replace("_", " ")
-    outcome = f" -> {episode.outcome}" if episode.outcome and episode.outcome != episode.title else ""
-    return clean_line(f"  {turns:8} {kind:15} {episode.significance:.2f}  {episode.title}{outcome}")
+    text = " -> ".join(map(clean_line, episode.parts))
+    return f"  {turns:8} {kind:15} {episode.significance:.2f}  {text}"

@@ -163,3 +163,16 @@ def test_reading_takes_time_in_proportion_to_the_text(name: str) -> None:
     more = {"so": lambda size: "so, " * (size // 4), "amounts": lambda size: "from 1 " * (size // 7)}
     shape = SHAPES.get(name) or more[name]
     assert not grows_too_fast(lambda text: find([Message(n, "user", text) for n in range(1, 3)]), shape)
+
+
+@pytest.mark.parametrize(
+    ("title", "outcome", "parts"),
+    [
+        ("It fails.", "", ("It fails.",)),
+        ("It fails.", "It fails.", ("It fails.",)),
+        ("It fails.", "Now it works.", ("It fails.", "Now it works.")),
+        ("We chose PostgreSQL, because…", "We chose PostgreSQL, because of JSONB.", ("We chose PostgreSQL, because of JSONB.",)),
+    ],
+)
+def test_a_title_that_begins_the_outcome_is_not_said_twice(title: str, outcome: str, parts: tuple[str, ...]) -> None:
+    assert Episode("decision_made", title, "", (), outcome, 0.5, 0.5, (1, 2)).parts == parts
