@@ -41,6 +41,8 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
     assert os.listdir(here) == [".git"]
     found = {"stdout.txt": done.stdout.decode(), "stderr.txt": done.stderr.decode(), "exit.txt": f"{done.returncode}\n"}
     for file in sorted((work / ".memory").rglob("*.json")):
+        if work / ".memory" / "cache" in file.parents:
+            continue  # it says of sessions which state of their files it was made of
         if file.name in ("trust.json", "place.json", "agents.topics.json"):
             continue  # they name inodes, and hashes by a random key
         found[f"memory/{file.relative_to(work / '.memory')}"] = file.read_text()
