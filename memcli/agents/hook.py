@@ -31,6 +31,7 @@ from memcli.app.topic import NOT_REPEATED, one_line
 from memcli.app.workspace import Workspace
 from memcli.conversation.last_topic import LastTopic, next_topic
 from memcli.conversation.topic import trace
+from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.tokens import count_tokens
@@ -48,6 +49,10 @@ _NOT_TRUSTED = (
 _CLEAR = "clear"
 _RESET = ("compact", _CLEAR)
 _COMPACTED = f"{SESSION_START} compact"
+
+
+MOST_PIPED = 20_000
+"""How much of a prompt, in characters, what prepares the next turn is given: recall reads no more."""
 
 
 class Outcome(Record):
@@ -151,7 +156,7 @@ class _Call:
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-            prepared = record.turn(prompt)
+            prepared = record.turn(prompt[:MOST_PIPED])
             has_changed = self._changes_topic(prompt, one_line(prompt, self._redactor()))
             if has_changed:
                 record.shown.clear()
@@ -197,7 +202,10 @@ class _Call:
             return False
         topics = self._topics
         model, vector = self._workspace.index.question(asked) or ("", b"")
-        own = LastTopic(trace(asked, topics.sign), model, vector)
+        try:
+            own = LastTopic(trace(asked, topics.sign), model, vector)
+        except MemcliError:  # there is no key to hash words with, for which an agent need not go without memories
+            return False
         topic, has_changed = next_topic(topics.of(self._session), prompt, own, topics.sign)
         topics.keep(self._session, topic)
         return has_changed

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from memcli.agents.events import PROMPT, SESSION_END, SESSION_START
-from memcli.agents.hook import Outcome, backend_of, handle, prepare, problem_of
+from memcli.agents.hook import MOST_PIPED, Outcome, backend_of, handle, prepare, problem_of
 from memcli.agents.payload import MAX_BYTES, Payload, read_payload
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
@@ -112,7 +112,8 @@ def _prepare_later(session: Session, workspace: Workspace, agent: str, payload: 
     """Has the next turn prepared in the background; not while the clock is frozen, as with `embed_later`."""
     if is_frozen(session):
         return
-    piped = json.dumps({"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt})
+    fields = {"session_id": payload.session, "cwd": payload.cwd, "prompt": payload.prompt[:MOST_PIPED]}
+    piped = json.dumps(fields, ensure_ascii=False)
     space = session.options["space"]
     words = ["--next-turn", "--detached", f"--root={workspace.root}", *([f"--space={space}"] if space else [])]
     start(["hook", "run", PROMPT, "--agent", agent, *words], piped)

@@ -118,6 +118,13 @@ def test_of_a_prompt_hashes_alone_are_kept(fire: Fire, project: Path) -> None:
     assert [word for word in (b"tourmaline", secret.lower().encode()) if word in text] == []
 
 
+def test_without_a_key_for_hashes_memories_are_shown_all_the_same(fire: Fire, project: Path) -> None:
+    (project / ".memory/local/redaction.key").write_bytes(b"damaged")
+    assert "orders/database" in fire("claude", "prompt").out
+    assert fire("claude", "prompt", prompt="write a limerick about the stormy sea").out == ""
+    assert not (project / ".memory/local/agents.topics.json").exists()
+
+
 def test_an_old_topic_is_forgotten_at_the_next_start(
     fire: Fire, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

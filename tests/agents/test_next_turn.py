@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from memcli.agents.hook import MOST_PIPED
 from memcli.agents.install import plan_install, states
 from memcli.agents.table import AGENTS, parts_of
 from memcli.cli import agent_hook
@@ -125,6 +126,13 @@ def test_the_next_is_prepared_in_the_background(
     for words, piped in begun:
         assert words[:6] == ["hook", "run", "prompt", "--agent", "claude", "--next-turn"]
         assert json.loads(piped) == {"session_id": "s1", "cwd": str(project), "prompt": FIRST}
+
+
+def test_of_a_long_prompt_the_beginning_is_enough(prompt: Prompt) -> None:
+    long = f"{FIRST} {'and so on ' * 5_000}"
+    prompt(long)
+    prompt(long[:MOST_PIPED], prepares=True)
+    assert "orders/database" in prompt("why?").out
 
 
 def test_prompts_of_machines_and_bad_input_are_left_alone(prompt: Prompt, run: Run, project: Path) -> None:

@@ -171,7 +171,11 @@ def test_reading_takes_time_in_proportion_to_the_text(name: str) -> None:
         ("It fails.", "", ("It fails.",)),
         ("It fails.", "It fails.", ("It fails.",)),
         ("It fails.", "Now it works.", ("It fails.", "Now it works.")),
-        ("We chose PostgreSQL, because…", "We chose PostgreSQL, because of JSONB.", ("We chose PostgreSQL, because of JSONB.",)),
+        (
+            "We chose PostgreSQL, because…",
+            "We chose PostgreSQL, because of JSONB.",
+            ("We chose PostgreSQL, because of JSONB.",),
+        ),
     ],
 )
 def test_a_title_that_begins_the_outcome_is_not_said_twice(title: str, outcome: str, parts: tuple[str, ...]) -> None:
