@@ -39,7 +39,13 @@ def _import(folder: str, corpus: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def _line(document: Mapping[str, Any]) -> dict[str, Any]:
     speaker = document["meta"]["speaker"]
-    return {"role": "user", "name": speaker, "content": document["text"], "timestamp": document["ts"], "id": document["id"]}
+    return {
+        "role": "user",
+        "name": speaker,
+        "content": document["text"],
+        "timestamp": document["ts"],
+        "id": document["id"],
+    }
 
 
 def _recall(folder: str, space: Space, named: Mapping[str, str], limit: int) -> list[list[str]]:
@@ -48,6 +54,8 @@ def _recall(folder: str, space: Space, named: Mapping[str, str], limit: int) -> 
         file.writelines(f"{question.text}\n" for question in space.questions)
     root = os.path.join(folder, ".memory")
     asked = ["recall", "--topics", topics, "--limit", str(limit), "--json", "--no-global", "--root", root]
-    out = run([memcli(), *asked, "--scope", "session", "--exclude", "episodes", "--freeze-clock", "2100-01-01T00:00:00Z"])
+    out = run(
+        [memcli(), *asked, "--scope", "session", "--exclude", "episodes", "--freeze-clock", "2100-01-01T00:00:00Z"]
+    )
     bundles = [json.loads(line) for line in out.splitlines()]
     return [[named[one["id"]] for one in bundle["sections"] if one["id"] in named] for bundle in bundles]

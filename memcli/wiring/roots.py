@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.errors import StoreError, UsageError
-from memcli.ports import CodeReader
 from memcli.settings import Config, check_config
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
@@ -124,13 +123,3 @@ def _named_root(named: str) -> str:
 
 def _toml(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def open_work_tree(root: str, environ: Mapping[str, str]) -> CodeReader | None:
-    """The work tree that the store at `root` lies in. The user-wide store belongs to none."""
-    if root == global_root(environ):
-        return None
-    from memcli.ingest.code import WorkTree
-
-    folder = os.path.dirname(root)
-    return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)

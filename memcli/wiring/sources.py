@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, ProviderError
-from memcli.ports import Source
+from memcli.ports import CodeReader, Source
 from memcli.store.layout import find_work_tree
+from memcli.wiring.roots import global_root
 
 if TYPE_CHECKING:
     from memcli.ingest.commits import CommitSource
@@ -73,3 +74,13 @@ def foreign_source(workspace: Workspace, path: str, data: bytes | None, form: st
     if data is None:
         return ForeignSource(files_under(path, base, skipped), form, skipped, strict=False)
     return ForeignSource([(label(path, base), data)], form, skipped, strict=True)
+
+
+def open_work_tree(root: str, environ: Mapping[str, str]) -> CodeReader | None:
+    """The work tree that the store at `root` lies in. The user-wide store belongs to none."""
+    if root == global_root(environ):
+        return None
+    from memcli.ingest.code import WorkTree
+
+    folder = os.path.dirname(root)
+    return WorkTree(find_work_tree(folder, os.path.expanduser("~")) or folder)

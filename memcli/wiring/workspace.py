@@ -28,17 +28,9 @@ from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.policies import Policies
-from memcli.wiring.roots import (
-    Warn,
-    complete_root,
-    create_root,
-    global_root,
-    locate,
-    make_trusted,
-    open_work_tree,
-    read_config,
-)
+from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
+from memcli.wiring.sources import open_work_tree
 
 if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
