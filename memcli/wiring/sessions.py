@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memcli.record import replace
 from memcli.store.layout import Layout
+from memcli.summarize import SUMMARIZERS
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -42,6 +43,7 @@ def open_talk(
         workspace,
         store=FileStore(own, fold, wait=wait, is_local=True),
         load_index=cache(lambda: make_index(own)),
+        load_summarizer=SUMMARIZERS["off"],
         root=own.root,
         is_space_named=True,
         load_code=lambda: None,
