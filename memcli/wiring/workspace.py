@@ -92,21 +92,15 @@ def open_workspace(
         ),
         drop_talk=partial(drop_talk, layout),
         ranker=partial(_ranker, warn, keep),
-        clock=clock,
-        space=check_space(settings.space),
-        main=check_space(settings.main),
-        is_space_named=settings.is_space_named,
-        govern=policies.in_force,
-        root=layout.root,
-        project=settings.project,
-        backend=settings.backend,
+        clock=clock, govern=policies.in_force, root=layout.root,
+        space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
+        project=settings.project, backend=settings.backend,
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
-        warn=warn,
-        progress=progress,
-    )
+        warn=warn, progress=progress,
+    )  # fmt: skip
     return workspace
 
 
