@@ -113,11 +113,12 @@ def _finish(workspace: Workspace, session: Session) -> Ended:
     kept = workspace.sessions.kept(session.space, session.id)
     said = _messages(workspace, session)
     policy = workspace.in_force(workspace.load_policy(session.space))
-    found = episodes.find(said, policy.max_episodes)
-    stated = facts.extract(said)
-    log = [_of_session(session, said)] if said else []
-    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in stated)]
     journal = replace(workspace, space=JOURNAL, is_space_named=True)
+    room = journal.in_force(journal.load_policy(JOURNAL)).max_objects
+    stated = facts.extract(said)
+    found, told = _within(room, episodes.find(said, policy.max_episodes), stated)
+    log = [_of_session(session, said)] if said else []
+    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in told)]
     made = [prepare(journal, each) for each in fields]
     done, compacted = keep(journal, session, made, kept)
     stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
@@ -132,6 +133,20 @@ def _finish(workspace: Workspace, session: Session) -> Ended:
     cut = len(log), len(log) + len(found)
     parts = [[one for one in part if one] for part in (done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :])]
     return Ended(session, parts[0], parts[1], parts[2], promoted, compacted)
+
+
+def _within(
+    room: int | None, found: Sequence[episodes.Episode], stated: Sequence[Fact]
+) -> tuple[list[episodes.Episode], list[Fact]]:
+    """Of the episodes and facts the most significant and surest, as many as there is room for beside the memory of the
+    session: one end must not hold more than the journal may."""
+    worth = [(-one.significance, 0, n) for n, one in enumerate(found)]
+    worth += [(-one.confidence, 1, n) for n, one in enumerate(stated)]
+    best = {(sort, n) for _, sort, n in (worth if room is None else sorted(worth)[: max(0, room - 1)])}
+    return (
+        [one for n, one in enumerate(found) if (0, n) in best],
+        [one for n, one in enumerate(stated) if (1, n) in best],
+    )
 
 
 def _messages(workspace: Workspace, session: Session) -> list[Message]:

@@ -384,3 +384,16 @@ def test_what_is_kept_to_search_sessions_is_made_anew(run: Run, damage: bytes | 
     kept.write_bytes(b"damaged\n")
     assert run("session", "delete", name, "--yes").code == 0
     assert not kept.exists()
+
+
+def test_a_journal_that_may_hold_little_keeps_what_matters_most(run: Run) -> None:
+    assert run("init").code == 0
+    assert run("space", "policy", "journal", "--set", "max_objects=3").code == 0
+    first = ended(run, record(run))
+    assert len(first["log"]) == 1
+    assert len([*first["log"], *first["episodes"], *first["facts"]]) == 3
+    second = ended(run, record(run, ("user", "We decided to store prices in cents because floats lose money.")))
+    assert second["compacted"] > 0
+    kept = listed("journal")
+    assert len(kept) == 3
+    assert {one["id"] for one in second["log"]} <= {one["id"] for one in kept.values()}

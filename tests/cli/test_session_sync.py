@@ -118,7 +118,7 @@ def test_a_deleted_session_does_not_come_back_unless_it_is_imported(run: Run) ->
 
 
 def test_a_full_journal_stops_no_other(run: Run) -> None:
-    assert run("remember", "One.", "-s", "journal").code == 0
+    assert run("remember", "One.", "-s", "journal", "--pin").code == 0
     assert run("space", "policy", "journal", "--set", "max_objects=1").code == 0
     spool("session-end", path=transcript("talk.jsonl", "9f0c"))
     spool("stop", "b2", path=transcript("other.jsonl", "b2"))
