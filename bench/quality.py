@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 
 import rebuilt
+import talk
 from ablation import SWITCHES
 from abstention import CLOSE, FAR, OWN, SCALES, Asked, off_topic, on_topic
 from baselines import BASELINES
@@ -64,6 +65,8 @@ def _backends(task: Task, views: Views, names: Sequence[str]) -> None:
     rows = {"`memcli recall`": evaluate(task, lambda space: recall(space, DEPTH))}
     if all("path" in document.get("meta", {}) for space in task.spaces for document in space.corpus):
         rows["the same, after `ingest --git`"] = evaluate(task, lambda space: rebuilt.answers(space, DEPTH))
+    if all("speaker" in document.get("meta", {}) for space in task.spaces for document in space.corpus):
+        rows["the same, after `session import`"] = evaluate(task, lambda space: talk.answers(space, DEPTH))
     rows |= {f"`{name}`": evaluate(task, in_process(views, name)) for name in names}
     rows |= {name: evaluate(task, baseline(name)) for name in BASELINES}
     documents = sum(len(space.corpus) for space in task.spaces)
