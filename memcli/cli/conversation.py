@@ -19,7 +19,7 @@ CURRENT = f"[default: {VARIABLE}, or the session started last]"
 
 
 class OneOptions(Options):
-    """What `memcli session pause` and `resume` take."""
+    """What the commands take that are of one session."""
 
     id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
 
@@ -78,7 +78,7 @@ def facts(session: Session, options: FactsOptions) -> None:
             raise UsageError("a session cannot be used with --from", "use one of them")
         from memcli.cli.transcripts import facts_of
 
-        named = [("", fact) for fact in facts_of(options.from_)]
+        named = [("", fact) for fact in facts_of(session, options.from_)]
     else:
         workspace = session.open()
         named = read_facts(workspace, chosen_session(workspace, options.id, *STATES))
@@ -122,12 +122,9 @@ def topic(session: Session, options: TopicOptions) -> None:
     Example: memcli session topic "add a retry to the upload" "and the download?"
     """
     from memcli.app.session_topic import session_topic
-    from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
+    from memcli.wiring.workspace import choose_embedder
 
-    name = os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
-    if name not in EMBEDDERS:
-        raise UsageError(f"no embedder {name!r}", f"choose one of {', '.join(sorted(EMBEDDERS))}")
-    found = session_topic(EMBEDDERS[name](), options.previous, options.current)
+    found = session_topic(choose_embedder(os.environ.get("MEMCLI_EMBEDDER"))(), options.previous, options.current)
     told = "changed" if found.changed else "same topic"
     session.output.answer(found.to_json(), f"{told} (similarity {found.similarity:.2f}): {found.why}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.output import on_one_line, redacted_told
@@ -45,17 +45,29 @@ def import_files(session: Session, files: Sequence[str], form: str, dry_run: boo
     return code
 
 
-def facts_of(path: str) -> list[Fact]:
-    """The facts that the conversations in a file state. Raises MemcliError."""
+def facts_of(session: Session, path: str) -> list[Fact]:
+    """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
     from memcli.conversation.facts import extract
     from memcli.record import replace
     from memcli.wiring.sessions import read_transcripts
 
+    clean = _cleaner(session)
     found: list[Fact] = []
     for transcript in read_transcripts(path):
-        said = [replace(message, number=number) for number, message in enumerate(transcript.messages(), 1)]
-        found += extract(said)
+        found += extract([replace(message, text=clean(message.text)) for message in transcript.messages()])
     return found
+
+
+def _cleaner(session: Session) -> Callable[[str], str]:
+    """What takes secrets out of a text: by the policy of the space, or where there is no store by the rules alone."""
+    try:
+        workspace = session.open()
+    except NotFoundError:
+        from memcli.safety.secrets.detector import Detector
+
+        detector = Detector({}, lambda _: "")
+        return lambda text: detector.redact(text)[0]
+    return workspace.redactor.cleaner(workspace.load_policy(workspace.space))
 
 
 def list_new(session: Session) -> None:

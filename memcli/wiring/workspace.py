@@ -254,7 +254,7 @@ def _index(
     from memcli.index.cache import CachedIndex
 
     name = settings.embedder or DEFAULT_EMBEDDER
-    make = _choose(EMBEDDERS, name, "embedder")
+    make = choose_embedder(name)
 
     def embedder() -> Embedder | None:
         return keep(("embedder", name), make)
@@ -270,6 +270,11 @@ def _index(
 
     # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
     return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
+
+
+def choose_embedder(name: str | None) -> Callable[[], Embedder | None]:
+    """Makes the embedder of this name, or else the default one. Raises UsageError for one that there is not."""
+    return _choose(EMBEDDERS, name or DEFAULT_EMBEDDER, "embedder")
 
 
 def _ranker(warn: Warn, keep: Keep, name: str) -> Ranker:

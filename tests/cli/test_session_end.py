@@ -320,6 +320,18 @@ def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(run: Run) -> Non
     assert {path.parts[1:3] for path in left} <= {("local", "trash")}
 
 
+@pytest.mark.parametrize("has_store", [True, False])
+def test_facts_of_a_transcript_are_shown_without_secrets(run: Run, has_store: bool) -> None:
+    if has_store:
+        assert run("init").code == 0
+    key = "AKIA" + "Q3EGTX7ZP5RNB2WM"
+    said = f"We decided to use the key {key} for uploads because the old one expired."
+    Path("talk.jsonl").write_text(json.dumps({"role": "user", "content": said}))
+    result = run("session", "facts", "--from", "talk.jsonl", "--json")
+    assert "[REDACTED:" in json.loads(result.out)[0]["text"]
+    assert key not in result.out + result.err
+
+
 def test_facts_of_a_transcript_are_shown_and_nothing_is_stored(run: Run) -> None:
     lines = [json.dumps({"role": role, "content": text}) for role, text in TALK]
     Path("talk.jsonl").write_text("\n".join(lines))
