@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.app.choice import Place
-from memcli.app.topic import with_period
+from memcli.app.topic import asked, with_period
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
@@ -40,10 +40,18 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
     )
 
 
+def asked_of(query: Query, places: Sequence[Place]) -> list[Query]:
+    """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
+    queries = [asked(query, place.redact) for place in places]
+    if not queries or not queries[0].topic.strip():
+        return queries
+    period = with_period(queries[0], places[0].load_code).period
+    return [replace(one, period=period) for one in queries] if period else queries
+
+
 def ask(query: Query, place: Place) -> Ranking:
     """What the ranker of the place says to the query, without what scores less than it wants."""
     if query.topic.strip():
-        query = with_period(query, place.load_code)
         ranking = place.ranker.rank(query, place.view)
     else:  # without a topic kinds, times or ids can be listed; nothing at all is no question
         ranking = _all(query, place.view) if query.kinds or query.changed_since or query.ids else Ranking()

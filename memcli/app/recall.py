@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memcli.app.asking import ask, on_one_scale, open_place, scaled
+from memcli.app.asking import ask, asked_of, on_one_scale, open_place, scaled
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
-from memcli.app.topic import Redact, asked, repeated
+from memcli.app.topic import Redact, repeated
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.recall import (
@@ -86,7 +86,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     told = repeated(query, _redact_as(places))
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
-    found = [_ask(asked(query, place.redact), place) for place in places]
+    found = [_ask(one, place) for one, place in zip(asked_of(query, places), places, strict=True)]
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
         replace(f, ranking=scaled(ranking, JOURNAL_SHARE if f.place.space == JOURNAL else 1.0, query.min_score or 0.0))

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from memcli.app.asking import ask, on_one_scale, open_place
+from memcli.app.asking import ask, asked_of, on_one_scale, open_place
 from memcli.app.choice import Place
 from memcli.app.lookup import nothing_under, placed
-from memcli.app.topic import asked
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.clock import days_between
@@ -62,7 +61,7 @@ def _search(views: Views, workspace: Workspace, query: Query, limit: int, bias: 
     if query.under and not any(map(len, visible)):
         raise nothing_under(workspace, query.under)
     if query.topic.strip():
-        rankings = on_one_scale([ask(asked(query, place.redact), place) for place in places])
+        rankings = on_one_scale([ask(one, place) for one, place in zip(asked_of(query, places), places, strict=True)])
     else:
         entries = [place.view.entries().values() for place in places]
         rankings = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -11,6 +11,7 @@ from memcli.app.workspace import Workspace
 from memcli.clock import normalize_time
 from memcli.errors import ConflictError, CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Entry, Message, Session, StateChange
+from memcli.model.memory import Memory
 from memcli.model.names import SESSION_MARK
 from memcli.model.space import Touched
 from memcli.record import Record, field, replace
@@ -190,6 +191,11 @@ def cleaned(entry: _Entry, clean: Callable[[str], str]) -> _Entry:
     """A message or a change of state as it may be shown."""
     names = ("text", "speaker", "key") if isinstance(entry, Message) else ("outcome",)
     return replace(entry, **{name: clean(getattr(entry, name)) for name in names})
+
+
+def made_from(memories: Iterable[Memory], session: Session) -> list[Memory]:
+    """Of the memories those that were made from the session."""
+    return [memory for memory in memories if memory.provenance.get("session") == session.id]
 
 
 def record(workspace: Workspace, action: str, session: Session, before: str | None = None) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from memcli.app import talk
 from memcli.app.inbox import waiting, withdraw
 from memcli.app.purge import purge
+from memcli.app.session import made_from
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import reporting_done
 from memcli.model.conversation import Session
@@ -21,7 +22,7 @@ def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
     found: dict[str, list[Memory]] = {}
     for space in dict.fromkeys((JOURNAL, workspace.main, session.space)):
         objects = load_space(workspace.store, space).objects
-        if own := [memory for memory in objects if memory.provenance.get("session") == session.id]:
+        if own := made_from(objects, session):
             found[space] = own
     return found
 
@@ -47,7 +48,7 @@ def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[
     """Purges what was made from a session, space by space, once the proposals are withdrawn."""
     for space in dict.fromkeys((workspace.main, session.space)):
         over = replace(workspace, space=space)
-        if own := [memory for memory in waiting(over) if memory.provenance.get("session") == session.id]:
+        if own := made_from(waiting(over), session):
             withdraw(over, own)
     has_grace = workspace.in_force(workspace.load_policy(session.space)).grace_days != 0
     for space, memories in derived(workspace, session).items():

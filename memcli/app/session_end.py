@@ -90,16 +90,18 @@ def read_arc(workspace: Workspace, session: Session) -> Arc:
 def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
     """Remembers facts of sessions, by their names. Raises UsageError, NotFoundError, and what `remember` raises."""
     chosen = []
+    read: dict[str, dict[str, Fact]] = {}
     for name in names:
         ref, mark, _ = name.partition("#")
         if not mark:
             raise UsageError(f"not a fact: {name!r}", "use the name that `memcli session facts` prints")
         session = sessions.find(workspace, ref)
-        known = dict(read_facts(workspace, session))
+        if session.id not in read:
+            read[session.id] = dict(read_facts(workspace, session))
         wanted = f"{session.id}#{name.partition('#')[2]}"
-        if wanted not in known:
+        if wanted not in read[session.id]:
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
-        chosen.append(_of_fact(session, known[wanted]))
+        chosen.append(_of_fact(session, read[session.id][wanted]))
     candidates = [prepare(workspace, fields) for fields in chosen]
     outcomes = list(remember(workspace, candidates).outcomes)
     with workspace.behind_the_write("taking them out of the inbox"):

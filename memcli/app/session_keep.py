@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose, rejected, waiting, withdraw
 from memcli.app.remember import Outcome, remember
+from memcli.app.session import made_from
 from memcli.app.workspace import Workspace, load_space
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
@@ -24,7 +25,7 @@ def keep(
     """Remembers the candidates, but for those that an earlier end of the session has made. What became of each, None where
     it has been removed since; and how many memories had to make room."""
     objects = load_space(over.store, over.space).objects
-    own = [memory for memory in objects if memory.provenance.get("session") == session.id]
+    own = made_from(objects, session)
     forgotten = {memory.hash: memory for memory in objects if not memory.active}
     by_hash = forgotten | {memory.hash: memory for memory in own}
     by_path = {memory.path: memory for memory in own}
@@ -60,7 +61,7 @@ def offer_facts(
     """Remembers facts in the space of the session `at_once`, or proposes them, but for those that were offered before or
     were rejected. What was proposed and no longer holds is withdrawn."""
     hashes = {candidate.hash for candidate in candidates}
-    own = (memory for memory in waiting(over) if memory.provenance.get("session") == session.id)
+    own = made_from(waiting(over), session)
     withdraw(over, [memory for memory in own if memory.hash not in hashes and _text(over, memory.hash) in kept])
     new = [candidate for candidate in candidates if _text(over, candidate.hash) not in kept]
     if not at_once:
@@ -72,7 +73,7 @@ def offer_facts(
 
 def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) -> set[str]:
     """Drops what an earlier end of a session made, which went on since, and this one did not; which marks that takes out."""
-    own = made_from(over, session)
+    own = _stored(over, session)
     old = [memory for memory in own if memory.id not in told and _is_untouched(over, memory, kept)]
     if old:
         names, now = [memory.id for memory in old], over.clock()
@@ -84,16 +85,15 @@ def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) ->
 
 def marks(over: Workspace, session: Session, candidates: Sequence[Candidate]) -> Kept:
     """What is to be known of an end that has made the candidates."""
-    versions = {memory.hash: memory.version for memory in made_from(over, session)}
+    versions = {memory.hash: memory.version for memory in _stored(over, session)}
     texts = {_text(over, candidate.hash): versions.get(candidate.hash, 0) for candidate in candidates}
     paths = {_path(over, path): 0 for candidate in candidates if (path := candidate.given.get("path"))}
     return {**texts, **paths}
 
 
-def made_from(over: Workspace, session: Session) -> list[Memory]:
-    """The memories of a space that were made from a session."""
-    objects = load_space(over.store, over.space).objects
-    return [memory for memory in objects if memory.provenance.get("session") == session.id]
+def _stored(over: Workspace, session: Session) -> list[Memory]:
+    """The memories of the space that were made from the session."""
+    return made_from(load_space(over.store, over.space).objects, session)
 
 
 def _is_untouched(over: Workspace, memory: Memory, kept: Kept) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memcli.conversation.message import Message
 from memcli.conversation.statements import PHATIC, statements
-from memcli.conversation.summary import Summarize, of_chunk
+from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, Summarize
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 from memcli.summarize.keyphrases import MAX_TAGS, extract
@@ -40,12 +40,13 @@ def fold(
     size: int = SIZE,
     most: int = MOST,
     before: Sequence[Chunk] = (),
-    summarize: Summarize = of_chunk,
+    summarizer: str = DEFAULT_CHUNK_SUMMARIZER,
 ) -> tuple[list[Chunk], list[Message]]:
     """The chunks of a conversation, and at least its last `recent` messages: what fills no chunk yet stays as it is.
 
     `before` are the chunks of the messages that come before `messages`, if these are not all: the result is the same.
     """
+    summarize = CHUNK_SUMMARIZERS[summarizer]()
     chunks = list(before)
     number = _next(chunks, size)
     older = max(0, len(messages) - recent) // size * size

@@ -14,6 +14,7 @@ from memcli.index.vectors import VectorFile, text_key
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
 from memcli.model.recall import BELOW_FLOOR, Bundle, Entry, Hit, Query
+from memcli.record import replace
 from memcli.render import sentences
 from tests.conftest import NOW, memory, open_at, rewrite
 
@@ -279,3 +280,22 @@ def test_at_equal_score_the_space_that_is_asked_first_comes_first() -> None:
     told, read = hit("z", 0.5), hit("a", 0.50001)
     assert [h.entry.id for h in order([read, told], 2)] == ["a", "z"]
     assert [h.entry.id for h in order([read, told], 2, lambda one: int(one is read))] == ["z", "a"]
+
+
+def test_the_repository_is_asked_once_for_the_version_that_a_topic_names(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+
+    class Code:
+        def time_of(self, name: str) -> str | None:
+            names.append(name)
+            return "2025-12-01T00:00:00Z"
+
+    over = replace(workspace, load_code=Code)  # type: ignore[arg-type]
+    put(over, memory("new", raw="Queues are in Redis.", created_at="2025-12-03T10:00:00Z"))
+    rewrite(over.store, lambda space: space.put((memory("read", raw="A queue in code."),), NOW), "repo")
+    every = replace(over, is_space_named=False)
+    assert len(every.asked_spaces) > 1
+    assert "new" in ids(ask(every, "what happened since 8.1?"))
+    assert names == ["8.1"]
