@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
-from memcli.model.recall import Nearness, Query
+from memcli.model.recall import Nearness, Query, Rows
 from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
 
@@ -80,7 +80,9 @@ class KeptView:
         self._lexical.clear()
         self._dense.clear()
 
-    def lexical(self, terms: Sequence[str], limit: int) -> Any:
+    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> Any:
+        if among is not None and (among.only is not None or among.hidden):
+            return self._view.lexical(terms, limit, among)
         key = (tuple(terms), limit)
         if key not in self._lexical:
             self._lexical[key] = self._view.lexical(terms, limit)

@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from memcli.embed import wordpiece
 from memcli.errors import ProviderError
+from memcli.numerics import load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,16 +155,9 @@ def _open_session(path: Path, is_unpacked: bool) -> InferenceSession:
 
 
 def _onnxruntime() -> ModuleType:
-    """onnxruntime, and with it numpy: without its telemetry, which writes to the home directory and calls home, and
-    without numpy's threads, one for each core, spinning, for algebra that is not done here.
-    """
-    ours = {name: "1" for name in ("ORT_DISABLE_TELEMETRY", "OPENBLAS_NUM_THREADS") if name not in os.environ}
-    os.environ.update(ours)
-    try:
-        import onnxruntime
-    finally:
-        os.environ.pop("OPENBLAS_NUM_THREADS" if "OPENBLAS_NUM_THREADS" in ours else "", None)
-    return cast(ModuleType, onnxruntime)
+    """onnxruntime, and with it numpy: without its telemetry, which writes to the home directory and calls home."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    return load("onnxruntime")
 
 
 def _beginning(text: str) -> str:

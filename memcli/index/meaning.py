@@ -19,6 +19,7 @@ from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, te
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, passages
 from memcli.model.recall import Nearness
+from memcli.numerics import load
 from memcli.ports import Embedder, Progress, Snapshot
 
 WINDOW_SHARE = 0.5
@@ -26,8 +27,8 @@ WINDOW_SHARE = 0.5
 
 _T = TypeVar("_T")
 _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
-_BEFORE_LOADING = 4
-"""How often vectors are read from the file: for one question, in two forms, with windows. More come from a process that goes on."""
+_BEFORE_LOADING = 2
+"""How often vectors are read from the file: for one question, with windows. More come from a process that goes on."""
 _EMBED_BATCH = 64
 _EMBED_SLICE = 1024
 _AT_ONCE = 512
@@ -49,6 +50,7 @@ class Meaning:
         is_outdated: Callable[[], bool],
         progress: Progress | None,
     ) -> None:
+        load("numpy")
         self._db = db
         self._snapshot = snapshot
         self._embedder = embedder
@@ -101,7 +103,7 @@ class Meaning:
 
     def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
         self._prepare(_AT_ONCE)
-        return [self._nearness(question) for question in self._questions(texts)]
+        return self._nearness(self._questions(texts))
 
     def _prepare(self, most: int | None) -> None:
         if self._plan is None or (most is None and self._missing()):
@@ -113,35 +115,37 @@ class Meaning:
         assert self._plan is not None
         return sum(slot < 0 for slot in self._plan[1])
 
-    def _nearness(self, question: bytes) -> Nearness:
+    def _nearness(self, questions: Sequence[bytes]) -> list[Nearness]:
         assert self._plan is not None
         import numpy
 
         rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan)
         if not len(rows):
-            return Nearness({}, {}, [])
-        cosines = self._cosines_of(0, question, slots)
+            return [Nearness(rows, numpy.empty(0), {}, numpy.empty(0)) for _ in questions]
+        cosines = self._cosines_of(0, questions, slots)
         starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1))
         if not self._first:
             self._first = dict(zip(rows[starts].tolist(), starts.tolist(), strict=True))
-        best = numpy.fmax.reduceat(cosines, starts)
+        best = numpy.fmax.reduceat(cosines, starts, axis=1)
         own = rows[starts]
         if len(window_rows):
             at = numpy.searchsorted(own, window_rows)
-            near = self._cosines_of(1, question, window_slots)
-            both = (1 - WINDOW_SHARE) * best[at] + WINDOW_SHARE * near
-            best[at] = numpy.where(numpy.isnan(both), best[at], both)
-        known = ~numpy.isnan(best)
-        nearest = dict(zip(own[known].tolist(), best[known].tolist(), strict=True))
-        return Nearness(nearest, self._first, cosines.tolist(), int(numpy.count_nonzero(numpy.isnan(cosines))))
+            near = self._cosines_of(1, questions, window_slots)
+            both = (1 - WINDOW_SHARE) * best[:, at] + WINDOW_SHARE * near
+            best[:, at] = numpy.where(numpy.isnan(both), best[:, at], both)
+        known = ~numpy.isnan(best[0])
+        missing = int(numpy.count_nonzero(slots < 0))
+        return [
+            Nearness(own[known], one[known], self._first, of, missing) for one, of in zip(best, cosines, strict=True)
+        ]
 
-    def _cosines_of(self, part: int, question: bytes, slots: Any) -> Any:
-        """The cosines of a part of the plan, whose vectors are kept as numbers from the second question on."""
+    def _cosines_of(self, part: int, questions: Sequence[bytes], slots: Any) -> Any:
+        """The cosines of a part of the plan, whose vectors are kept as numbers from the second search on."""
         self._uses += 1
         if self._uses > _BEFORE_LOADING and part not in self._numbers:
             self._numbers[part] = self._vectors.load(slots)
         numbers = self._numbers.get(part)
-        return self._vectors.cosines(question, slots) if numbers is None else numbers.cosines(question)
+        return self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
         known = {text: self._vectors.question(text) for text in texts}

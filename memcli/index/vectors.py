@@ -112,9 +112,9 @@ class VectorFile:
         rows = [(text_key(text), value) for text, value in vectors.items()]
         self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
-    def cosines(self, question: bytes, slots: Any) -> Any:
-        """The cosine of `question` with the vector in each slot, NaN for slot -1, in the order of `slots`: float64
-        [len(slots)].
+    def cosines(self, questions: Sequence[bytes], slots: Any) -> Any:
+        """The cosine of each question with the vector in each slot, NaN for slot -1, in the order of `slots`: float64
+        [len(questions), len(slots)].
 
         Raises VectorsLostError when the file has none there.
         """
@@ -123,13 +123,13 @@ class VectorFile:
         places = numpy.asarray(slots, numpy.int64)
         records = self._records(places)
         if not len(records):
-            return numpy.full(len(places), numpy.nan)
-        asked = numpy.frombuffer(question, numpy.int8).astype(numpy.float32)
-        found = numpy.empty(len(places), numpy.float64)
+            return numpy.full((len(questions), len(places)), numpy.nan)
+        asked = _numbers(questions)
+        found = numpy.empty((len(questions), len(places)), numpy.float64)
         for start in range(0, len(places), _ROWS_AT_ONCE):
             part = _Numbers(records[places[start : start + _ROWS_AT_ONCE]])  # slot -1 is the last one, made NaN below
-            found[start : start + _ROWS_AT_ONCE] = part.cosines(asked)
-        found[places < 0] = numpy.nan
+            found[:, start : start + _ROWS_AT_ONCE] = part.cosines(asked)
+        found[:, places < 0] = numpy.nan
         return found
 
     def load(self, slots: Any) -> LoadedVectors | None:
@@ -223,8 +223,8 @@ class _Numbers:
         import numpy
 
         # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
-        dots = self._values @ asked
-        norms = numpy.sqrt(self._squares * float(asked @ asked))
+        dots = asked @ self._values.T
+        norms = numpy.sqrt(self._squares * (asked * asked).sum(axis=1, dtype=numpy.float64)[:, None])
         return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
 
 
@@ -234,13 +234,20 @@ class LoadedVectors:
     def __init__(self, numbers: _Numbers, missing: Any) -> None:
         self._numbers, self._missing = numbers, missing
 
-    def cosines(self, question: bytes) -> Any:
+    def cosines(self, questions: Sequence[bytes]) -> Any:
         """As `VectorFile.cosines` for the slots that were loaded."""
         import numpy
 
-        found = self._numbers.cosines(numpy.frombuffer(question, numpy.int8).astype(numpy.float32))
-        found[self._missing] = numpy.nan
+        found = self._numbers.cosines(_numbers(questions))
+        found[:, self._missing] = numpy.nan
         return found
+
+
+def _numbers(questions: Sequence[bytes]) -> Any:
+    import numpy
+
+    rows = [numpy.frombuffer(question, numpy.int8) for question in questions]
+    return numpy.stack(rows).astype(numpy.float32)
 
 
 def _connect(path: str) -> sqlite3.Connection:

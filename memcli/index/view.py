@@ -89,8 +89,8 @@ class IndexedSpace:
     def anchored_files(self) -> list[str]:
         return [file for (file,) in self._db.execute("SELECT DISTINCT file FROM anchor ORDER BY file")]
 
-    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
-        return self._words.lexical(terms, limit)
+    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
+        return self._words.lexical(terms, limit, among)
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         return self._words.passages(terms, rows)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from memcli.index.row_terms import Passage, RowTerms, Terms
 from memcli.model.analysis import is_compound
-from memcli.model.recall import FIELDS, PassageTerms, TermStats
+from memcli.model.recall import FIELDS, PassageTerms, Rows, TermStats
 
 COMMON_SHARE = 0.1
 """A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
 
 _WEIGHTS = "4.0, 3.0, 1.5, 1.0, 1.0"  # of FIELDS, for the choice of candidates
 _RAW = FIELDS.index("raw")
+_MOST_FREQUENCIES = 10_000
+"""How many terms of questions are kept with their frequencies."""
 
 _Counts = Mapping[str, tuple[int, ...]]
 """How often each term of a question stands in each of FIELDS; terms that a memory does not have are left out."""
@@ -28,17 +31,19 @@ class IndexedWords:
         self._db = connection
         self._size = size
         self._rows = RowTerms(connection)
+        self._frequencies: dict[str, int] = {}
         self._asked: tuple[str, ...] = ()
         self._known: list[str] = []
         self._counts: dict[int, _Counts] = {}
 
-    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
+    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
         frequencies = {t: self._frequency(t) for t in terms}
         # What nobody writes as one word is asked for by its parts.
         frequencies = {t: found for t, found in frequencies.items() if found or not is_compound(t)}
         known = [t for t in frequencies if frequencies[t]]
         rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
-        rows = self._candidates(rare or known, limit)
+        seen = Rows(self._size) if among is None else among
+        rows = self._candidates(rare, limit, seen) or self._candidates(known, limit, seen)
         read = self._rows.terms(rows)
         return TermStats(
             size=self._size,
@@ -79,16 +84,18 @@ class IndexedWords:
             self._counts[row] = {t: one.by_field(one.find(t)) for t, word in words if word in one.text} or _NONE
         return {row: self._counts[row] for row in rows}
 
-    def _candidates(self, terms: Sequence[str], limit: int) -> list[int]:
+    def _candidates(self, terms: Sequence[str], limit: int, among: Rows) -> list[int]:
         """The best rows by FTS5's own score. Rows that tie at the end of the list are all left out, or, when
         nothing else is there, taken in order of id: what is cut off must not depend on the history of the index."""
         if not terms:
             return []
         asked = " OR ".join(f'"{t}"' for t in terms)
-        found = self._db.execute(
+        most = limit + 1 + len(among.hidden) if among.only is None else -1
+        best = self._db.execute(
             f"SELECT rowid, bm25(term, {_WEIGHTS}) AS score FROM term WHERE term MATCH ? ORDER BY score LIMIT ?",
-            (asked, limit + 1),
-        ).fetchall()
+            (asked, most),
+        )
+        found = list(islice((one for one in best if one[0] in among), limit + 1))
         if len(found) <= limit:
             return [row for row, _ in found]
         cut = found[-1][1]
@@ -96,14 +103,18 @@ class IndexedWords:
         if better:
             return better
         tied = self._db.execute(
-            "SELECT term.rowid FROM term JOIN memory ON memory.row = term.rowid WHERE term MATCH ? ORDER BY id LIMIT ?",
-            (asked, limit),
+            "SELECT term.rowid FROM term JOIN memory ON memory.row = term.rowid WHERE term MATCH ? ORDER BY id",
+            (asked,),
         )
-        return [row for (row,) in tied]
+        return list(islice((row for (row,) in tied if row in among), limit))
 
     def _frequency(self, term: str) -> int:
-        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
-        return int(row[0]) if row else 0
+        if term not in self._frequencies:
+            if len(self._frequencies) >= _MOST_FREQUENCIES:
+                self._frequencies.clear()
+            row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+            self._frequencies[term] = int(row[0]) if row else 0
+        return self._frequencies[term]
 
     def _averages(self) -> tuple[float, ...]:
         found = self._db.execute(f"SELECT {', '.join(FIELDS)} FROM total").fetchone() or [0] * len(FIELDS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.model.memory import Memory
 from memcli.record import Record, field
@@ -131,18 +131,23 @@ class PassageTerms(NamedTuple):
 
 
 class Nearness(Record):
-    """How near a text is to what a space holds, as cosines: the best of each row that has a vector, and that of every
-    passage, NaN where it has none yet. Those of a row begin at `first[row]`."""
+    """How near a text is to what a space holds, as cosines in arrays of NumPy.
 
-    best: Mapping[int, float]
+    `rows`, ascending, are those that have a vector, and `best` holds the cosine of each: int64 [n], float64 [n].
+    `cosines` has that of every passage, NaN where it has no vector yet; those of a row begin at `first[row]`.
+    """
+
+    rows: Any
+    best: Any
     first: Mapping[int, int]
-    cosines: Sequence[float]
+    cosines: Any
     missing: int = 0
     """How many passages have no vector yet."""
 
-    def of(self, row: int, place: int) -> float:
-        """The cosine of the passage of a row at `place` among those that are kept; NaN where it is not known."""
-        return self.cosines[self.first[row] + place] if row in self.first else math.nan
+    def of(self, row: int, count: int) -> list[float]:
+        """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
+        start = self.first.get(row)
+        return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
 
 
 class TermStats(Record):

@@ -37,8 +37,9 @@ class Entries(Protocol):
 class Words(Protocol):
     """The terms of memories, and of their passages."""
 
-    def lexical(self, terms: Sequence[str], limit: int) -> TermStats:
-        """The rows where any of the terms stands, at most `limit` of the best, and how often in each field."""
+    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
+        """The rows (of `among`, when given) where any of the terms stands, at most `limit` of the best, and how often in each
+        field."""
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         """How often the terms stand in each passage of these rows, in order."""

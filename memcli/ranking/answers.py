@@ -63,10 +63,11 @@ def measure(
     """What speaks for every passage. `length` is that of a passage in the mean, in terms; `near` the nearness to the topic,
     in parts with their shares, none without an embedder."""
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
-    return {
-        row: [(_words(one, stats, weights, row, length), cosine_of(near, row, n)) for n, one in enumerate(found)]
-        for row, found in passages.items()
-    }
+    signs = {}
+    for row, found in passages.items():
+        words = [_words(one, stats, weights, row, length) for one in found]
+        signs[row] = list(zip(words, cosines_of(near, row, len(found)), strict=True))
+    return signs
 
 
 def answers(query: Query, stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], signs: Signs) -> Answers:
@@ -141,8 +142,9 @@ def _norms(stats: TermStats, row: int, form: str) -> list[float]:
     ]
 
 
-def cosine_of(near: Near, row: int, n: int) -> float:
-    """How near a passage of a row is to the topic; NaN where it has no vector."""
+def cosines_of(near: Near, row: int, count: int) -> list[float]:
+    """How near each of the `count` passages of a row is to the topic; NaN where it has no vector."""
     if not near:
-        return math.nan
-    return sum(share * nearness.of(row, n) for share, nearness in near)
+        return [math.nan] * count
+    parts = [[share * cosine for cosine in nearness.of(row, count)] for share, nearness in near]
+    return parts[0] if len(parts) == 1 else [sum(several) for several in zip(*parts, strict=True)]

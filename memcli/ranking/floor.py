@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from memcli.model.analysis import terms
 from memcli.model.passages import HUNK
 from memcli.model.recall import Evidence, PassageTerms, TermStats
-from memcli.ranking.answers import Near, cosine_of
+from memcli.ranking.answers import Near, cosines_of
 from memcli.ranking.lexical import idf
 from memcli.ranking.mentions import is_calendar_word
 
@@ -86,19 +86,16 @@ def judge_passages(
     where these two are most; how many words the question has, for few are soon found together; less something for each
     word that the space has never heard of, and for the chance of many passages.
     """
-    cosine = cosine_of(near, *best)
+    cosine = cosines_of(near, best[0], best[1] + 1)[best[1]]
     if math.isnan(cosine):
         return None
     weights = {term: idf(max(stats.size, SMALL), n) for term, n in stats.frequencies.items()}
     total = sum(weights.values()) or 1.0
 
-    def known(value: float) -> float:
-        return 0.0 if math.isnan(value) else value
-
     joint = max(
-        sum(weights[term] for term in one.counts) / total + known(near[0][1].of(row, place))
+        sum([weights[term] for term in one.counts]) / total + (0.0 if math.isnan(known) else known)
         for row, passages in cut.items()
-        for place, one in enumerate(passages)
+        for one, known in zip(passages, near[0][1].of(row, len(passages)), strict=True)
     )
     unknown = sum(not n for n in stats.frequencies.values())
     words = (

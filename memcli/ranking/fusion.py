@@ -18,6 +18,7 @@ from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.listing import is_listed, within_period
 from memcli.ranking.mentions import dates, speaker
+from memcli.ranking.nearness import NONE, Cosines, mixed
 from memcli.ranking.style import CODE, Style, style_of
 from memcli.ranking.weights import check, ordered, preferences, recency
 from memcli.record import replace
@@ -25,11 +26,12 @@ from memcli.record import replace
 if TYPE_CHECKING:
     from memcli.ports.views import Rankable, Vectors
 
-LEXICAL_CANDIDATES = 250
-DENSE_CANDIDATES = 200
-CONTEXT_CANDIDATES = 200
+LEXICAL_CANDIDATES = 100
+DENSE_CANDIDATES = 100
+"""How many rows each of words and meaning puts forward. Two and a half times as many answer no question more."""
+CONTEXT_CANDIDATES = 100
 """How many of the best rows have their groups looked at."""
-KIN_GROUPS = 15
+KIN_GROUPS = 5
 """How many of these groups, from the best on, bring in members that were no candidates themselves."""
 WHOLE_SHARE = 0.3
 """What the whole question counts in meaning; the rest is the question without common words."""
@@ -64,13 +66,15 @@ class FusionRanker:
         if query.period and is_listed(query.period):
             return Ranking(tuple(within_period(query, query.period, view)))
         asked = query_terms(query.topic)
-        stats = view.lexical(asked, LEXICAL_CANDIDATES)
-        near = _meaning(query, stats, view)
-        cosines = _mixed(near)
         visible = view.visible(query)
-        rows = sorted(row for row in {*stats.counts, *_nearest(cosines)} if row in visible)
+        count = max(LEXICAL_CANDIDATES, query.limit)
+        stats = view.lexical(asked, count, visible)
+        near = _meaning(query, stats, view)
         missing = near[0][1].missing if near else 0
-        state = Ranking(is_degraded=near is None or (missing > 0 and not cosines), missing=missing)
+        cosines = mixed(near) if near else NONE
+        state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
+        cosines = cosines.among(visible)
+        rows = sorted({*stats.counts, *cosines.nearest(max(DENSE_CANDIDATES, query.limit))})
         if not rows:
             return state
         cut = view.passages(asked, rows)
@@ -170,18 +174,12 @@ def _meaning(query: Query, stats: TermStats, view: Vectors) -> Near | None:
     return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
 
 
-def _mixed(near: Near | None) -> dict[int, float]:
-    """The cosine of each row that has a vector, by its best passage."""
-    if not near:
-        return {}
-    if len(near) == 1:
-        return dict(near[0][1].best)
-    (one, whole), (other, distinctive) = near
-    return {row: one * cosine + other * distinctive.best[row] for row, cosine in whole.best.items()}
-
-
 def _evidence(
-    topic: str, stats: TermStats, near: Near | None, cut: Mapping[int, Sequence[PassageTerms]], found: Answers
+    topic: str,
+    stats: TermStats,
+    near: Near | None,
+    cut: Mapping[int, Sequence[PassageTerms]],
+    found: Answers,
 ) -> Evidence:
     """By the passage that answers best, where any were found; else by the best shares of all."""
     if near and found:
@@ -197,7 +195,8 @@ def _evidence(
         near = None
     covered = coverage(stats)
     words = max((covered.get(row, 0.0) for row in cut), default=0.0)
-    cosine = None if not near else max(near[0][1].best.get(row, 0.0) for row in cut)
+    known = mixed([(1.0, near[0][1])]).of(cut) if near else {}
+    cosine = max(known.get(row, 0.0) for row in cut) if near else None
     return judge(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
 
 
@@ -212,32 +211,21 @@ def _distinctive(topic: str, stats: TermStats) -> str:
     return without_terms(topic, common)
 
 
-def _nearest(cosines: Mapping[int, float]) -> list[int]:
-    """The rows with the best cosines; those that tie with the last one too, so that row numbers decide nothing."""
-    if not cosines:
-        return []
-    from heapq import nlargest
-
-    least = round(nlargest(DENSE_CANDIDATES, cosines.values())[-1], 6)
-    about = least - 1e-6  # spares most rows the rounding
-    return [row for row, cosine in cosines.items() if cosine >= about and round(cosine, 6) >= least]
-
-
 def _whole(
-    query: Query, styles: Mapping[int, Style], words: Mapping[int, float], cosines: Mapping[int, float]
+    query: Query, styles: Mapping[int, Style], words: Mapping[int, float], cosines: Cosines
 ) -> dict[int, dict[str, float]]:
     """What each memory says as a whole, in words and in meaning; the two weights add up to 1."""
     high = max(words.values(), default=0.0) or 1.0
-    near = max(cosines.values(), default=0.0)
-    far = min(0.0, min(cosines.values(), default=0.0))
+    far, near = cosines.reach
+    known = cosines.of(styles)
     parts = {}
     for row, style in styles.items():
         # What has no vector yet counts by its words, on the same scale.
-        lexical = style.lexical if row in cosines else 1.0
+        lexical = style.lexical if row in known else 1.0
         parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
-        if row in cosines:
+        if row in known:
             parts[row]["meaning"] = (
-                query.weights.get("semantic", 1 - lexical) * (cosines[row] - far) / max(near - far, 1e-9)
+                query.weights.get("semantic", 1 - lexical) * (known[row] - far) / max(near - far, 1e-9)
             )
     return parts
 
@@ -250,9 +238,9 @@ def _among(stats: TermStats, rows: Collection[int]) -> TermStats:
 
 def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankable) -> None:
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
-    covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES))
+    covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline)
-    cosines = found[0].best if found else {}
+    cosines = mixed([(1.0, found[0])]).of(parts) if found else {}
     for given, share in ((covered, ABOUT_WEIGHT / 2), (cosines, ABOUT_WEIGHT / 2)):
         known = [given[row] for row in parts if row in given]
         least, most = min(known, default=0.0), max(known, default=0.0)

@@ -109,9 +109,9 @@ def test_a_passage_without_a_vector_has_no_cosine(monkeypatch: pytest.MonkeyPatc
         (near,) = view.dense(["a zebra"]) or []
         rows = {entry.id: row for row, entry in view.entries().items()}
         assert near.missing == 1
-        assert near.best.keys() == {rows["mem_a"]}
-        assert math.isnan(near.of(rows["mem_b"], 0))
-        assert near.of(rows["mem_a"], 0) > 0.3
+        assert near.rows.tolist() == [rows["mem_a"]]
+        assert math.isnan(near.of(rows["mem_b"], 1)[0])
+        assert near.of(rows["mem_a"], 1)[0] > 0.3
     with opened(embedding) as (_, view):
         assert view.embed()
         (near,) = view.dense(["a zebra"]) or []

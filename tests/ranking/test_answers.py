@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy
 import pytest
 
 from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, TermStats
@@ -24,7 +25,8 @@ def stats(frequencies: Mapping[str, int], size: int = 200) -> TermStats:
 
 
 def near(*cosines: float) -> Near:
-    found = Nearness(dict(enumerate(cosines)), {n: n for n in range(len(cosines))}, cosines)
+    rows, values = numpy.arange(len(cosines)), numpy.array(cosines)
+    found = Nearness(rows, values, {n: n for n in range(len(cosines))}, values)
     return [(0.3, found), (0.7, found)]
 
 

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy
+
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.recall import FIELDS, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
@@ -34,11 +36,13 @@ class View:
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         return {row: self._entry(row) for row in (range(len(self._memories)) if rows is None else rows)}
 
-    def lexical(self, asked: Sequence[str], limit: int) -> TermStats:
+    def lexical(self, asked: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
         raw = FIELDS.index("raw")
         found = [Counter(terms(m.raw)) for m in self._memories]
         counts = {
-            row: {term: _at(raw, words[term]) for term in asked if words[term]} for row, words in enumerate(found)
+            row: {term: _at(raw, words[term]) for term in asked if words[term]}
+            for row, words in enumerate(found)
+            if among is None or row in among
         }
         lengths = {row: _at(raw, words.total()) for row, words in enumerate(found)}
         mean = sum(words.total() for words in found) / len(found)
@@ -49,8 +53,8 @@ class View:
     def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
         if self._cosines is None:
             return None
-        rows = {row: row for row in range(len(self._cosines))}
-        return [Nearness(dict(enumerate(self._cosines)), rows, self._cosines) for _ in texts]
+        rows, cosines = numpy.arange(len(self._cosines)), numpy.array(self._cosines)
+        return [Nearness(rows, cosines, {int(row): int(row) for row in rows}, cosines) for _ in texts]
 
     def passages(self, asked: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         """Each memory is one passage."""
