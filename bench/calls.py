@@ -27,8 +27,9 @@ def calls(work: str, size: int) -> Iterator[Row]:
     """A recall in a process that has answered others before, each time another question."""
     root = store(work, size, has_vectors=True)
     known = questions(_WARM + _ASKED)
-    dots = "." * (1 + os.getpid() % 1000)  # the same words, in a text that was never asked before
-    new = [question + dots for question in known]
+    # Four tokens more make a text that was never asked before, with the same words.
+    mark = "".join(".,;:!?~*"[os.getpid() >> n & 7] for n in (0, 3, 6, 9))
+    new = [question + mark for question in known]
     name = f"recall in a process that goes on, {size_name(size)}"
     with Memory(root, embedder="off") as memory:
         yield Row(
