@@ -63,16 +63,18 @@ def condense(order: Sequence[int], heights: Sequence[float], min_cluster_size: i
     return tree
 
 
-def chosen(tree: Condensed) -> list[int]:
+def chosen(tree: Condensed, max_cluster_size: int | None = None) -> list[int]:
     """For each cluster the one of the largest excess of mass that it is in, itself or one above; -1 for none.
 
-    A cluster is chosen over those within it unless their stability is larger in sum; the one of all points never is.
+    A cluster is chosen over those within it unless it is too large, or their stability is larger in sum; the one of all
+    points never is.
     """
     stabilities = _stabilities(tree)
     is_chosen = [True] * len(stabilities)
     within = [0.0] * len(stabilities)
     for cluster in range(len(stabilities) - 1, 0, -1):
-        if within[cluster] > stabilities[cluster]:
+        is_too_large = max_cluster_size is not None and tree.sizes[cluster] > max_cluster_size
+        if within[cluster] > stabilities[cluster] or is_too_large:
             is_chosen[cluster] = False
             stabilities[cluster] = within[cluster]
         within[tree.parents[cluster]] += stabilities[cluster]

@@ -25,12 +25,18 @@ class Labels(Record):
     strengths: list[float]
 
 
-def hdbscan(vectors: NDArray[Any], min_cluster_size: int = 5, min_samples: int | None = None) -> Labels:
+def hdbscan(
+    vectors: NDArray[Any],
+    min_cluster_size: int = 5,
+    min_samples: int | None = None,
+    max_cluster_size: int | None = None,
+) -> Labels:
     """Clusters the vectors, which hold whole numbers, by Euclidean distance.
 
     `min_cluster_size`: fewer points are no cluster (Campello et al. 2013, section 3; at least 2). `min_samples`: the
     nearest points, itself included, that tell how dense it is about a point; the more, the more points are in no cluster
-    (the same, definition 1, as m_pts); as many as `min_cluster_size` unless given. Raises ValueError as `spanning_path`.
+    (the same, definition 1, as m_pts); as many as `min_cluster_size` unless given. `max_cluster_size`: more points are no cluster either, but those within it
+    may be (not in the papers; as scikit-learn has it). Raises ValueError as `spanning_path`.
     """
     size = len(vectors)
     clusters, strengths = [-1] * size, [0.0] * size
@@ -38,7 +44,7 @@ def hdbscan(vectors: NDArray[Any], min_cluster_size: int = 5, min_samples: int |
         return Labels(clusters, strengths)
     path = spanning_path(vectors, min_samples or min_cluster_size)
     tree = condense(path.order, path.heights, min_cluster_size)
-    tops = chosen(tree)
+    tops = chosen(tree, max_cluster_size)
     numbers = {cluster: n for n, cluster in enumerate(sorted(set(tops) - {-1}))}
     for left, top in zip(tree.left, tops, strict=True):
         for density, point in left:

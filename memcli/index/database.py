@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"12/{ANALYSIS_VERSION}"
+VERSION = f"13/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -81,6 +81,7 @@ CREATE TABLE passage (
 CREATE TABLE window (row INTEGER PRIMARY KEY, before INTEGER NOT NULL, grp TEXT NOT NULL, key BLOB NOT NULL);
 CREATE INDEX window_group ON window (grp);
 CREATE TABLE plan (model TEXT PRIMARY KEY, token TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE clusters (model TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE total (
     one INTEGER PRIMARY KEY,
     path INTEGER NOT NULL,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
@@ -89,6 +89,27 @@ class Meaning:
                 return self._safely(lambda: self._cosines(texts))
             except OutdatedError:
                 return self._apart(lambda: self._cosines(texts))
+
+    def vectors(self, rows: Container[int]) -> tuple[Any, Any] | None:
+        """Of the passages of these rows, in order, the row and the vector of each; a few missing ones are made first.
+
+        None when one has no vector then. Raises ProviderError.
+        """
+        with self._vectors.lock:
+            try:
+                return self._safely(lambda: self._vectors_of(rows))
+            except OutdatedError:
+                return self._apart(lambda: self._vectors_of(rows))
+
+    def _vectors_of(self, rows: Container[int]) -> tuple[Any, Any] | None:
+        import numpy
+
+        self._prepare(_AT_ONCE)
+        assert self._plan is not None
+        known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan[:2])
+        is_asked = numpy.array([row in rows for row in known.tolist()], bool)
+        known, slots = known[is_asked], slots[is_asked]
+        return None if (slots < 0).any() else (known, self._vectors.values(slots))
 
     def _safely(self, work: Callable[[], _T]) -> _T:
         try:

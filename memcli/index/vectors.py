@@ -145,6 +145,12 @@ class VectorFile:
             return None
         return LoadedVectors(_Numbers(records[places]), places < 0)
 
+    def values(self, slots: Any) -> Any:
+        """The vectors in these slots: int8 [len(slots), dimensions]. Raises VectorsLostError when the file has none there."""
+        import numpy
+
+        return self._records(slots)[slots, _HEADER_BYTES:].view(numpy.int8)
+
     def _records(self, places: Any) -> Any:
         import numpy
 

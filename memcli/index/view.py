@@ -12,6 +12,7 @@ from memcli.errors import ProviderError
 from memcli.index.database import each
 from memcli.index.filters import visible
 from memcli.index.words import IndexedWords
+from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
@@ -117,6 +118,21 @@ class IndexedSpace:
             self._warn(error.message)
             return False
         return meaning is not None
+
+    def clusters(self, *, only_known: bool = False) -> Clusters:
+        from memcli.index.clusters import find_clusters, kept_clusters
+
+        semantic = self._semantic()
+        meaning = self._meaning()
+        if semantic is None or meaning is None:
+            return Clusters(reason="there is no embedder")
+        model = semantic[0].model
+        if only_known:
+            return kept_clusters(self._db, model) or Clusters(reason="none were looked for")
+        try:
+            return find_clusters(self._db, meaning, model, self.fetch)
+        except ProviderError as error:
+            return Clusters(reason=error.message)
 
     def _dense(self, texts: Sequence[str]) -> list[Nearness] | None:
         meaning = self._meaning()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from memcli.model.catalogue import Counts, Wanted
+from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
@@ -67,6 +68,14 @@ class Vectors(Protocol):
         """
 
 
+class Clustered(Protocol):
+    """Clusters of memories that are near in meaning."""
+
+    def clusters(self, *, only_known: bool = False) -> Clusters:
+        """The clusters of the memories that are neither forgotten nor superseded, found anew when the space has changed; with
+        `only_known` no work is done for it. Raises CorruptError."""
+
+
 class Surfacing(Protocol):
     """What surfaces a memory other than its text: its triggers, and the code that it is anchored to."""
 
@@ -84,7 +93,7 @@ class Rankable(Entries, Words, Vectors, Protocol):
     """What a ranker orders the memories of a space by."""
 
 
-class SpaceView(Rankable, Surfacing, Protocol):
+class SpaceView(Rankable, Clustered, Surfacing, Protocol):
     """One version of a space, indexed."""
 
     @property

@@ -79,8 +79,8 @@ SETS: dict[str, Callable[[], Points]] = {
     "twice 5 points": lambda: whole(
         np.concatenate([random(18).normal(size=(5, 3)), 50 + random(19).normal(size=(5, 3))])
     ),
-    "vectors of 384 dimensions": lambda: embedded(400, 384, 12, 0.8, 20),
-    "vectors of many topics": lambda: embedded(800, 384, 30, 1.2, 21),
+    "vectors of 384 dimensions": lambda: embedded(300, 384, 12, 0.8, 20),
+    "vectors of many topics": lambda: embedded(500, 384, 25, 1.2, 21),
     "vectors of blurred topics": lambda: embedded(300, 384, 5, 2.5, 22),
     "vectors of 64 dimensions": lambda: embedded(500, 64, 20, 0.7, 23),
 }
@@ -93,9 +93,13 @@ def agree(one: Labels, other: Labels) -> bool:
     return is_renaming and bool(np.allclose(one.strengths, other.strengths, rtol=0, atol=1e-6))
 
 
-def reference(points: Points, size: int, samples: int | None, algorithm: str = "brute") -> Labels:
+def reference(
+    points: Points, size: int, samples: int | None, algorithm: str = "brute", largest: int | None = None
+) -> Labels:
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn, of the extra `dev`, is not installed")
-    found = cluster.HDBSCAN(size, min_samples=samples, algorithm=algorithm, copy=True).fit(points)
+    found = cluster.HDBSCAN(size, min_samples=samples, algorithm=algorithm, max_cluster_size=largest, copy=True).fit(
+        points
+    )
     return Labels(found.labels_.tolist(), found.probabilities_.tolist())
 
 
@@ -120,6 +124,15 @@ def test_the_same_clusters_as_scikit_learn(name: str, algorithm: str) -> None:
     for size, samples in PARAMETERS:
         if (samples or size) <= len(points):
             assert agree(hdbscan(points, size, samples), reference(points, size, samples, algorithm)), (size, samples)
+
+
+@pytest.mark.usefixtures("sorted_stably")
+@pytest.mark.parametrize("name", SETS)
+def test_the_same_clusters_where_their_size_is_bounded(name: str) -> None:
+    points = SETS[name]()
+    for size, samples, largest in ((3, 2, 20), (4, 2, len(points) // 4)):
+        expected = reference(points, size, samples, largest=largest)
+        assert agree(hdbscan(points, size, samples, largest), expected), (size, samples, largest)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -182,7 +195,7 @@ def test_the_spanning_path_is_the_one_of_all_distances(name: str, monkeypatch: p
 
 
 def plain_path(points: Points, samples: int) -> tuple[list[int], list[float]]:
-    squares = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    squares = np.array([((points - point) ** 2).sum(axis=1) for point in points])
     core = np.sort(squares, axis=1)[:, samples - 1]
     weights = np.maximum(squares, np.maximum(core[:, None], core[None]))
     order, heights, reach = [0], [], np.full(len(points), np.inf)

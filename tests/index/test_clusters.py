@@ -1,0 +1,144 @@
+"""Clusters of a space: found by vectors, kept in the cache, and gone with what they were made of."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memcli.app.clusters import clusters
+from memcli.app.purge import purge
+from memcli.app.space import embed_spaces
+from memcli.app.workspace import Workspace
+from memcli.index.clusters import _means
+from memcli.model.memory import Memory
+from memcli.model.space import Policy
+from memcli.record import replace
+from tests.conftest import NOW, memory, open_at, rewrite
+
+TOPICS = {
+    "auth": "auth tokens expire signed key rotate",
+    "cache": "redis cache flush sessions memory limit",
+    "deploy": "kubernetes deploy rollout cluster node image",
+}
+
+
+def of_topics(each: int = 6) -> list[Memory]:
+    """Memories of three topics that share no word, each without one of its words and with one of its own."""
+    found = []
+    for topic, words in TOPICS.items():
+        for n in range(each):
+            kept = [word for at, word in enumerate(words.split()) if at != n]
+            found.append(memory(f"{topic}{n}", raw=" ".join([*kept, f"{topic}word{n}"])))
+    return found
+
+
+def filled(workspace: Workspace, memories: list[Memory]) -> Workspace:
+    rewrite(workspace.store, lambda space: space.put(memories, NOW))
+    return workspace
+
+
+def test_topics_are_clusters_with_names(workspace: Workspace) -> None:
+    memories = [*of_topics(), memory("alone", raw="Lunch is at noon on Fridays in the canteen.")]
+    found = clusters(filled(workspace, memories)).found
+    assert sorted(sorted(one.ids) for one in found) == [[f"mem_{t}{n}" for n in range(6)] for t in TOPICS]
+    assert len({one.id for one in found}) == len({one.name for one in found}) == 3
+    by_member = {one.ids[0][4:-1]: one.name for one in found}
+    assert set(by_member["auth"].split()) <= set(TOPICS["auth"].split())
+    assert all(0 <= strength <= 1 for one in found for strength in one.strengths)
+    assert all(list(one.strengths) == sorted(one.strengths, reverse=True) for one in found)
+
+
+def test_they_are_the_same_whatever_was_written_first(workspace: Workspace, tmp_path: Path) -> None:
+    expected = clusters(filled(workspace, of_topics()))
+    other = open_at(tmp_path / "other")
+    for one in reversed(of_topics()):
+        filled(other, [one])
+        clusters(other)  # so that rows are made in this order
+    assert clusters(other) == expected
+
+
+def test_they_come_back_the_same_without_the_cache(workspace: Workspace, tmp_path: Path) -> None:
+    expected = clusters(filled(workspace, of_topics()))
+    shutil.rmtree(Path(workspace.root) / "cache")
+    assert clusters(open_at(tmp_path)) == expected
+
+
+def test_they_are_found_once_for_a_state_of_the_space(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = clusters(filled(workspace, of_topics()))
+    monkeypatch.setattr("memcli.graph.hdbscan.hdbscan", pytest.fail)
+    assert clusters(workspace) == expected
+    assert clusters(workspace, only_known=True) == expected
+
+
+def test_a_space_without_clusters_is_looked_at_once_too(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert clusters(filled(workspace, [memory("a")])).found == ()
+    monkeypatch.setattr("memcli.graph.hdbscan.hdbscan", pytest.fail)
+    assert clusters(workspace).reason == ""
+
+
+def test_only_what_is_known(workspace: Workspace) -> None:
+    filled(workspace, of_topics())
+    assert clusters(workspace, only_known=True).reason == "none were looked for"
+    clusters(workspace)
+    filled(workspace, [memory("new")])
+    assert clusters(workspace, only_known=True).found == ()
+
+
+def test_what_is_forgotten_or_superseded_is_in_none(workspace: Workspace) -> None:
+    memories = of_topics()
+    gone = {"mem_auth0": {"active": False}, "mem_cache0": {"superseded_by": "mem_cache1"}}
+    memories = [Memory(**{**vars_of(one), **gone.get(one.id, {})}) for one in memories]
+    found = {name for one in clusters(filled(workspace, memories)).found for name in one.ids}
+    assert found == {one.id for one in memories} - gone.keys()
+
+
+def vars_of(one: Memory) -> dict[str, object]:
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
+def test_a_purged_memory_leaves_nothing_in_them(workspace: Workspace) -> None:
+    rewrite(workspace.store, lambda space: replace(space, policy=Policy(allow_delete=True)))
+    clusters(filled(workspace, of_topics()))
+    index = Path(workspace.root) / "cache" / "main.index"
+    assert b'"mem_auth0"' in index.read_bytes()
+    purge(workspace, ["mem_auth0"], now=True)
+    assert len(clusters(workspace).found) == 3
+    holders = [file.name for file in index.parent.iterdir() if file.is_file() and b'"mem_auth0"' in file.read_bytes()]
+    assert holders == []
+
+
+def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
+    workspace = filled(open_at(tmp_path, MEMCLI_EMBEDDER="off"), of_topics())
+    assert (clusters(workspace).found, clusters(workspace).reason) == ((), "there is no embedder")
+
+
+def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.index.clusters.MOST", 10)
+    reason = clusters(filled(workspace, of_topics())).reason
+    assert reason == "clusters are found among at most 10 memories, not 18"
+
+
+def test_vectors_that_are_missing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 3)
+    filled(workspace, of_topics())
+    assert "index embed" in clusters(workspace).reason
+    embed_spaces(workspace)
+    assert len(clusters(workspace).found) == 3  # what could not be told was not kept
+
+
+def test_an_empty_space(workspace: Workspace) -> None:
+    assert clusters(workspace) == clusters(workspace, "nowhere")
+    assert clusters(workspace).found == ()
+
+
+def test_the_mean_of_passages_is_a_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy
+
+    vectors = numpy.array([[2, 0], [0, 9], [0, 0], [-5, 0], [3, 4]], numpy.int8)
+    starts = numpy.array([0, 2, 3, 4])
+    expected = [[1414, 1414], [0, 0], [-2000, 0], [1200, 1600]]
+    assert _means(vectors, starts).tolist() == expected
+    monkeypatch.setattr("memcli.index.clusters._AT_ONCE", 1)
+    assert _means(vectors, starts).tolist() == expected
