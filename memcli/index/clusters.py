@@ -21,11 +21,8 @@ MIN_CLUSTER_SIZE, MIN_SAMPLES = 4, 2
 """Chosen on spaces of a talk and of a library's changes: with 5 samples, three of four memories are in no cluster."""
 _LARGEST, _LARGEST_SHARE = 20, 0.1
 """A cluster of more members than either says nothing of them: without this, one in the talk had 88 % of all memories."""
-LENGTH = 2000
-"""Of the vector of a memory, in whole numbers: the square of the distance of two is below 2^24, so exact in float32."""
 _NAMED_BY = 24
 """A name is made of so many of the firmest members: it bounds how many memories are read."""
-_AT_ONCE = 8192
 _FINGERPRINT = "SELECT value FROM meta WHERE key = 'fingerprint'"
 
 
@@ -44,16 +41,14 @@ def find_clusters(
     db: sqlite3.Connection, meaning: Meaning, model: str, fetch: Callable[[Sequence[int]], list[Memory]]
 ) -> Clusters:
     """The clusters of the memories that are neither forgotten nor superseded. Raises ProviderError, CorruptError."""
-    if kept := kept_clusters(db, model):
-        return kept
     before = db.execute(_FINGERPRINT).fetchone()
     rows = dict(db.execute("SELECT row, id FROM memory WHERE NOT hidden"))
     if len(rows) > MOST:
         return Clusters(reason=f"clusters are found among at most {MOST} memories, not {len(rows)}")
-    passages = meaning.vectors(rows)
-    if passages is None:
+    means = meaning.means(rows)
+    if means is None:
         return Clusters(reason="vectors are missing; `memcli index embed` computes them")
-    found = _named(_groups(*passages, rows), rows, fetch)
+    found = _named(_groups(*means, rows), rows, fetch)
     data = json.dumps([{"id": one.id, "name": one.name, "ids": one.ids, "strengths": one.strengths} for one in found])
     with suppress(sqlite3.Error):  # a cache that cannot be written is done without
         db.execute(
@@ -63,47 +58,19 @@ def find_clusters(
     return Clusters(tuple(found))
 
 
-def _groups(places: Any, vectors: Any, ids: Mapping[int, str]) -> list[list[tuple[int, float]]]:
-    """The rows of each cluster with their strengths, the firmest first; the largest cluster first.
-
-    `places` are the rows of these vectors of passages, in order.
-    """
-    import numpy
-
+def _groups(rows: Any, means: Any, ids: Mapping[int, str]) -> list[list[tuple[int, float]]]:
+    """The rows of each cluster with their strengths, the firmest first; the largest cluster first."""
     from memcli.graph.hdbscan import hdbscan
 
-    rows, starts = numpy.unique(places, return_index=True)
     by_id = sorted(range(len(rows)), key=lambda n: ids[int(rows[n])])  # rows depend on what was indexed first
     largest = max(_LARGEST, int(_LARGEST_SHARE * len(rows)))
-    labels = hdbscan(_means(vectors, starts)[by_id], MIN_CLUSTER_SIZE, MIN_SAMPLES, largest)
+    labels = hdbscan(means[by_id], MIN_CLUSTER_SIZE, MIN_SAMPLES, largest)
     groups: dict[int, list[tuple[int, float]]] = {}
     for n, label, strength in zip(by_id, labels.clusters, labels.strengths, strict=True):
         if label >= 0:
             groups.setdefault(label, []).append((int(rows[n]), round(strength, 6)))
     firmest = [sorted(group, key=lambda member: (-member[1], ids[member[0]])) for group in groups.values()]
     return sorted(firmest, key=lambda group: (-len(group), ids[group[0][0]]))
-
-
-def _means(vectors: Any, starts: Any) -> Any:
-    """The mean direction of the vectors from each start to the next, LENGTH long, in whole numbers."""
-    import numpy
-
-    means = numpy.empty((len(starts), vectors.shape[1]), numpy.float32)
-    ends = numpy.append(starts[1:], len(vectors))
-    for first in range(0, len(starts), _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
-        begin, end = starts[first], ends[part][-1]
-        sums = numpy.add.reduceat(_scaled(vectors[begin:end].astype(numpy.float64)), starts[part] - begin, axis=0)
-        means[part] = numpy.rint(LENGTH * _scaled(sums))
-    return means
-
-
-def _scaled(vectors: Any) -> Any:
-    """The vectors at length 1, but for those of zeros."""
-    import numpy
-
-    norms = numpy.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
-    return vectors / numpy.where(norms > 0, norms, 1.0)
 
 
 def _named(

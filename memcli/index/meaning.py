@@ -90,26 +90,32 @@ class Meaning:
             except OutdatedError:
                 return self._apart(lambda: self._cosines(texts))
 
-    def vectors(self, rows: Container[int]) -> tuple[Any, Any] | None:
-        """Of the passages of these rows, in order, the row and the vector of each; a few missing ones are made first.
+    def means(self, rows: Container[int]) -> tuple[Any, Any] | None:
+        """Those of these rows that have passages, in order, and the mean direction of the passages of each; a few missing
+        vectors are made first.
 
-        None when one has no vector then. Raises ProviderError.
+        None when a passage has no vector then. Raises ProviderError.
         """
         with self._vectors.lock:
             try:
-                return self._safely(lambda: self._vectors_of(rows))
+                return self._safely(lambda: self._means(rows))
             except OutdatedError:
-                return self._apart(lambda: self._vectors_of(rows))
+                return self._apart(lambda: self._means(rows))
 
-    def _vectors_of(self, rows: Container[int]) -> tuple[Any, Any] | None:
+    def _means(self, rows: Container[int]) -> tuple[Any, Any] | None:
         import numpy
+
+        from memcli.index.means import mean_directions
 
         self._prepare(_AT_ONCE)
         assert self._plan is not None
         known, slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan[:2])
         is_asked = numpy.array([row in rows for row in known.tolist()], bool)
         known, slots = known[is_asked], slots[is_asked]
-        return None if (slots < 0).any() else (known, self._vectors.values(slots))
+        if (slots < 0).any():
+            return None
+        found, starts = numpy.unique(known, return_index=True)
+        return found, mean_directions(starts, len(slots), lambda part: self._vectors.values(slots[part]))
 
     def _safely(self, work: Callable[[], _T]) -> _T:
         try:

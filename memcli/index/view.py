@@ -122,15 +122,16 @@ class IndexedSpace:
     def clusters(self, *, only_known: bool = False) -> Clusters:
         from memcli.index.clusters import find_clusters, kept_clusters
 
-        semantic = self._semantic()
-        meaning = self._meaning()
-        if semantic is None or meaning is None:
-            return Clusters(reason="there is no embedder")
-        model = semantic[0].model
-        if only_known:
-            return kept_clusters(self._db, model) or Clusters(reason="none were looked for")
         try:
-            return find_clusters(self._db, meaning, model, self.fetch)
+            semantic = self._semantic()
+            if semantic is None:
+                return Clusters(reason="there is no embedder")
+            known = kept_clusters(self._db, semantic[0].model)
+            if known or only_known:
+                return known or Clusters(reason="none were looked for")
+            meaning = self._meaning()
+            assert meaning is not None  # there is an embedder
+            return find_clusters(self._db, meaning, semantic[0].model, self.fetch)
         except ProviderError as error:
             return Clusters(reason=error.message)
 
@@ -172,7 +173,10 @@ class IndexedSpace:
         semantic = self._semantic()
         known = len(semantic[1].slots(chunks)) if semantic else 0
         terms = int(self._one("SELECT count(*) FROM vocabulary"))
-        return {"objects": self._size, "terms": terms, "chunks": len(chunks), "vectors": known}
+        clusters = len(self.clusters(only_known=True).found)
+        return {
+            "objects": self._size, "terms": terms, "chunks": len(chunks), "vectors": known, "clusters": clusters,
+        }  # fmt: skip
 
     def close(self) -> None:
         self._db.close()

@@ -104,7 +104,8 @@ class SpaceView(Rankable, Clustered, Surfacing, Protocol):
         """The memories themselves, read from the store. Raises CorruptError."""
 
     def status(self) -> dict[str, int]:
-        """How many objects, terms and chunks the index knows, and how many of the chunks have vectors."""
+        """How many objects, terms and chunks the index knows, how many of the chunks have vectors, and how many clusters
+        are known."""
 
     def close(self) -> None:
         """Lets go of the index."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memcli.app.clusters import clusters
+from memcli.app.opening import opened
 from memcli.app.purge import purge
-from memcli.app.space import embed_spaces
+from memcli.app.space import embed_spaces, index_status
 from memcli.app.workspace import Workspace
-from memcli.index.clusters import _means
+from memcli.embed.hashed import HashedEmbedder
+from memcli.index.means import mean_directions
 from memcli.model.memory import Memory
+from memcli.model.passages import embedded_texts, passages
 from memcli.model.space import Policy
 from memcli.record import replace
 from tests.conftest import NOW, memory, open_at, rewrite
@@ -133,12 +137,42 @@ def test_an_empty_space(workspace: Workspace) -> None:
     assert clusters(workspace).found == ()
 
 
-def test_the_mean_of_passages_is_a_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [1, 2, 3, 8192])
+def test_the_mean_of_passages_is_a_direction(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy
 
+    monkeypatch.setattr("memcli.index.means._AT_ONCE", at_once)
     vectors = numpy.array([[2, 0], [0, 9], [0, 0], [-5, 0], [3, 4]], numpy.int8)
-    starts = numpy.array([0, 2, 3, 4])
-    expected = [[1414, 1414], [0, 0], [-2000, 0], [1200, 1600]]
-    assert _means(vectors, starts).tolist() == expected
-    monkeypatch.setattr("memcli.index.clusters._AT_ONCE", 1)
-    assert _means(vectors, starts).tolist() == expected
+    means = mean_directions(numpy.array([0, 2, 3, 4]), 5, vectors.__getitem__)
+    assert means.tolist() == [[1414, 1414], [0, 0], [-2000, 0], [1200, 1600]]
+
+
+def test_the_vector_of_a_memory_is_that_of_all_its_passages(workspace: Workspace) -> None:
+    """A long text is cut into passages, whose vectors are in the file in the order in which they were made."""
+    parts = [f"## Part {n}\n\n" + f"Words of part {n} go on and on. " * 40 for n in range(6)]
+    memories = [memory("short", raw="Lunch."), memory("long", raw="\n\n".join(parts)), memory("other", raw="Tea.")]
+    with opened(filled(workspace, memories)) as (_, view):
+        rows = {row: entry.id for row, entry in view.entries().items()}
+        found, means = view._meaning().means(rows)  # type: ignore[attr-defined]
+    by_id = {rows[row]: mean for row, mean in zip(found.tolist(), means, strict=True)}
+    assert [round(float((mean * mean).sum()) ** 0.5) for mean in by_id.values()] == [2000] * 3
+    embedder = HashedEmbedder()
+    (lunch,) = embedder.embed(embedded_texts(memories[0], passages(memories[0])))
+    assert cosine(by_id["mem_short"], lunch) == pytest.approx(1, abs=1e-4)
+    pieces = embedder.embed(embedded_texts(memories[1], passages(memories[1])))
+    assert len(pieces) > 1
+    assert all(cosine(by_id["mem_long"], piece) > 0.5 for piece in pieces)
+
+
+def cosine(one: Any, other: bytes) -> float:
+    import numpy
+
+    values = numpy.frombuffer(other, numpy.int8).astype(float)
+    return float(one @ values / numpy.linalg.norm(one) / numpy.linalg.norm(values))
+
+
+def test_the_index_tells_how_many_are_known(workspace: Workspace) -> None:
+    filled(workspace, of_topics())
+    assert index_status(workspace)["clusters"] == 0
+    clusters(workspace)
+    assert index_status(workspace)["clusters"] == 3
