@@ -82,6 +82,15 @@ def test_a_space_without_clusters_is_looked_at_once_too(workspace: Workspace, mo
     assert clusters(workspace).reason == ""
 
 
+def test_another_memory_leaves_the_other_clusters_as_they_are(workspace: Workspace) -> None:
+    before = {one.name: one.id for one in clusters(filled(workspace, of_topics())).found}
+    filled(workspace, [memory("auth9", raw="auth tokens expire signed key rotate nightly")])
+    after = clusters(workspace).found
+    assert {one.name for one in after} == before.keys()
+    assert sum(before[one.name] == one.id for one in after) >= 2
+    assert sorted(len(one.ids) for one in after) == [6, 6, 7]
+
+
 def test_only_what_is_known(workspace: Workspace) -> None:
     filled(workspace, of_topics())
     assert clusters(workspace, only_known=True).reason == "none were looked for"
