@@ -1,0 +1,1 @@
+"""The graph of memories, pure: nodes and edges, what surrounds a memory, clusters."""
