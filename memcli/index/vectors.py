@@ -19,7 +19,7 @@ from memcli.index.database import IN_MEMORY, identity, own, remove
 KEY_BYTES = 16
 _HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
 _BUSY_SECONDS = 5.0
-NOFOLLOW = getattr(os, "ONOFOLLOW", 0)
+NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
