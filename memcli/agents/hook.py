@@ -28,6 +28,7 @@ from memcli.app.inject import (
     stamps,
 )
 from memcli.app.topic import NOT_REPEATED, one_line
+from memcli.app.usage import note_bundle
 from memcli.app.workspace import Workspace
 from memcli.conversation.last_topic import LastTopic, next_topic
 from memcli.conversation.topic import trace
@@ -35,8 +36,9 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.tokens import count_tokens
+from memcli.model.usage import INJECT
 from memcli.record import Record, field, replace
-from memcli.render.as_injection import render
+from memcli.render.as_injection import in_order, render
 from memcli.store.layout import Layout, find_work_tree
 from memcli.store.spool import MAX_TEXT, Spool
 from memcli.store.surfaced import SessionRecord, Surfaced
@@ -221,6 +223,7 @@ class _Call:
         if not chosen.sections:
             return Outcome(facts={"outcome": "shown before", **facts})
         text = render(chosen)
+        note_bundle(self._workspace, replace(chosen, sections=tuple(in_order(chosen))), INJECT)
         told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
         return Outcome(text, {**told, **facts})
 

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from memcli.app.opening import opened
 from memcli.app.recall import recall
+from memcli.app.usage import note_bundle, unnoted
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.recall import Query
+from memcli.model.usage import INJECT
 from memcli.policy.triggers import Match, TriggerSet
 from memcli.record import Record
 from memcli.safety.injection.screening import inspect, is_accepted
@@ -134,6 +136,7 @@ def consult(workspace: Workspace, edits: Sequence[FileEdit], limit: int) -> list
         topic="", now=workspace.clock(), limit=limit, kinds=ADVICE_KINDS, min_score=_MIN_POINTS,
         weights={"importance": 0.0}, edits=tuple(edits),
     )  # fmt: skip
-    (bundle,) = recall(workspace, [query], with_global=False)
+    (bundle,) = recall(unnoted(workspace), [query], with_global=False)
+    note_bundle(workspace, bundle, INJECT)
     found = sorted((section.memory for section in bundle.sections), key=lambda memory: ADVICE_KINDS.index(memory.kind))
     return [f"{memory.kind} [{memory.id}] {memory.summary_micro or memory.raw}" for memory in found]

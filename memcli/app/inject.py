@@ -1,4 +1,5 @@
-"""Inject: what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file."""
+"""Inject: what an agent is shown without having asked: at the start of a session, for a prompt, before it edits a file.
+Who shows it notes so: these are only chosen from."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from memcli.app.budget import fit
 from memcli.app.recall import ALWAYS_MOST, recall
+from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
 from memcli.model.recall import Bundle, Query, Section
@@ -33,7 +35,7 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     queries = [Query(topic="", now=now, budget=MAX_TOKENS)]
     if since is not None:
         queries.append(replace(queries[0], changed_since=since, limit=_MOST_CHANGED))
-    pins, *changed = recall(replace(workspace, space=space, is_space_named=True), queries)
+    pins, *changed = recall(replace(unnoted(workspace), space=space, is_space_named=True), queries)
     known = {_name(section) for section in pins.always[:ALWAYS_MOST]}
     new = [section for bundle in changed for section in bundle.sections if _name(section) not in known]
     return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())
@@ -42,7 +44,7 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
 def for_prompt(workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS) -> Bundle:
     """What is relevant to a prompt, or nothing. Raises what recall raises."""
     query = Query(topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=deadline)
-    (bundle,) = recall(workspace, [query])
+    (bundle,) = recall(unnoted(workspace), [query])
     least = _LEAST_SHARE * max((section.score for section in bundle.sections), default=0.0)
     chosen = tuple(section for section in bundle.sections if section.is_lead or section.score >= least)
     return replace(bundle, sections=chosen, always=())
@@ -54,7 +56,7 @@ def for_names(workspace: Workspace, names: Sequence[str]) -> Bundle:
     place = {name: n for n, name in enumerate(names)}
     ids = tuple(name.rpartition("/")[2] for name in names)
     query = Query(topic="", now=workspace.clock(), ids=ids, limit=len(ids), budget=MAX_TOKENS)
-    (bundle,) = recall(workspace, [query])
+    (bundle,) = recall(unnoted(workspace), [query])
     chosen = sorted((s for s in bundle.sections if _name(s) in place), key=lambda section: place[_name(section)])
     return replace(bundle, sections=tuple(chosen), always=())
 
@@ -63,7 +65,7 @@ def for_files(workspace: Workspace, edits: Sequence[FileEdit]) -> Bundle:
     """The negatives and constraints that are anchored in the files, or that a trigger brings up; for a workspace whose
     backend is FILE_BACKEND. Raises what recall raises."""
     query = Query(topic="", now=workspace.clock(), kinds=_FILE_KINDS, budget=MAX_TOKENS, edits=tuple(edits))
-    (bundle,) = recall(workspace, [query])
+    (bundle,) = recall(unnoted(workspace), [query])
     return replace(bundle, sections=tuple(section for section in bundle.sections if section.is_lead), always=())
 
 

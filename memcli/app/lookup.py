@@ -11,6 +11,7 @@ from itertools import islice
 from memcli.app.catalogue import Place, SpaceReader, reading
 from memcli.app.opening import tell_empty
 from memcli.app.redact import SUMMARY
+from memcli.app.usage import note_read
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.catalogue import Wanted
@@ -25,7 +26,7 @@ _BLOCK = 50
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
     """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
 
-    To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
+    To be read, they are also looked for in the user-wide store, which recall asks too, and that is noted in the usage log. Raises NotFoundError for the first
     that is not there.
     """
     with reading_asked(workspace) as spaces:
@@ -33,16 +34,19 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
             with telling_where(workspace, refs):
                 return [find_in(spaces, ref)[1] for ref in refs]
         found = []
+        read: dict[str, list[str]] = {}
         for ref in refs:
             try:
                 space, memory = find_in(spaces, ref)
                 found += workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                read.setdefault(space.name, []).append(memory.id)
             except NotFoundError:
                 other = _find_elsewhere(workspace, ref)
                 if other is None:
                     raise
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
                 found.append(other[1])
+        note_read(workspace, read)
         return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memcli.app.asking import ask, asked_of, on_one_scale, open_place, scaled
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, repeated
+from memcli.app.usage import note_bundle
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.recall import (
@@ -29,9 +29,6 @@ from memcli.ports import Renderer
 from memcli.record import replace
 from memcli.settings import JOURNAL
 
-if TYPE_CHECKING:
-    pass
-
 JOURNAL_SHARE = 0.8
 """What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
 ALWAYS_MOST = 10
@@ -47,7 +44,7 @@ def recall(
     render: Renderer | None = None,
     with_talk: bool = False,
 ) -> Iterator[Bundle]:
-    """Answers each query in turn, having loaded everything once.
+    """Answers each query in turn, having loaded everything once, and notes what the answer shows in the usage log.
 
     Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them; `with_talk`
     also what was said in its sessions. `render` is needed for
@@ -64,12 +61,12 @@ def recall(
         label = workspace.space if spaces is None else "*"
         for query in queries:
             bundle = views.again(partial(answer, query, places, label))
-            if query.budget is None or render is None:
-                yield bundle
-                continue
-            from memcli.app.budget import fit
+            if query.budget is not None and render is not None:
+                from memcli.app.budget import fit
 
-            yield fit(bundle, render, query.budget)
+                bundle = fit(bundle, render, query.budget)
+            note_bundle(workspace, bundle)
+            yield bundle
 
 
 def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from memcli.app.recall import recall
+from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import UsageError
 from memcli.model.expectations import Case
@@ -98,7 +99,7 @@ def _ask(
     """The answers in the order of the expectations. Each space is loaded once."""
     found: dict[int, _Answer] = {}
     for space in dict.fromkeys(e.case.space for e in expectations):
-        asked = replace(workspace, space=space, is_space_named=True) if space else workspace
+        asked = unnoted(replace(workspace, space=space, is_space_named=True) if space else workspace)
         here = [(n, e) for n, e in enumerate(expectations) if e.case.space == space]
         queries = [_query(e.case, workspace.clock()) for _, e in here]
         bundles = recall(asked, queries, with_global=False, render=render)

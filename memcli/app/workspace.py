@@ -12,6 +12,7 @@ from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.ports.sessions import SessionStore
+from memcli.ports.usage import NoUsage, Usage
 from memcli.record import Record
 from memcli.settings import BESIDE, DEFAULT_SPACE
 
@@ -51,6 +52,7 @@ class Workspace(Record, kw_only=True):
     load_code: Callable[[], CodeReader | None] = lambda: None
     erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
+    load_usage: Callable[[], Usage] = NoUsage
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 
@@ -83,6 +85,11 @@ class Workspace(Record, kw_only=True):
     def sessions(self) -> SessionStore:
         """The conversations."""
         return self.load_sessions()
+
+    @property
+    def usage(self) -> Usage:
+        """The log of what was shown and judged."""
+        return self.load_usage()
 
     @property
     def elsewhere(self) -> Workspace | None:

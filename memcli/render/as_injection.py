@@ -23,12 +23,17 @@ def render(bundle: Bundle) -> str:
 
 def _items(bundle: Bundle) -> Iterator[str]:
     before = ""
-    for number, section in enumerate(sorted(bundle.sections, key=lambda s: _order(s, bundle)), 1):
+    for number, section in enumerate(in_order(bundle), 1):
         heading = _heading(section, bundle.query)
         if heading != before:
             yield f"{heading}:"
         before = heading
         yield entry(number, section, bundle)
+
+
+def in_order(bundle: Bundle) -> list[Section]:
+    """The memories as they are numbered: those under one heading together."""
+    return sorted(bundle.sections, key=lambda section: _order(section, bundle))
 
 
 def _order(section: Section, bundle: Bundle) -> int:

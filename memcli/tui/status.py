@@ -12,6 +12,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from memcli.app.recall import recall
+from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.recall import Bundle, Query
@@ -85,7 +86,7 @@ class Recaller:
     def _answer(self, workspace: Workspace, query: Query) -> Bundle | None:
         self._voice.start()
         try:
-            return next(iter(recall(workspace, [query])))
+            return next(iter(recall(unnoted(workspace), [query])))
         except Stopped:
             return None
 

@@ -112,7 +112,8 @@ def tree(session: Session, options: TreeOptions) -> None:
 
 def _path_of(workspace: Workspace, name: str | None) -> str:
     from memcli.app import lookup
+    from memcli.app.usage import unnoted
 
     with suppress(NotFoundError, UsageError):
-        return lookup.get(workspace, [name])[0].path if name else ""
+        return lookup.get(unnoted(workspace), [name])[0].path if name else ""
     return ""

@@ -1,0 +1,102 @@
+"""What commands, the Python interface and hooks note in the usage log."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from memcli import Memory
+from memcli.model.usage import GET, INJECT, RECALL, Use
+from memcli.store.layout import Layout
+from memcli.store.usage import FileUsage
+from tests.conftest import Run
+
+TOPIC = "which database did we choose?"
+
+
+@pytest.fixture(autouse=True)
+def a_running_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")
+
+
+@pytest.fixture
+def ids(run: Run) -> list[str]:
+    texts = ("We chose PostgreSQL as the database.", "Deploys need approval.")
+    return [json.loads(run("remember", text, "--json").out)["id"] for text in texts]
+
+
+def noted(folder: Path) -> list[Use]:
+    return FileUsage(Layout(str(folder / ".memory"))).read()
+
+
+def test_recall_and_get_are_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
+    run("recall", TOPIC)
+    run("recall", "which queue?", "--kind", "negative")
+    run("get", *ids)
+    first, second = noted(tmp_path)
+    assert (first.act, first.space, first.ids, first.places) == (RECALL, "main", (ids[0],), (1,))
+    assert (second.act, second.ids, second.topic) == (GET, tuple(ids), "")
+
+
+def test_each_of_several_topics_is_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
+    run("recall", "--topics", "-", stdin=f"{TOPIC}\nwhat needs approval?\n")
+    assert [use.ids for use in noted(tmp_path)] == [(ids[0],), (ids[1],)]
+
+
+def test_the_python_interface_notes_too(run: Run, ids: list[str], tmp_path: Path) -> None:
+    del run
+    with Memory(tmp_path) as memory:
+        memory.recall(TOPIC)
+        memory.get(ids[1])
+    assert [(use.act, use.ids) for use in noted(tmp_path)] == [(RECALL, (ids[0],)), (GET, (ids[1],))]
+
+
+def test_an_injection_is_noted_once(run: Run, ids: list[str], tmp_path: Path) -> None:
+    call = json.dumps({"session_id": "s", "prompt": TOPIC, "cwd": str(tmp_path), "hook_event_name": "UserPromptSubmit"})
+    for _ in range(2):
+        run("hook", "run", "prompt", "--agent", "claude", stdin=call)
+    assert [(use.act, use.ids) for use in noted(tmp_path)] == [(INJECT, (ids[0],))]
+
+
+def test_what_only_looks_is_not_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
+    del ids
+    run("list")
+    run("edit", "--set", "kind=decision", "deploys")
+    (tmp_path / ".memory/tests").mkdir()
+    (tmp_path / ".memory/tests/a.toml").write_text(f'[[case]]\ntopic = "{TOPIC}"\n')
+    run("test")
+    assert noted(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", ["clock", "option", "variable", "switch", "rev"])
+@pytest.mark.usefixtures("ids")
+def test_nothing_is_noted(way: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options: list[str] = []
+    if way == "clock":
+        monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", "2026-01-31")
+    elif way == "option":
+        options = ["--freeze-clock", "2026-01-31"]
+    elif way == "variable":
+        monkeypatch.setenv("MEMCLI_OFF", "1")
+    elif way == "switch":
+        run("off")
+    else:
+        options = ["--rev", "HEAD"]
+    run("recall", TOPIC, *options)
+    assert not os.path.exists(tmp_path / ".memory/local/usage")
+
+
+def test_a_purge_erases_ids(run: Run, ids: list[str], tmp_path: Path) -> None:
+    run("recall", TOPIC)
+    run("forget", "--purge", "--now", "--yes", ids[0])
+    assert ids[0] not in (tmp_path / ".memory/local/usage").read_text()
+
+
+def test_a_read_only_folder_fails_no_recall(run: Run, ids: list[str], tmp_path: Path) -> None:
+    (tmp_path / ".memory/local/usage").mkdir()
+    found = run("recall", TOPIC)
+    assert (found.code, found.err) == (0, "")
+    assert ids[0] in found.out
