@@ -37,16 +37,25 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
         workspace.redactor.cleaner(policy),
         show,
         workspace.load_code,
+        policy.seasons,
+        lambda: workspace.usage.counts(space),
     )
 
 
 def asked_of(query: Query, places: Sequence[Place]) -> list[Query]:
     """What each place is asked. The period that the topic names is the same for all, and found once: git may be asked."""
-    queries = [asked(query, place.redact) for place in places]
+    queries = [_of_place(asked(query, place.redact), place) for place in places]
     if not queries or not queries[0].topic.strip():
         return queries
     period = with_period(queries[0], places[0].load_code).period
     return [replace(one, period=period) for one in queries] if period else queries
+
+
+def _of_place(query: Query, place: Place) -> Query:
+    """The query with what the place knows of seasons, and of accesses if they weigh."""
+    if query.weights.get("access"):
+        query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
+    return replace(query, seasons=place.seasons) if place.seasons else query
 
 
 def ask(query: Query, place: Place) -> Ranking:

@@ -10,6 +10,7 @@ from memcli.app.topic import Redact
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
+from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
 from memcli.ports import CodeReader, Ranker, Trust
 from memcli.record import Record, field
@@ -26,7 +27,8 @@ _LEAST_WORDS = 8
 
 class Place(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
-    was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to."""
+    was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
+    the seasons of its policy, and the accesses of its memories by id."""
 
     name: str
     space: str
@@ -38,6 +40,8 @@ class Place(Record):
     redact: Redact
     show: Callable[[Sequence[Memory]], list[Memory]]
     load_code: Callable[[], CodeReader | None] = lambda: None
+    seasons: Mapping[str, str] = field(default_factory=dict)
+    load_accesses: Callable[[], Mapping[str, Access]] = dict
 
     @property
     def view(self) -> SpaceView:

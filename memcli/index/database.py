@@ -49,6 +49,8 @@ CREATE TABLE memory (
     valid_until TEXT NOT NULL,
     triggers TEXT NOT NULL,
     commit_hash TEXT NOT NULL,
+    confirmed_at TEXT NOT NULL,
+    season TEXT NOT NULL,
     tells INTEGER NOT NULL,
     characters INTEGER NOT NULL,
     is_odd INTEGER NOT NULL

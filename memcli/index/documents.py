@@ -11,6 +11,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import natural_order
 from memcli.model.passages import MESSAGE, Passage, structured
 from memcli.model.shapes import OBSERVED
+from memcli.policy.decay import confirmed_at
 from memcli.record import Record
 
 
@@ -38,6 +39,8 @@ def columns(memory: Memory) -> dict[str, Any]:
         "valid_from": memory.valid_from or "",
         "valid_until": memory.valid_until or "",
         "commit_hash": commit_of(memory),
+        "confirmed_at": confirmed_at(memory),
+        "season": memory.season or "",
         "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
         "characters": len(memory.raw),
         "is_odd": memory.superseded_by == "" or any(tag.split() != [tag] for tag in memory.tags),

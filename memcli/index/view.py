@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memcli.index.meaning import Meaning
     from memcli.index.vectors import VectorFile
 
-_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash"
+_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season"
 
 Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
 

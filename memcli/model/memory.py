@@ -51,6 +51,7 @@ class Memory(Record, kw_only=True):
     superseded_by: str | None = None
     valid_from: str | None = None
     valid_until: str | None = None
+    season: str | None = None
     scope: str = "project"
     provenance: Mapping[str, Json] = field(default_factory=dict)
     links: tuple[Mapping[str, Json], ...] = ()

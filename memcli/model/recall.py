@@ -18,12 +18,8 @@ DEFAULT_LIMIT = 10
 DEFAULT_BACKEND = "fusion"
 BACKENDS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 
-NO_MATCH = "no_match"
-EMPTY_SPACE = "empty_space"
-ALL_FILTERED = "all_filtered"
-BELOW_FLOOR = "below_floor"
-EMPTY_DIFF = "empty_diff"
-BUDGET_TOO_SMALL = "budget_too_small"
+NO_MATCH, EMPTY_SPACE, ALL_FILTERED = "no_match", "empty_space", "all_filtered"
+BELOW_FLOOR, EMPTY_DIFF, BUDGET_TOO_SMALL = "below_floor", "empty_diff", "budget_too_small"
 
 _TOKENS_OF_TOPIC = 8  # under a budget
 
@@ -41,7 +37,8 @@ class Query(Record, kw_only=True):
     """One question to a space. `now` decides recency; `at`, when given, what was valid then; `deadline`, in seconds,
     ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
     what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
-    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic."""
+    of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic.
+    `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
 
     topic: str
     now: str
@@ -75,10 +72,13 @@ class Query(Record, kw_only=True):
     include_untrusted: bool = False
     edits: tuple[FileEdit, ...] | None = None
     ids: tuple[str, ...] = ()
+    seasons: Mapping[str, str] = field(default_factory=dict)
+    accesses: Mapping[str, int] = field(default_factory=dict)
 
 
 class Entry(Record):
-    """What an index knows of one memory without reading it."""
+    """What an index knows of one memory without reading it. All parts of the change of one `commit` are one entry of a
+    bundle. The confidence decays from `confirmed_at` on."""
 
     row: int
     id: str
@@ -94,7 +94,8 @@ class Entry(Record):
     group: str
     speaker: str
     commit: str = ""
-    """The commit whose change this is a part of; all its parts are one entry of a bundle."""
+    confirmed_at: str = ""
+    season: str = ""
 
 
 class Group(Record):
@@ -131,7 +132,7 @@ class PassageTerms(NamedTuple):
 
 
 class Nearness(Record):
-    """How near a text is to what a space holds, as cosines in arrays of NumPy.
+    """How near a text is to what a space holds, as cosines in arrays of NumPy. `missing` passages have no vector yet.
 
     `rows`, ascending, are those that have a vector, and `best` holds the cosine of each: int64 [n], float64 [n].
     `cosines` has that of every passage, NaN where it has no vector yet; those of a row begin at `first[row]`.
@@ -142,7 +143,6 @@ class Nearness(Record):
     first: Mapping[int, int]
     cosines: Any
     missing: int = 0
-    """How many passages have no vector yet."""
 
     def of(self, row: int, count: int) -> list[float]:
         """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
@@ -203,13 +203,13 @@ class Evidence(Record):
 
 
 class Ranking(Record):
-    """The rows that answer, best first: none when the evidence is not enough. `is_degraded`: by words alone."""
+    """The rows that answer, best first: none when the evidence is not enough. `is_degraded`: by words alone; `missing` passages
+    have no vector yet."""
 
     hits: tuple[Hit, ...] = ()
     evidence: Evidence | None = None
     is_degraded: bool = False
     missing: int = 0
-    """How many passages have no vector yet."""
 
 
 class Section(Record):

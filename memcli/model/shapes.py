@@ -78,6 +78,7 @@ MEMORY_FIELDS: Mapping[str, Shape] = {
     "superseded_by": TEXT,
     "valid_from": TIME,
     "valid_until": TIME,
+    "season": {**TEXT, "minLength": 1},
     "scope": {**TEXT, "enum": list(SCOPES)},
     "provenance": _object(
         source={**TEXT, "enum": list(SOURCES)},
@@ -123,6 +124,8 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "backend": {**TEXT, "minLength": 1},
     "promote": {**TEXT, "enum": list(PROMOTIONS)},
     "max_episodes": {"type": "integer", "minimum": 1},
+    "seasons": {"type": "object", "additionalProperties": {**TEXT, "minLength": 1}},
+    "gaps": FLAG,
 }
 
 SESSION_FIELDS: Mapping[str, Shape] = {

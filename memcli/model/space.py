@@ -29,6 +29,8 @@ class Policy(Record):
     backend: str | None = None
     promote: str = "manual"
     max_episodes: int = 100
+    seasons: Mapping[str, str] = field(default_factory=dict)
+    gaps: bool = False
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property

@@ -9,6 +9,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory, default_importance
 from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
+from memcli.policy.season import check_season
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
@@ -208,7 +209,10 @@ def check_validity(fields: Mapping[str, Any]) -> None:
 
 
 def consistent(memory: Memory) -> Memory:
-    """`memory` without an importance that its kind has by default. Raises UsageError as `check_validity` does."""
+    """`memory` without an importance that its kind has by default. Raises UsageError as `check_validity` and
+    `check_season` do."""
     check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
+    if memory.season is not None:
+        check_season(memory.season)
     is_default = memory.importance == default_importance(memory.kind)
     return replace(memory, importance=None) if is_default else memory

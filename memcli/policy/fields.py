@@ -10,6 +10,7 @@ from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, problem
 from memcli.model.space import Policy
+from memcli.policy.season import check_period
 from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
 
@@ -20,7 +21,7 @@ def in_force(policy: Policy, is_accepted: bool) -> Policy:
 
 
 def tightened(policy: Policy) -> Policy:
-    """`policy` without what would delete, write elsewhere, store without a review, or redact less."""
+    """`policy` without what would delete, write elsewhere, store without a review, or redact less, or keep topics."""
     patterns = policy.pii_redaction.get("patterns")
     return replace(
         policy,
@@ -33,6 +34,7 @@ def tightened(policy: Policy) -> Policy:
         pii_redaction={"patterns": patterns} if patterns else {},
         promote=Policy().promote,
         max_episodes=max(policy.max_episodes, Policy().max_episodes),
+        gaps=False,
     )
 
 
@@ -71,6 +73,8 @@ def check_policy(fields: Mapping[str, Json]) -> None:
         raise UsageError(
             f"policy.backend must be one of {', '.join(BACKENDS)}, not {fields['backend'][:40]!a}", "use one of them"
         )
+    for name, period in sorted(fields.get("seasons", {}).items()):
+        check_period(period, f"policy.seasons.{name}")
     if "export_path" in fields:
         _check_export_path(fields["export_path"])
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
 from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, TermStats
+from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
@@ -110,6 +111,7 @@ class FusionRanker:
         if query.about:
             _add_about(parts, query, view)
         _add_priors(parts, entries, query)
+        add_ageing(parts, entries, query)
         return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
 

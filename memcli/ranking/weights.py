@@ -10,7 +10,7 @@ from memcli.clock import days_between
 from memcli.errors import UsageError
 from memcli.model.recall import Entry, Hit, Query, in_order
 
-COMPONENTS = ("semantic", "keyword", "recency", "importance")
+COMPONENTS = ("semantic", "keyword", "recency", "importance", "access")
 """The names that `--weights` knows. A backend without such a part has nothing to weigh by it."""
 
 RECENCY_DAYS = 30.0

@@ -11,7 +11,7 @@ Fields = dict[str, Any]
 DEFAULTS: Fields = {
     "raw": "", "summary_micro": "", "summary_short": "", "summary_long": "", "tags": [], "pinned": False, "relevance": "medium", "content": None, "importance": None, "confidence": 1.0,
     "trust": 1.0, "strength": 1, "version": 1, "active": True, "superseded_by": None, "valid_from": None,
-    "valid_until": None, "scope": "project", "provenance": {}, "links": [], "triggers": [], "enforce": False,
+    "valid_until": None, "season": None, "scope": "project", "provenance": {}, "links": [], "triggers": [], "enforce": False,
     "procedure": None, "episode": None, "chunks": [], "context": [], "anchors": [],
 }  # fmt: skip
 

@@ -55,6 +55,7 @@ class RememberOptions(Options):
     created_at: str | None = option(metavar="TIME", help="The time of creation [default: now].")
     valid_from: str | None = option(metavar="TIME", help="Not valid before this time.")
     valid_until: str | None = option(metavar="TIME", help="Not valid after this time.")
+    season: str | None = option(metavar="SEASON", help="Rank higher in this season: 12-01..12-31, or a name.")
     source: str | None = option(metavar="SOURCE", help="user_stated, observed, inferred, ...")
     reason: str | None = option(metavar="TEXT", help="The reason for storing the memory.")
     commit: str | None = option(metavar="REV", help="The commit that the memory is about.")
@@ -119,8 +120,7 @@ def command(session: Session, options: RememberOptions) -> int:
     if options.embed:
         _embed(workspace, outcome.id)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{_room_told(stored)}"
-    kept = _kept_context(candidate)
-    session.output.confirm({**outcome.to_json(), **kept, **_room_json(stored)}, text)
+    session.output.confirm({**outcome.to_json(), **_kept_context(candidate), **_room_json(stored)}, text)
     _tell_untrusted(session, [outcome])
     if outcome.status == "created":
         _tell_idle(session, {**candidate.derived, **candidate.given})
@@ -159,7 +159,7 @@ def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]
         "summary_short": options.summary_short, "summary_long": options.summary_long,
         "importance": options.importance, "confidence": options.confidence, "trust": options.trust,
         "scope": options.scope, "created_at": options.created_at, "valid_from": options.valid_from,
-        "valid_until": options.valid_until, "triggers": options.trigger or None, "enforce": options.enforce or None,
+        "valid_until": options.valid_until, "season": options.season, "triggers": options.trigger or None, "enforce": options.enforce or None,
         "id": options.id, "links": [_link(text) for text in options.link] or None, "anchors": options.anchor or None,
         "metadata": {
             **split_pairs(options.meta, "--meta"), **_present(speaker=options.speaker, group=options.group)

@@ -1,0 +1,124 @@
+"""Seasons: the times in which a memory ranks higher, as periods, or as names that the policy gives periods to.
+
+    12-01..12-31                                 each year; 12-20..01-06 spans two of them
+    2026-03-02..2026-03-06                       once
+    last 3 days of month                         first or last days of each month, quarter or year
+    last 2 days of 2 weeks from 2026-01-05       of each span of so many weeks, the first of which began on that day
+
+Several periods are separated by commas. Both ends belong to a period; days are those of UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, timedelta
+from functools import lru_cache
+
+from memcli.errors import UsageError
+from memcli.regex import regex
+
+_FORMS = "12-01..12-31, 2026-03-02..2026-03-06, last 3 days of month, or last 2 days of 2 weeks from 2026-01-05"
+_YEARLY = regex(r"(\d\d-\d\d)\.\.(\d\d-\d\d)\Z")
+_ONCE = regex(r"(\d{4}-\d\d-\d\d)\.\.(\d{4}-\d\d-\d\d)\Z")
+_PART = regex(r"(first|last) (\d{1,3}) days? of (month|quarter|year|(\d{1,2}) weeks? from (\d{4}-\d\d-\d\d))\Z")
+_NAME = regex(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_DAY = timedelta(days=1)
+_MONTHS: Mapping[str, int] = {"month": 1, "quarter": 3, "year": 12}
+_LEAP = "2000-"
+
+_Holds = Callable[[date], bool]
+
+
+def check_season(text: str) -> None:
+    """Raises UsageError for what is neither a period nor a name."""
+    if _NAME.match(text) is None or text[:1].isdigit():
+        _periods(text)
+
+
+def check_period(text: str, at: str) -> None:
+    """Raises UsageError when the field `at` is no period."""
+    try:
+        _periods(text)
+    except UsageError as error:
+        raise UsageError(f"{at}: {error.message}", error.hint) from None
+
+
+def is_in_season(season: str, now: str, named: Mapping[str, str]) -> bool:
+    """Whether it is the season now. A name without a period, and a period that a hand wrote wrong, never hold."""
+    return _holds(named.get(season, season), now[:10])
+
+
+@lru_cache(maxsize=1_000)
+def _holds(text: str, day: str) -> bool:
+    try:
+        today = date.fromisoformat(day)
+        return any(holds(today) for holds in _periods(text))
+    except (UsageError, ValueError, OverflowError):
+        return False
+
+
+def _periods(text: str) -> list[_Holds]:
+    return [_period(part.strip().lower()) for part in text.split(",")]
+
+
+def _period(text: str) -> _Holds:
+    try:
+        if found := _YEARLY.match(text):
+            return _yearly(found[1], found[2])
+        if found := _ONCE.match(text):
+            first, last = date.fromisoformat(found[1]), date.fromisoformat(found[2])
+            if first <= last:
+                return lambda day: first <= day <= last
+        if (found := _PART.match(text)) and int(found[2]):
+            return _part(found[1] == "first", int(found[2]), found[3], found[4], found[5])
+    except ValueError:
+        pass
+    raise UsageError(f"not a season: {text[:60]!a}", f"write it as {_FORMS}; or a name such as release-week")
+
+
+def _yearly(first: str, last: str) -> _Holds:
+    for end in (first, last):
+        date.fromisoformat(_LEAP + end)
+
+    def holds(day: date) -> bool:
+        told = f"{day:%m-%d}"
+        return first <= told <= last if first <= last else told >= first or told <= last
+
+    return holds
+
+
+def _part(is_first: bool, days: int, span: str, weeks: str | None, start: str | None) -> _Holds:
+    if weeks is None or start is None:
+        bounds = _by_months(_MONTHS[span])
+    else:
+        bounds = _by_weeks(int(weeks), date.fromisoformat(start))
+
+    def holds(day: date) -> bool:
+        begin, end = bounds(day)
+        return (day - begin).days < days if is_first else (end - day).days <= days
+
+    return holds
+
+
+def _by_months(months: int) -> Callable[[date], tuple[date, date]]:
+    """The span of so many months that a day is in, and the day after it."""
+
+    def bounds(day: date) -> tuple[date, date]:
+        first = (day.month - 1) // months * months
+        begin = date(day.year, first + 1, 1)
+        after = first + months
+        return begin, date(day.year + after // 12, after % 12 + 1, 1)
+
+    return bounds
+
+
+def _by_weeks(weeks: int, start: date) -> Callable[[date], tuple[date, date]]:
+    length = 7 * weeks
+    if not length:
+        raise ValueError
+
+    def bounds(day: date) -> tuple[date, date]:
+        begin = start + _DAY * ((day - start).days // length * length)
+        return begin, begin + _DAY * length
+
+    return bounds
