@@ -46,6 +46,14 @@ class Memories:
         'decision'
         """
 
+    @command("feedback")
+    def feedback(self) -> Object:
+        """Say whether memories that were recalled helped.
+
+        >>> memory.feedback('decisions/database', helpful=True)['feedback']
+        'helpful'
+        """
+
     @command("list")
     def list(self) -> Objects:
         """List memories in order of path.

@@ -39,6 +39,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
         workspace.load_code,
         policy.seasons,
         lambda: workspace.usage.counts(space),
+        policy.gaps,
     )
 
 

@@ -28,7 +28,8 @@ _LEAST_WORDS = 8
 class Place(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
-    the seasons of its policy, and the accesses of its memories by id."""
+    the seasons of its policy, and the accesses of its memories by id, and whether it keeps
+    questions that nothing answers."""
 
     name: str
     space: str
@@ -42,6 +43,7 @@ class Place(Record):
     load_code: Callable[[], CodeReader | None] = lambda: None
     seasons: Mapping[str, str] = field(default_factory=dict)
     load_accesses: Callable[[], Mapping[str, Access]] = dict
+    keeps_gaps: bool = False
 
     @property
     def view(self) -> SpaceView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memcli.app.gaps import list_gaps
 from memcli.app.opening import load
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
@@ -62,6 +63,7 @@ def collect(
             _erase(workspace, run)
             emptied.append(run)
         workspace.trash.note_collection(workspace.space, now)
+        list_gaps(workspace)  # removes those that no policy keeps any more
     return Collected(plan, None, receipt.run, tuple(emptied))
 
 

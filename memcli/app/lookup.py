@@ -11,7 +11,6 @@ from itertools import islice
 from memcli.app.catalogue import Place, SpaceReader, reading
 from memcli.app.opening import tell_empty
 from memcli.app.redact import SUMMARY
-from memcli.app.usage import note_read
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
 from memcli.model.catalogue import Wanted
@@ -26,7 +25,7 @@ _BLOCK = 50
 def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -> list[Memory]:
     """The memories that `refs` name, without what is secret in them unless they are wanted `as_stored`, to be edited.
 
-    To be read, they are also looked for in the user-wide store, which recall asks too, and that is noted in the usage log. Raises NotFoundError for the first
+    To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
     that is not there.
     """
     with reading_asked(workspace) as spaces:
@@ -34,19 +33,16 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
             with telling_where(workspace, refs):
                 return [find_in(spaces, ref)[1] for ref in refs]
         found = []
-        read: dict[str, list[str]] = {}
         for ref in refs:
             try:
                 space, memory = find_in(spaces, ref)
                 found += workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
-                read.setdefault(space.name, []).append(memory.id)
             except NotFoundError:
-                other = _find_elsewhere(workspace, ref)
+                other = find_elsewhere(workspace, ref)
                 if other is None:
                     raise
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
                 found.append(other[1])
-        note_read(workspace, read)
         return found
 
 
@@ -94,7 +90,7 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
         yield
     except NotFoundError as error:
         for ref in refs:
-            other = _find_elsewhere(workspace, ref) if repr(ref) in error.message else None
+            other = find_elsewhere(workspace, ref) if repr(ref) in error.message else None
             if other is not None and workspace.elsewhere is not None:
                 from shlex import quote
 
@@ -105,7 +101,7 @@ def telling_where(workspace: Workspace, refs: Sequence[str]) -> Iterator[None]:
         raise
 
 
-def _find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
+def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
     """The memory of the user-wide store whose id or path is `ref`, as it may be shown, and its space."""
     other = workspace.elsewhere
     if other is None:

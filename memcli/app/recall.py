@@ -9,7 +9,7 @@ from memcli.app.asking import ask, asked_of, on_one_scale, open_place, scaled
 from memcli.app.choice import Found, Place, Reader, order
 from memcli.app.priority_hits import find_leads, in_lead_order
 from memcli.app.topic import Redact, repeated
-from memcli.app.usage import note_bundle
+from memcli.app.usage import note_bundle, note_gap
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
 from memcli.model.recall import (
@@ -59,6 +59,7 @@ def recall(
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
+        keeper = next((place.space for place in places[: len(own)] if place.keeps_gaps), "")
         for query in queries:
             bundle = views.again(partial(answer, query, places, label))
             if query.budget is not None and render is not None:
@@ -66,6 +67,8 @@ def recall(
 
                 bundle = fit(bundle, render, query.budget)
             note_bundle(workspace, bundle)
+            if keeper and bundle.reason:
+                note_gap(workspace, bundle, keeper)
             yield bundle
 
 

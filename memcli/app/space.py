@@ -119,6 +119,8 @@ def set_policy(
     else:
         check_exists(workspace, name)
         before = after = workspace.load_policy(name)
+    if before.gaps and not after.gaps:
+        workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
     return before, after
 
 

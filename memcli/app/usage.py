@@ -1,36 +1,118 @@
-"""Usage: notes what is shown to somebody, for whoever shows it."""
+"""Usage: notes what is shown, for whoever shows it, and says what is known of the use of a memory."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
-from memcli.model.recall import Bundle
-from memcli.model.usage import GET, RECALL, Use
+from memcli.model.gaps import MAX_TOPIC, Gap
+from memcli.model.memory import Json, Memory
+from memcli.model.recall import BELOW_FLOOR, NO_MATCH, Bundle, Query
+from memcli.model.usage import GET, JUDGEMENTS, RECALL, Access, Use
+from memcli.policy.decay import effective_confidence
+from memcli.ports.gaps import NoGaps
 from memcli.ports.usage import NoUsage
-from memcli.record import replace
+from memcli.record import Record, field, replace
+
+ELSEWHERE = "global/"
+"""What the name of a space of the user-wide store begins with in a bundle."""
+USAGE = "usage"
+"""The key of a memory in JSON under which `get` says what is known of its use; it is no field of the memory."""
+_DIGITS = 4
+_FILTERS = (
+    "kinds", "without_kinds", "tags", "under", "scope", "at", "since", "until", "changed_since", "min_score", "min_importance",
+    "require_high_relevance", "edits", "ids",
+)  # fmt: skip
+"""What asked with one of these may be answered elsewhere."""
+
+
+class Standing(Record):
+    """What is known of the use of a memory: its accesses, the judgements that `maintain` has not applied yet, by kind, and
+    the confidence that is left of it."""
+
+    access: Access = Access()
+    pending: Mapping[str, int] = field(default_factory=dict)
+    confidence: float = 1.0
+    is_decayed: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """What there is to say."""
+        told: dict[str, Json] = {}
+        if self.access.count:
+            told |= {"accesses": self.access.count, "last_access": self.access.last_at}
+        if self.is_decayed:
+            told["effective_confidence"] = self.confidence
+        return told | ({"pending": dict(self.pending)} if self.pending else {})
 
 
 def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL) -> None:
-    """Notes what a bundle shows, with the numbers that it is printed with."""
+    """Notes what a bundle shows, with the numbers that it is printed with; of the user-wide store there too."""
     found: dict[str, list[tuple[str, int]]] = {}
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
         found.setdefault(section.space, []).append((section.memory.id, number))
-    if found:
-        at = workspace.clock()
-        uses = [
-            Use(at, act, space, tuple(name for name, _ in shown), places=tuple(n for _, n in shown))
-            for space, shown in found.items()
-        ]
-        workspace.usage.note(uses, bundle.query.topic)
-
-
-def note_read(workspace: Workspace, ids: Mapping[str, Sequence[str]]) -> None:
-    """Notes that the memories of these ids, by space, were read."""
+    if not found:
+        return
     at = workspace.clock()
-    workspace.usage.note([Use(at, GET, space, tuple(names)) for space, names in ids.items()])
+    uses = [
+        Use(at, act, space, tuple(name for name, _ in shown), places=tuple(n for _, n in shown))
+        for space, shown in found.items()
+    ]
+    workspace.usage.note(uses, bundle.query.topic)
+    if (other := workspace.elsewhere) and any(space.startswith(ELSEWHERE) for space in found):
+        theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]
+        other.usage.note([replace(use, space=use.space.removeprefix(ELSEWHERE)) for use in theirs], bundle.query.topic)
+
+
+def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
+    """Counts the question of a bundle without an answer, if the policy of the space keeps such questions."""
+    query = bundle.query
+    topic = " ".join(query.topic.split())[:MAX_TOPIC]
+    if bundle.reason not in (NO_MATCH, BELOW_FLOOR) or not topic or topic == NOT_REPEATED or _is_filtered(query):
+        return
+    now = workspace.clock()
+    workspace.gaps.note(Gap(topic, space, 1, now, now))
+
+
+def _is_filtered(query: Query) -> bool:
+    plain = Query(topic="", now="")
+    return any(getattr(query, name) != getattr(plain, name) for name in _FILTERS)
 
 
 def unnoted(workspace: Workspace) -> Workspace:
-    """The workspace, for reading what nobody is shown, or shown in another way that its caller notes."""
-    return replace(workspace, load_usage=NoUsage)
+    """The workspace, for reading what nobody is shown, or what its caller notes."""
+    return replace(workspace, load_usage=NoUsage, load_gaps=NoGaps)
+
+
+def note_read(workspace: Workspace, memories: Sequence[Memory]) -> list[Standing]:
+    """Notes that memories were read in full; what was known of the use of each before that."""
+    spaces = [_space_of(workspace, memory) for memory in memories]
+    now = workspace.clock()
+    counts = {space: workspace.usage.counts(space) for space in spaces}
+    judged = [use for use in workspace.usage.read() if use.act in JUDGEMENTS]
+    found = [
+        _standing(memory, counts[space].get(memory.id, Access()), _pending(judged, space, memory.id), now)
+        for memory, space in zip(memories, spaces, strict=True)
+    ]
+    by_space: dict[str, dict[str, None]] = {}
+    for memory, space in zip(memories, spaces, strict=True):
+        by_space.setdefault(space, {})[memory.id] = None
+    workspace.usage.note([Use(now, GET, space, tuple(ids)) for space, ids in by_space.items()])
+    return found
+
+
+def _space_of(workspace: Workspace, memory: Memory) -> str:
+    named = memory.metadata.get("space")
+    return named if isinstance(named, str) and named else workspace.space
+
+
+def _pending(judged: Sequence[Use], space: str, name: str) -> dict[str, int]:
+    count = Counter(use.act for use in judged if use.space == space and name in use.ids)
+    return {act: count[act] for act in JUDGEMENTS if count[act]}
+
+
+def _standing(memory: Memory, access: Access, pending: Mapping[str, int], now: str) -> Standing:
+    left = round(effective_confidence(memory, now), _DIGITS)
+    is_decayed = left < round(memory.confidence * memory.trust, _DIGITS)
+    return Standing(access, pending, left, is_decayed)

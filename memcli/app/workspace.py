@@ -11,6 +11,7 @@ from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.usage import NoUsage, Usage
 from memcli.record import Record
@@ -53,6 +54,7 @@ class Workspace(Record, kw_only=True):
     erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
     load_usage: Callable[[], Usage] = NoUsage
+    load_gaps: Callable[[], Gaps] = NoGaps
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 
@@ -90,6 +92,11 @@ class Workspace(Record, kw_only=True):
     def usage(self) -> Usage:
         """The log of what was shown and judged."""
         return self.load_usage()
+
+    @property
+    def gaps(self) -> Gaps:
+        """The questions that nothing answered."""
+        return self.load_gaps()
 
     @property
     def elsewhere(self) -> Workspace | None:

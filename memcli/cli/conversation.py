@@ -35,16 +35,22 @@ def end(session: Session, options: EndOptions) -> None:
 
     The space `journal`, which git ignores, gets a memory of the session, its episodes and the facts that were stated. Facts that
     are clear enough are proposed for the space of the session (see `memcli inbox`), or go there at once if its policy
-    has promote=auto.
+    has promote=auto. With the policy gaps=true, questions of this time that nothing answered are asked again.
 
     Example: memcli session end --outcome "Login takes 400 ms now"
     """
+    from memcli.app.gaps import Reviewed, review
     from memcli.app.session_end import end as end_session
+    from memcli.render.gaps import reviewed_lines
     from memcli.render.session_end import ended_lines
 
     workspace = session.open()
     done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome)
-    session.output.confirm(done.to_json(), "\n".join(ended_lines(done)))
+    reviewed = Reviewed()
+    with workspace.behind_the_write("the review of questions that nothing answered"):
+        reviewed = review(workspace, done.session.started_at)
+    gaps = {"gaps": reviewed.to_json()} if reviewed != Reviewed() else {}
+    session.output.confirm({**done.to_json(), **gaps}, "\n".join([*ended_lines(done), *reviewed_lines(reviewed)]))
 
 
 def arc(session: Session, options: OneOptions) -> None:

@@ -49,11 +49,14 @@ Counts = Mapping[str, Mapping[str, Access]]
 def count(uses: Iterable[Use], before: Counts | None = None) -> dict[str, dict[str, Access]]:
     """The accesses in `uses`, added to those of `before`."""
     found = {space: dict(of_space) for space, of_space in (before or {}).items()}
+    new: dict[tuple[str, str], list[str]] = {}
     for use in uses:
         if use.act in ACCESSES:
-            of_space = found.setdefault(use.space, {})
             for name in use.ids:
-                of_space[name] = of_space.get(name, Access()) + Access(1, use.at)
+                new.setdefault((use.space, name), []).append(use.at)
+    for (space, name), times in new.items():
+        of_space = found.setdefault(space, {})
+        of_space[name] = of_space.get(name, Access()) + Access(len(times), max(times))
     return found
 
 

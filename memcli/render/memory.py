@@ -9,6 +9,7 @@ from memcli.codec.memory import memory_to_json
 from memcli.codec.merge_fields import DELETED
 from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
+from memcli.policy.decay import confirmed_at
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, inspect, is_accepted, is_marked
 from memcli.settings import BESIDE
@@ -19,10 +20,11 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
+def render_memory(memory: Memory, now: str = "", successor: str = "", usage: Mapping[str, Json] | None = None) -> str:
     """The path, status and facts, then the text, then all fields that are not default.
 
-    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it.
+    `now` determines whether it has expired; `successor` is the path of the memory that supersedes it; `usage` is what is
+    known of its use.
     """
     facts = [memory.id, memory.kind, memory.relevance, *(["pinned"] if memory.pinned else [])]
     finding = inspect(memory)
@@ -33,7 +35,7 @@ def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
     dates = f"created {memory.created_at}"
     if memory.updated_at != memory.created_at:
         dates += f", updated {memory.updated_at}, version {memory.version}"
-    lines.append(dates)
+    lines += [dates, *_usage_lines(memory, usage or {})]
     if memory.tags:
         lines.append(clean_line(" ".join(f"#{tag}" for tag in memory.tags)))
     lines += ["", clean(memory.raw).strip() or encode(memory.content).decode(), ""]
@@ -43,6 +45,18 @@ def render_memory(memory: Memory, now: str = "", successor: str = "") -> str:
     conflicts = noted if isinstance(noted, list) else []
     lines += [f"conflict: {_conflict(one)}" for one in conflicts if isinstance(one, dict)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _usage_lines(memory: Memory, usage: Mapping[str, Json]) -> Iterator[str]:
+    """How often it was shown, what confidence is left, and the feedback that waits for `maintain`."""
+    if count := usage.get("accesses"):
+        yield f"shown {count} time{'s' if count > 1 else ''}, last {usage['last_access']}"
+    if "effective_confidence" in usage:
+        whole = round(memory.confidence * memory.trust, 4)
+        yield f"confidence {usage['effective_confidence']:g} of {whole:g}: not confirmed since {confirmed_at(memory)[:10]}"
+    if pending := usage.get("pending"):
+        told = ", ".join(f"{count} {act}" for act, count in pending.items())
+        yield f"feedback not applied yet: {told} (`memcli maintain`)"
 
 
 def _states(memory: Memory, now: str, successor: str) -> list[str]:

@@ -24,7 +24,7 @@ from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
 from memcli.store.reading import read_json, read_regular
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 512_000
 """How long the log may grow before the older half of the accesses in it is only counted."""
 MAX_COUNTED = 50_000
 """How many memories of a space are counted; beyond that, those that were not shown for longest are forgotten."""
@@ -38,11 +38,13 @@ _PERSON = b"memcli/usage/1"  # keeps these digests apart from any other use of t
 
 
 class _State(Record):
-    """What `local/usage.counts` holds: accesses by space and id, the keys of what was folded last, and the last bundles."""
+    """What `local/usage.counts` holds: accesses by space and id, the keys of what was folded last, the last bundles, and how
+    often was folded."""
 
     counts: Mapping[str, Mapping[str, Access]]
     folded: frozenset[tuple[str, str]]
     shown: tuple[Use, ...]
+    folds: int = 0
 
 
 class FileUsage:
@@ -63,33 +65,34 @@ class FileUsage:
         self._is_recording = is_recording
         self._max_bytes = max_bytes
         self._key = b""
+        self._known: tuple[tuple[int, ...], list[Use]] = ((), [])
 
     def note(self, uses: Sequence[Use], topic: str = "") -> None:
         if not any(use.ids for use in uses) or not self._is_recording():
             return
         with suppress(OSError, MemcliError):
-            self._append(uses, topic)
+            self._append(uses, topic, lambda: os.urandom(_KEY_BYTES).hex())
             if os.path.getsize(self._path) > self._max_bytes:
                 self._compact()
 
     def judge(self, uses: Sequence[Use]) -> None:
         try:
-            self._append(uses, "", sync=True)
+            self._append(uses, "", lambda: self._key_of(uses), sync=True)
         except OSError as error:
             raise StoreError(f"cannot write {self._path}: {error.strerror}", "check its permissions") from None
 
     def read(self) -> list[Use]:
         folded = self._load().folded
-        return [use for use in _lines(self._path) if (use.key, use.space) not in folded]
+        return [use for use in self._log() if (use.key, use.space) not in folded]
 
     def counts(self, space: str) -> Mapping[str, Access]:
         state = self._load()
-        uses = [use for use in _lines(self._path) if use.space == space and (use.key, use.space) not in state.folded]
+        uses = [use for use in self._log() if use.space == space and (use.key, use.space) not in state.folded]
         return count(uses, {space: state.counts.get(space, {})})[space]
 
     def last(self) -> list[Use]:
         session = self._sign(self._session) if self._session else ""
-        return last_shown([*self._load().shown, *_lines(self._path)], session)
+        return last_shown([*self._load().shown, *self._log()], session)
 
     def fold(self, uses: Collection[Use]) -> None:
         if uses:
@@ -104,26 +107,29 @@ class FileUsage:
             of_space = {name: one for name, one in state.counts.get(space, {}).items() if name not in ids}
             counts = {**state.counts, space: of_space} if space in state.counts else state.counts
             shown = tuple(_without(state.shown, space, frozenset(ids)))
-            self._write(_State(counts, state.folded, shown))
-            self._replace(_without(_lines(self._path), space, frozenset(ids)))
+            self._write(_State(counts, state.folded, shown, state.folds))
+            self._replace(_without(self._log(), space, frozenset(ids)))
 
-    def _append(self, uses: Sequence[Use], topic: str, *, sync: bool = False) -> None:
+    def _append(self, uses: Sequence[Use], topic: str, make_key: Callable[[], str], *, sync: bool = False) -> None:
         """Raises OSError, StoreError, LockedError."""
-        key = os.urandom(_KEY_BYTES).hex()
         signed = self._sign(" ".join(topic.lower().split())) if topic.strip() else ""
         session = self._sign(self._session) if self._session else ""
-        lines = []
-        for use in uses:
-            given = replace(use, key=use.key or key, topic=use.topic or signed, session=use.session or session)
-            lines += [encode_line(_to_json(part)) for part in _parts(given)]
         make_folder(os.path.dirname(self._path))
         with self._locked():
+            key = make_key()
+            given = [replace(use, key=key, topic=signed, session=session) for use in uses]
+            lines = [encode_line(_to_json(part)) for use in given for part in _parts(use)]
             append_line(self._path, b"\n".join(lines), sync)
+
+    def _key_of(self, uses: Sequence[Use]) -> str:
+        """A key that is the same on every machine, under a clock that stands too, and that no use before had."""
+        place = [self._load().folds, len(self._log()), [_to_json(use) for use in uses]]
+        return blake2b(encode_line(place), digest_size=_KEY_BYTES).hexdigest()
 
     def _compact(self) -> None:
         """Folds the older half of the accesses; judgements wait for `maintain`, however long."""
         with self._locked():
-            uses = _lines(self._path)
+            uses = self._log()
             shown = [use for use in uses if use.act in ACCESSES]
             judged = [use for use in uses if use.act in JUDGEMENTS]
             old = [*shown[: (len(shown) + 1) // 2], *judged[:-_MAX_JUDGEMENTS]]
@@ -132,11 +138,11 @@ class FileUsage:
     def _fold(self, keys: Collection[tuple[str, str]]) -> None:
         """Folds what has one of these keys. Raises OSError."""
         state = self._load()
-        rest = [use for use in _lines(self._path) if (use.key, use.space) not in state.folded]
+        rest = [use for use in self._log() if (use.key, use.space) not in state.folded]
         old = [use for use in rest if (use.key, use.space) in keys]
         counts = {space: _newest(found) for space, found in count(old, state.counts).items()}
         folded = frozenset((use.key, use.space) for use in old)
-        self._write(_State(counts, folded, tuple(_last_of_each([*state.shown, *old]))))
+        self._write(_State(counts, folded, tuple(_last_of_each([*state.shown, *old])), state.folds + 1))
         self._replace(use for use in rest if (use.key, use.space) not in folded)
 
     @contextmanager
@@ -152,6 +158,17 @@ class FileUsage:
     def _locked(self) -> AbstractContextManager[Held | None]:
         return locked(self._layout.local("usage.lock"), "the usage log", _WAIT_SECONDS)
 
+    def _log(self) -> list[Use]:
+        """The uses in the log, which is parsed again only if it has changed."""
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return []
+        version = (status.st_ino, status.st_size, status.st_mtime_ns)
+        if self._known[0] != version:
+            self._known = version, _lines(self._path)
+        return self._known[1]
+
     def _sign(self, text: str) -> str:
         self._key = self._key or own_key(self._layout)
         data = text.encode("utf-8", "replace")
@@ -163,7 +180,9 @@ class FileUsage:
         counts = {space: _accesses(given) for space, given in _dict(found.get("counts")).items()}
         folded = [pair for pair in _list(found.get("folded")) if isinstance(pair, list) and len(pair) == 2]
         shown = [use for given in _list(found.get("shown")) if (use := _from_json(given))]
-        return _State(counts, frozenset((str(key), str(space)) for key, space in folded), tuple(shown))
+        keys = frozenset((str(key), str(space)) for key, space in folded)
+        folds = found.get("folds")
+        return _State(counts, keys, tuple(shown), folds if type(folds) is int else 0)
 
     def _write(self, state: _State) -> None:
         data = {
@@ -171,6 +190,7 @@ class FileUsage:
                 space: {name: [one.count, one.last_at] for name, one in found.items()}
                 for space, found in state.counts.items()
             },
+            "folds": state.folds,
             "folded": [list(pair) for pair in sorted(state.folded)],
             "shown": [_to_json(use) for use in state.shown],
         }

@@ -1,12 +1,13 @@
-"""Opens the usage log of a store."""
+"""Opens what a store keeps of its use: the usage log, and the questions that nothing answered."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memcli.ports.gaps import Gaps
     from memcli.ports.usage import Usage
     from memcli.store.layout import Layout
 
@@ -19,8 +20,23 @@ def open_usage(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool, i
         from memcli.ports.usage import NoUsage
 
         return NoUsage()
-    from memcli.store.switch import is_off
     from memcli.store.usage import FileUsage
 
-    is_recording = cache(lambda: not (is_frozen or is_off(layout.root, environ)))
-    return FileUsage(layout, environ.get(_SESSION, ""), is_recording)
+    return FileUsage(layout, environ.get(_SESSION, ""), _recording(layout, environ, is_frozen))
+
+
+def open_gaps(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool, is_past: bool) -> Gaps:
+    """The questions that nothing answered, to which none are added when the usage log records nothing."""
+    if is_past:
+        from memcli.ports.gaps import NoGaps
+
+        return NoGaps()
+    from memcli.store.gaps import FileGaps
+
+    return FileGaps(layout, _recording(layout, environ, is_frozen))
+
+
+def _recording(layout: Layout, environ: Mapping[str, str], is_frozen: bool) -> Callable[[], bool]:
+    from memcli.store.switch import is_off
+
+    return cache(lambda: not (is_frozen or is_off(layout.root, environ)))

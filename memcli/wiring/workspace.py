@@ -16,7 +16,6 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change, Policy
 from memcli.ports import Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
-from memcli.ports.usage import Usage
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
 from memcli.store.file import FileStore
@@ -32,7 +31,7 @@ from memcli.wiring.policies import Policies
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
 from memcli.wiring.sources import open_work_tree
-from memcli.wiring.usage import open_usage
+from memcli.wiring.usage import open_gaps, open_usage
 
 if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
@@ -74,8 +73,8 @@ def open_workspace(
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     policies = Policies(layout, settings.main, trust)
     past = _past(layout, options.get("rev"), warn)
-    usage = cache(partial(open_usage, layout, environ, is_frozen=bool(settings.freeze_clock), is_past=past is not None))
-    records = _Records(layout, clock, environ, options.get("command") or "memcli", warn, usage)
+    state = {"is_frozen": bool(settings.freeze_clock), "is_past": past is not None}
+    records = _Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
@@ -102,7 +101,8 @@ def open_workspace(
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
-        load_usage=usage, warn=warn, progress=progress,
+        load_usage=cache(partial(open_usage, layout, environ, **state)),
+        load_gaps=cache(partial(open_gaps, layout, environ, **state)), warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
 
@@ -134,16 +134,8 @@ def _claimed(root: str, warn: Warn) -> Layout:
 class _Records:
     """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
 
-    def __init__(
-        self,
-        layout: Layout,
-        clock: Clock,
-        environ: Mapping[str, str],
-        command: str,
-        warn: Warn,
-        usage: Callable[[], Usage],
-    ) -> None:
-        self.layout, self.warn, self.usage = layout, warn, usage
+    def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
+        self.layout, self.warn = layout, warn
         self.audit = cache(lambda: _audit(layout, clock, environ, command, warn))
         self.trash = cache(lambda: _trash(layout, clock, command, warn))
 
@@ -156,9 +148,10 @@ class _Records:
         """Erases memories from the indexes and logs of their space, and from what killed writers left."""
         from memcli.index.erasing import erase
         from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+        from memcli.store.usage import FileUsage
 
         self.audit().erase(space, ids)
-        self.usage().erase(space, ids)
+        FileUsage(self.layout).erase(space, ids)
         erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
         remove_quarantined_caches(self.layout)

@@ -41,6 +41,12 @@ def test_recall_and_get_are_noted(run: Run, ids: list[str], tmp_path: Path) -> N
     assert (second.act, second.ids, second.topic) == (GET, tuple(ids), "")
 
 
+@pytest.mark.parametrize("option", [["--field", "raw"], ["--context"], ["--json"]])
+def test_each_way_to_get_is_noted(option: list[str], run: Run, ids: list[str], tmp_path: Path) -> None:
+    run("get", ids[0], *option)
+    assert [use.ids for use in noted(tmp_path)] == [(ids[0],)]
+
+
 def test_each_of_several_topics_is_noted(run: Run, ids: list[str], tmp_path: Path) -> None:
     run("recall", "--topics", "-", stdin=f"{TOPIC}\nwhat needs approval?\n")
     assert [use.ids for use in noted(tmp_path)] == [(ids[0],), (ids[1],)]

@@ -161,7 +161,7 @@ def test_http_on_the_loopback(project: Path) -> None:
         async def work(mode: str) -> None:
             async with Client(address, mode=mode) as client:
                 await client.call_tool("remember", {"text": f"We use uv, in {mode}.", "path": f"tools/{mode}"})
-                assert f"tools/{mode}" in text(await client.call_tool("search", {}))
+                assert f"tools/{mode}" in text(await client.call_tool("recall", {"topic": f"uv in {mode}"}))
 
         for mode in ("auto", "legacy"):
             anyio.run(work, mode)
@@ -198,8 +198,8 @@ def test_the_inspector(project: Path) -> None:
         "recall",
         "remember",
         "get",
-        "search",
         "context",
+        "feedback",
     ]
     stored = inspect("tools/call", "--tool-name", "remember", "--tool-arg", "text=We use uv.", "path=tools/uv")
     assert "created" in stored["content"][0]["text"]

@@ -18,7 +18,7 @@ from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text
 
 GOLDEN = Path(__file__).parent / "golden"
-DEFAULT = ["recall", "remember", "get", "search", "context"]
+DEFAULT = ["recall", "remember", "get", "context", "feedback"]
 MODES = ["auto", "legacy"]
 
 
@@ -74,6 +74,8 @@ def test_a_session(mode: str) -> None:
             assert text(found).startswith("<memory-")
             assert "We use uv" in text(await client.call_tool("get", {"refs": ["tools/uv"]}))
             assert name in text(await client.call_tool("search", {"query": "uv", "under": "tools"}))
+            judged = await client.call_tool("feedback", {"refs": ["tools/uv"], "helpful": True, "reason": "it fits"})
+            assert text(judged) == f"helpful {name} tools/uv"
             assert name in text(await client.call_tool("list", {}))
             assert "review" in text(await client.call_tool("tag", {"refs": ["tools/uv"], "add": ["review"]}))
             assert text(await client.call_tool("verify", {})) == "0 anchors"
@@ -123,7 +125,7 @@ def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, p
             for tool, arguments in (
                 ("recall", {"topic": "x"}),
                 ("get", {"refs": ["x"]}),
-                ("search", {}),
+                ("feedback", {"refs": ["x"], "helpful": True}),
                 ("context", {"query": "x"}),
             ):
                 done = await client.call_tool(tool, arguments)
@@ -285,7 +287,7 @@ def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Pat
         return ListRootsResult(roots=[Root(uri="file:///nonsense"), Root(uri=(other).as_uri())])
 
     async def work() -> str:
-        async with in_process("legacy", list_roots_callback=told) as client:
+        async with in_process("legacy", tools="all", list_roots_callback=told) as client:
             return text(await client.call_tool("search", {}))
 
     assert "here/other" in run(work)
@@ -299,7 +301,7 @@ def test_then_it_is_that_of_the_environment(project: Path, tmp_path: Path, monke
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(other))
 
     async def work() -> str:
-        async with in_process() as client:
+        async with in_process(tools="all") as client:
             return text(await client.call_tool("search", {}))
 
     assert "here/other" in run(work)

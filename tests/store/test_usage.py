@@ -91,6 +91,20 @@ def test_a_full_log_folds_its_older_accesses_but_no_judgement(layout: Layout) ->
     assert usage.counts("main") == {"a": Access(100, AT)}
 
 
+def test_judgements_are_the_same_bytes_and_each_counts(layout: Layout, tmp_path: Path) -> None:
+    make_root(str(tmp_path / "other" / ".memory"))
+    both = FileUsage(layout), FileUsage(Layout(str(tmp_path / "other" / ".memory")))
+    judgement = Use(AT, HELPFUL, "main", ("a",))
+    for usage in both:
+        for _ in range(2):
+            usage.judge([judgement])
+            usage.fold(usage.read())
+            usage.judge([judgement])
+    one, other = (usage.read() for usage in both)
+    assert one == other
+    assert [use.ids for use in one] == [("a",)]
+
+
 def test_what_is_erased_is_nowhere(layout: Layout) -> None:
     usage = FileUsage(layout)
     usage.note([shown("mem_gone", "mem_kept")])

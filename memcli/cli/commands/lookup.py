@@ -30,12 +30,14 @@ def get(session: Session, options: GetOptions) -> None:
     are always removed.
     """
     from memcli.app import lookup
+    from memcli.app.usage import USAGE, note_read
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
     workspace = session.open(rev=options.rev)
     memories = lookup.get(workspace, options.refs)
+    known = [standing.to_json() for standing in note_read(workspace, memories)]
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]
         if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):
@@ -53,8 +55,11 @@ def get(session: Session, options: GetOptions) -> None:
             [list(m.context) for m in memories], "\n".join(line for m in memories for line in context_lines(m))
         )
         return
-    data = [memory_to_json(m) for m in memories]
-    shown = (render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by)) for m in memories)
+    data = [memory_to_json(m) | ({USAGE: one} if one else {}) for m, one in zip(memories, known, strict=True)]
+    shown = (
+        render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by), one)
+        for m, one in zip(memories, known, strict=True)
+    )
     session.output.answer(data[0] if len(data) == 1 else data, "\n".join(shown))
 
 
@@ -112,8 +117,7 @@ def tree(session: Session, options: TreeOptions) -> None:
 
 def _path_of(workspace: Workspace, name: str | None) -> str:
     from memcli.app import lookup
-    from memcli.app.usage import unnoted
 
     with suppress(NotFoundError, UsageError):
-        return lookup.get(unnoted(workspace), [name])[0].path if name else ""
+        return lookup.get(workspace, [name])[0].path if name else ""
     return ""

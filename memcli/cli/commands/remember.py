@@ -9,6 +9,7 @@ from typing import Any
 
 from memcli.app.candidate import Candidate
 from memcli.app.remember import HINTS, Outcome, Stored, prepare
+from memcli.app.usage import USAGE
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
@@ -232,12 +233,10 @@ def _whole(options: RememberOptions) -> dict[str, Json]:
 
 def _fields_of(text: str, where: str) -> dict[str, Json]:
     """The fields of a memory in JSON. Raises UsageError for fields that only an option can set."""
-    fields = decode_object(text, where)
+    fields = {name: value for name, value in decode_object(text, where).items() if name != USAGE}
     if "supersedes" in fields:
-        raise UsageError(
-            f"{where} has an unknown field supersedes",
-            "use --supersedes, or a link with the relation supersedes",
-        )
+        hint = "use --supersedes, or a link with the relation supersedes"
+        raise UsageError(f"{where} has an unknown field supersedes", hint)
     known = {*MEMORY_FIELDS, *HINTS}
     if unknown := [name for name in fields if name not in known and not name.startswith(_OWN)]:
         raise no_field(unknown[0], known, f"{where} has ")

@@ -1,0 +1,43 @@
+"""`memcli feedback`"""
+
+from __future__ import annotations
+
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+from memcli.model.usage import JUDGEMENTS
+
+
+class FeedbackOptions(Options):
+    """What `memcli feedback` takes."""
+
+    refs: list[str] = argument(
+        "ID|PATH|NUMBER...", "Memories, by id, path, or number in the last recall.", default=REQUIRED, many=True
+    )
+    helpful: bool = flag(help="They helped: more confidence and strength.")
+    unhelpful: bool = flag(help="They were wrong or misleading: less confidence.")
+    rejected: bool = flag(help="They were shown, but do not answer: slightly less confidence.")
+    reason: str = option(metavar="TEXT", help="The reason.", default="")
+
+
+@verb(FeedbackOptions)
+def command(session: Session, options: FeedbackOptions) -> None:
+    """Say whether memories that were recalled helped.
+
+    Feedback is kept on this machine until `memcli maintain` changes confidence and strength by it. Numbers refer to what
+    was printed or injected last; in the session that MEMCLI_SESSION names, if it is set.
+
+    Example: memcli feedback 2 --helpful
+
+    Example: memcli feedback auth/tokens --unhelpful --reason "tokens are opaque now"
+    """
+    from memcli.app.feedback import feedback
+    from memcli.render.clean import clean_line
+
+    chosen = [act for act in JUDGEMENTS if getattr(options, act)]
+    if len(chosen) != 1:
+        raise UsageError("one of --helpful, --unhelpful and --rejected is needed", "memcli feedback 2 --helpful")
+    judged = feedback(session.open(), options.refs, chosen[0], options.reason)
+    told = {"feedback": chosen[0], "memories": [one.to_json() for one in judged]}
+    lines = [clean_line(f"{chosen[0]} {one.memory.id} {one.memory.path}") for one in judged]
+    session.output.confirm(told, "\n".join(lines))
