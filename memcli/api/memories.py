@@ -54,6 +54,14 @@ class Memories:
         'helpful'
         """
 
+    @command("gaps")
+    def gaps(self) -> Object:
+        """List the questions that recall could not answer, if the policy `gaps` keeps them.
+
+        >>> memory.gaps()
+        {'gaps': []}
+        """
+
     @command("list")
     def list(self) -> Objects:
         """List memories in order of path.

@@ -50,6 +50,7 @@ class Memory:
         created_at: str | None = None,
         valid_from: str | None = None,
         valid_until: str | None = None,
+        season: str | None = None,
         source: str | None = None,
         reason: str | None = None,
         commit: str | None = None,
@@ -101,6 +102,7 @@ class Memory:
             created_at: The time of creation [default: now]. (TIME)
             valid_from: Not valid before this time. (TIME)
             valid_until: Not valid after this time. (TIME)
+            season: Rank higher in this season: 12-01..12-31, or a name. (SEASON)
             source: user_stated, observed, inferred, ... (SOURCE)
             reason: The reason for storing the memory. (TEXT)
             commit: The commit that the memory is about. (REV)
@@ -248,6 +250,48 @@ class Memory:
             field: Print only this field. (NAME)
             context: Print only the snapshot of what was said about it.
             rev: Read the store as of this commit. (REV)
+            space: The space to use, for this call.
+        """
+    def feedback(
+        self,
+        *refs: str,
+        helpful: bool = False,
+        unhelpful: bool = False,
+        rejected: bool = False,
+        reason: str = '',
+        space: str | None = None,
+    ) -> Object:
+        """Say whether memories that were recalled helped.
+
+        >>> memory.feedback('decisions/database', helpful=True)['feedback']
+        'helpful'
+
+        Parameters:
+            refs: Memories, by id, path, or number in the last recall.
+            helpful: They helped: more confidence and strength.
+            unhelpful: They were wrong or misleading: less confidence.
+            rejected: They were shown, but do not answer: slightly less confidence.
+            reason: The reason. (TEXT)
+            space: The space to use, for this call.
+        """
+    def gaps(
+        self,
+        *refs: str,
+        check: bool = False,
+        close: bool = False,
+        clear: bool = False,
+        space: str | None = None,
+    ) -> Object:
+        """List the questions that recall could not answer, if the policy `gaps` keeps them.
+
+        >>> memory.gaps()
+        {'gaps': []}
+
+        Parameters:
+            refs: With --close: questions, by text or number in the list.
+            check: Ask all questions again and remove those that are answered now.
+            close: Remove these questions.
+            clear: Remove all questions.
             space: The space to use, for this call.
         """
     def list(

@@ -66,12 +66,6 @@ TOOLS = (
         is_default=True,
     ),
     Declared(
-        verb="search",
-        description="Rank the memories under a path by meaning and date, with the passages that match. Without a query: "
-        "the newest first.",
-        fields=("query", "under", "limit"),
-    ),
-    Declared(
         verb="context",
         description="Assemble a context window for a task within a token budget: recalled memories, and of a session its "
         "recent messages and the summaries of older ones. Says what was left out.",
@@ -85,6 +79,12 @@ TOOLS = (
         fields=("refs", "helpful", "unhelpful", "rejected", "reason"),
         reads_only=False,
         is_default=True,
+    ),
+    Declared(
+        verb="search",
+        description="Rank the memories under a path by meaning and date, with the passages that match. Without a query: "
+        "the newest first.",
+        fields=("query", "under", "limit"),
     ),
     Declared(
         verb="list",

@@ -34,6 +34,8 @@ SAME = [
     (["verify"], {}),
     (["doctor"], {}),
     (["blame", "ops/deploy"], {}),
+    (["feedback", "ops/deploy", "--helpful"], {"helpful": True}),
+    (["gaps"], {}),
     (["trust", "--status"], {"status": True}),
     (["test", "expected.toml"], {}),
 ]

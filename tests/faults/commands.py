@@ -174,6 +174,12 @@ CASES = (
     Case("restore what gc took", ("restore", "git/svn"), (*FIRST, MAY_DELETE, ("gc",), ("restore", "--list"))),
     Case("fsck --repair", ("fsck", "--repair"), files={".memory/spaces/torn.json": TORN}, stepwise=True),
     Case("fmt", ("fmt",), files={".memory/spaces/untidy.json": UNTIDY}, stepwise=True),
+    Case("feedback", ("feedback", "db/engine", "--helpful")),
+    Case("gaps --clear", ("gaps", "--clear"), (*FIRST, ("space", "policy", "main", "--set", "gaps=true")), files={
+        ".memory/local/gaps.json": json.dumps([
+            {"topic": "Who?", "space": "main", "count": 1, "first_at": _NOW, "last_at": _NOW}
+        ])
+    }),
     Case("trust ID", ("trust", "x/orders"), (*FIRST, ORDERS)),
     Case("trust --revoke", ("trust", "--revoke")),
     Case("remember --propose", ("remember", "Proposed.", "--path", "in/box", "--propose")),

@@ -48,9 +48,9 @@ def test_the_list_of_tools_is_small_and_complete(tools: str, update_golden: bool
         hints = tool["annotations"]
         assert hints.keys() == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
         assert hints["destructiveHint"] == (tool["name"] == "forget")
-        assert hints["idempotentHint"] == (tool["name"] != "remember")
+        assert hints["idempotentHint"] == (tool["name"] not in ("remember", "feedback"))
         assert not hints["openWorldHint"]
-        assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link"))
+        assert hints["readOnlyHint"] == (tool["name"] not in ("remember", "forget", "tag", "link", "feedback"))
     assert [tool["name"] for tool in found if tool.get("_meta")] == ["recall"]
     golden = GOLDEN / f"{tools}.json"
     shown = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
