@@ -12,6 +12,8 @@ DECAY_SHARE = 0.2
 """What a memory loses at most once nobody has confirmed it for long: less than kinds and words decide."""
 SEASON_SHARE = 0.2
 """What a memory gains in its season."""
+_ALL = 0.999
+"""So much that is left counts as all of it: what was told this hour has not decayed."""
 
 
 def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:
@@ -21,7 +23,7 @@ def add_ageing(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entr
         entry = entries[row]
         total = sum(why.values())
         left = remaining(entry.kind, entry.confirmed_at or entry.created_at, query.now)
-        if left < 1:
+        if left < _ALL:
             why["importance"] = why.get("importance", 0.0) * left
             why["decay"] = -DECAY_SHARE * (1 - left) * total
         if entry.season and is_in_season(entry.season, query.now, query.seasons):

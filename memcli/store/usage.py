@@ -18,7 +18,7 @@ from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.usage import ACCESSES, JUDGEMENTS, Access, Use, count, last_shown
 from memcli.record import Record, replace
-from memcli.store.atomic import append_line, make_folder, replace_file
+from memcli.store.atomic import append_line, make_folder, sync_folder, write_file
 from memcli.store.key import own_key
 from memcli.store.layout import Layout
 from memcli.store.lock import Held, locked
@@ -119,7 +119,10 @@ class FileUsage:
             key = make_key()
             given = [replace(use, key=key, topic=signed, session=session) for use in uses]
             lines = [encode_line(_to_json(part)) for use in given for part in _parts(use)]
+            is_new = sync and not os.path.lexists(self._path)
             append_line(self._path, b"\n".join(lines), sync)
+            if is_new:
+                sync_folder(os.path.dirname(self._path))
 
     def _key_of(self, uses: Sequence[Use]) -> str:
         """A key that is the same on every machine, under a clock that stands too, and that no use before had."""
@@ -136,7 +139,7 @@ class FileUsage:
             self._fold({(use.key, use.space) for use in old})
 
     def _fold(self, keys: Collection[tuple[str, str]]) -> None:
-        """Folds what has one of these keys. Raises OSError."""
+        """Folds what has one of these keys, flushed: there may be judgements among the rest. Raises StoreError."""
         state = self._load()
         rest = [use for use in self._log() if (use.key, use.space) not in state.folded]
         old = [use for use in rest if (use.key, use.space) in keys]
@@ -194,10 +197,10 @@ class FileUsage:
             "folded": [list(pair) for pair in sorted(state.folded)],
             "shown": [_to_json(use) for use in state.shown],
         }
-        replace_file(self._counts, encode_line(data))
+        write_file(self._counts, encode_line(data), 0o600, alone=True)
 
     def _replace(self, uses: Iterable[Use]) -> None:
-        replace_file(self._path, b"".join(encode_line(_to_json(use)) + b"\n" for use in uses))
+        write_file(self._path, b"".join(encode_line(_to_json(use)) + b"\n" for use in uses), 0o600, alone=True)
 
 
 _MAX_SHOWN = 50

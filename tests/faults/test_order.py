@@ -18,6 +18,8 @@ from tests.faults.commands import Case, cases
 from tests.faults.inject import Call, Watched
 from tests.faults.scene import MACHINE_OWN, STORE
 
+_JUDGED = f"{STORE}/local/usage"
+"""Feedback is acknowledged, so it must last, unlike what else is in the folder."""
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="folders are not flushed there")
 
 
@@ -85,11 +87,11 @@ def test_writers_wait_for_each_other(run: Run, tmp_path: Path) -> None:
 
 def _is_own(path: str) -> bool:
     parts = path.split("/")
-    return parts[0] != STORE or (len(parts) > 1 and parts[1] in MACHINE_OWN)
+    return parts[0] != STORE or (len(parts) > 1 and parts[1] in MACHINE_OWN and not _is_appended(path))
 
 
 def _is_appended(path: str) -> bool:
-    return path.startswith(f"{STORE}/sessions/") and not _is_temporary(path)
+    return path == _JUDGED or (path.startswith(f"{STORE}/sessions/") and not _is_temporary(path))
 
 
 def _is_temporary(path: str) -> bool:
