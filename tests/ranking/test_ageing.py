@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from memcli.model.recall import Entry, Query
-from memcli.ranking.ageing import DECAY_SHARE, add_ageing
+from memcli.ranking.ageing import CONFIDENCE_SHARE, DECAY_SHARE, GUESS_SHARE, add_ageing
 from tests.conftest import NOW, memory
 from tests.ranking.asking import ranked
 
 OLD = "2025-06-01T00:00:00Z"
 
 
-def entry(kind: str, since: str, season: str = "") -> Entry:
-    return Entry(0, "mem_a", "a", kind, (), "medium", False, since, NOW, 0.5, 1.0, "", "", "", since, season)
+def entry(kind: str, since: str, season: str = "", confidence: float = 1.0) -> Entry:
+    return Entry(0, "mem_a", "a", kind, (), "medium", False, since, NOW, 0.5, confidence, "", "", "", since, season)
 
 
 def aged(one: Entry, **query: object) -> dict[str, float]:
@@ -29,9 +29,19 @@ def test_what_does_not_decay_is_left_alone() -> None:
     assert aged(entry("fact", NOW)) == {"words": 1.0}
 
 
-def test_a_stale_memory_loses_a_share_at_most() -> None:
-    assert aged(entry("inferred", OLD))["decay"] == pytest.approx(-DECAY_SHARE)
+def test_a_stale_memory_loses_a_share_at_most_and_a_guess_more() -> None:
+    assert aged(entry("inferred", OLD))["decay"] == pytest.approx(-GUESS_SHARE)
     assert -DECAY_SHARE < aged(entry("correction", OLD))["decay"] < 0
+
+
+def test_what_was_told_this_hour_has_not_decayed() -> None:
+    assert "decay" not in aged(entry("fact", "2026-01-31T09:00:00Z"))
+
+
+def test_doubt_takes_a_share() -> None:
+    assert aged(entry("decision", NOW, confidence=0.5)) == {"words": 1.0, "confidence": -CONFIDENCE_SHARE / 2}
+    least = aged(entry("inferred", OLD, confidence=0.0))
+    assert sum(least.values()) == pytest.approx(1 - CONFIDENCE_SHARE)
 
 
 def test_a_season_gives_a_share_in_its_time() -> None:
