@@ -132,11 +132,9 @@ class PassageTerms(NamedTuple):
 
 
 class Nearness(Record):
-    """How near a text is to what a space holds, as cosines in arrays of NumPy. `missing` passages have no vector yet.
-
-    `rows`, ascending, are those that have a vector, and `best` holds the cosine of each: int64 [n], float64 [n].
-    `cosines` has that of every passage, NaN where it has no vector yet; those of a row begin at `first[row]`.
-    """
+    """How near a text is to what a space holds, as cosines in arrays of NumPy. `rows`, ascending, are those that have a
+    vector, and `best` holds the cosine of each: int64 [n], float64 [n]. `cosines` has that of every passage, NaN for the
+    `missing` ones that have no vector yet; those of a row begin at `first[row]`."""
 
     rows: Any
     best: Any
@@ -151,11 +149,8 @@ class Nearness(Record):
 
 
 class TermStats(Record):
-    """How the terms of a query stand in a space.
-
-    `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how many terms each field has,
-    `averages` the mean lengths, `frequencies[term]` in how many memories the term stands.
-    """
+    """How the terms of a query stand in a space. `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how
+    many terms each field has, `averages` the mean lengths, `frequencies[term]` in how many memories the term stands."""
 
     size: int
     averages: tuple[float, ...]

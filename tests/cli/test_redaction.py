@@ -148,6 +148,18 @@ def _inbox(run: Run, folder: Path) -> None:
     run("inbox", "accept", "a")
 
 
+def _feedback(run: Run, folder: Path) -> None:
+    run("remember", "Plain.", "--path", "a")
+    run("feedback", "a", "--unhelpful", "--reason", SAID)
+
+
+def _gaps(run: Run, folder: Path) -> None:
+    del os.environ["MEMCLI_FREEZE_CLOCK"]  # under which no question is kept
+    run("remember", "Plain.", "--path", "a")
+    run("space", "policy", "main", "--set", "gaps=true")
+    run("recall", SAID)
+
+
 def _adopt(run: Run, folder: Path) -> None:
     (folder / "CLAUDE.md").write_text(f"# Deploying\n\n- {SAID}\n- Ask {MAIL} first.\n")
     (folder / "notes").mkdir()
@@ -159,7 +171,7 @@ def _adopt(run: Run, folder: Path) -> None:
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
     "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,),
-    "session": (_session,),
+    "session": (_session,), "feedback": (_feedback,), "gaps": (_gaps,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
     "init demo doctor recall context search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on".split()
@@ -184,10 +196,11 @@ def test_no_way_in(
     assert not holds(tmp_path)
     assert not holds(tmp_path / "global")
     store = tmp_path / ".memory"
-    files = [*(store / "spaces").iterdir(), *(store / "sessions").glob("*/*")]
+    own = [store / "local" / name for name in ("usage", "gaps.json")]
+    files = [*(store / "spaces").iterdir(), *(store / "sessions").glob("*/*"), *(file for file in own if file.exists())]
     stored = "".join(file.read_text() for file in files)
     assert "edacted" in stored.casefold()
-    assert "pii_flags" in stored or route is _session
+    assert "pii_flags" in stored or route in (_session, _feedback, _gaps)
 
 
 def test_the_answer_says_what_was_taken_out(run: Run) -> None:
