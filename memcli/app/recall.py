@@ -54,7 +54,8 @@ def recall(
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
         other = workspace.elsewhere if with_global else None
         others = [(other, name, f"global/{name}") for name in other.store.spaces()] if other else []
-        others += _talk(workspace) if with_talk else []
+        talk = _talk(workspace) if with_talk else []
+        others += talk
         places = views.again(lambda: [open_place(views, *one) for one in [*own, *others]])
         if spaces is not None:
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
@@ -66,7 +67,7 @@ def recall(
                 from memcli.app.budget import fit
 
                 bundle = fit(bundle, render, query.budget)
-            note_bundle(workspace, bundle)
+            note_bundle(workspace, bundle, without=[name for *_, name in talk])
             if keeper and bundle.reason:
                 note_gap(workspace, bundle, keeper)
             yield bundle

@@ -47,11 +47,13 @@ class Standing(Record):
         return told | ({"pending": dict(self.pending)} if self.pending else {})
 
 
-def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL) -> None:
-    """Notes what a bundle shows, with the numbers that it is printed with; of the user-wide store there too."""
+def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL, without: Sequence[str] = ()) -> None:
+    """Notes what a bundle shows, with the numbers that it is printed with; of the user-wide store there too. What is of the
+    spaces `without` is no memory, but what was said in a session."""
     found: dict[str, list[tuple[str, int]]] = {}
     for number, section in enumerate((*bundle.sections, *bundle.always), 1):
-        found.setdefault(section.space, []).append((section.memory.id, number))
+        if section.space not in without:
+            found.setdefault(section.space, []).append((section.memory.id, number))
     if not found:
         return
     at = workspace.clock()
@@ -59,10 +61,11 @@ def note_bundle(workspace: Workspace, bundle: Bundle, act: str = RECALL) -> None
         Use(at, act, space, tuple(name for name, _ in shown), places=tuple(n for _, n in shown))
         for space, shown in found.items()
     ]
-    workspace.usage.note(uses, bundle.query.topic)
-    if (other := workspace.elsewhere) and any(space.startswith(ELSEWHERE) for space in found):
-        theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]
-        other.usage.note([replace(use, space=use.space.removeprefix(ELSEWHERE)) for use in theirs], bundle.query.topic)
+    topic = "" if bundle.query.topic == NOT_REPEATED else bundle.query.topic
+    workspace.usage.note(uses, topic)
+    theirs = [use for use in uses if use.space.startswith(ELSEWHERE)]
+    if theirs and (other := workspace.elsewhere):
+        other.usage.note([replace(use, space=use.space.removeprefix(ELSEWHERE)) for use in theirs], topic)
 
 
 def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:

@@ -123,10 +123,12 @@ def argument(metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002
     return Field(metavar=metavar, help=help, is_argument=True, **more)
 
 
-def refs_argument() -> Any:
+def refs_argument(
+    metavar: str = "ID|PATH...",
+    help: str = "Memories, by id, unique id prefix or path.",  # noqa: A002
+) -> Any:
     """One or more memories."""
-    help_ = "Memories, by id, unique id prefix or path."
-    return argument("ID|PATH...", help_, many=True, default=REQUIRED, read=_normalized)
+    return argument(metavar, help, many=True, default=REQUIRED, read=_normalized)
 
 
 def ref_argument() -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.options import Options, flag, option, refs_argument
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 from memcli.model.usage import JUDGEMENTS
@@ -11,9 +11,7 @@ from memcli.model.usage import JUDGEMENTS
 class FeedbackOptions(Options):
     """What `memcli feedback` takes."""
 
-    refs: list[str] = argument(
-        "ID|PATH|NUMBER...", "Memories, by id, path, or number in the last recall.", default=REQUIRED, many=True
-    )
+    refs: list[str] = refs_argument("ID|PATH|NUMBER...", "Memories, by id, path, or number in the last recall.")
     helpful: bool = flag(help="They helped: more confidence and strength.")
     unhelpful: bool = flag(help="They were wrong or misleading: less confidence.")
     rejected: bool = flag(help="They were shown, but do not answer: slightly less confidence.")
