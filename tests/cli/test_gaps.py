@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -107,10 +108,9 @@ def test_a_policy_that_was_changed_by_hand_lets_gc_remove_them(run: Run, kept: P
     assert not kept.exists()
 
 
-@pytest.mark.usefixtures("kept")
-def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run) -> None:
+def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run, kept: Path) -> None:
     run("recall", "before the session: who waters the plant?")
-    run("gaps", "--clear")
+    kept.write_text(re.sub(r"20\d\d-", "2020-", kept.read_text()))
     run("session", "start")
     run("session", "add", "Who repairs the coffee machine?")
     run("recall", TOPIC)
@@ -119,5 +119,3 @@ def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run) 
     found = json.loads(run("session", "end", "--json").out)["gaps"]
     assert [gap["topic"] for gap in found["filled"]] == [TOPIC]
     assert [gap["topic"] for gap in found["open"]] == ["where is the office plant?"]
-    run("session", "start")
-    assert "not answered: where is the office plant?" not in run("session", "end").out
