@@ -130,7 +130,7 @@ class Meaning:
 
     def _cosines(self, texts: Sequence[str]) -> list[Nearness]:
         self._prepare(_AT_ONCE)
-        return self._nearness(self._questions(texts))
+        return self._nearness(self._questions(texts)) if texts else []
 
     def _prepare(self, most: int | None) -> None:
         if self._plan is None or (most is None and self._missing()):

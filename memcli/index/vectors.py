@@ -79,10 +79,8 @@ class VectorFile:
         return found
 
     def add(self, vectors: Mapping[bytes, bytes], is_outdated: Callable[[], bool] = lambda: False) -> None:
-        """Keeps the vectors of these keys.
-
-        Raises VectorsLostError when the files were removed, OutdatedError when the texts were read before something was
-        erased, as `is_outdated` says while nothing can be erased.
+        """Keeps the vectors of these keys. Raises VectorsLostError when the files were removed, OutdatedError when the
+        texts were read before something was erased, as `is_outdated` says while nothing can be erased.
         """
         self._places.execute("BEGIN IMMEDIATE")
         try:
@@ -252,8 +250,7 @@ class LoadedVectors:
 def _numbers(questions: Sequence[bytes]) -> Any:
     import numpy
 
-    rows = [numpy.frombuffer(question, numpy.int8) for question in questions]
-    return numpy.stack(rows).astype(numpy.float32)
+    return numpy.frombuffer(b"".join(questions), numpy.int8).reshape(len(questions), -1).astype(numpy.float32)
 
 
 def _connect(path: str) -> sqlite3.Connection:
