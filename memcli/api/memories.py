@@ -94,6 +94,30 @@ class Memories:
         True
         """
 
+    @command("link")
+    def link(self) -> Object:
+        """Link two memories.
+
+        >>> memory.link('ops/deploy', 'decisions/database', relation='depends_on')['status']
+        'linked'
+        """
+
+    @command("unlink")
+    def unlink(self) -> Object:
+        """Remove the links from one memory to another.
+
+        >>> memory.unlink('ops/deploy', 'decisions/database')['relations']
+        ['depends_on']
+        """
+
+    @command("graph")
+    def graph(self) -> Any:
+        """Return memories, their tags and links, as nodes and edges; with `format`, the text that is printed.
+
+        >>> {edge['relation'] for edge in memory.graph('decisions/database', depth=1)['edges']}
+        {'has_tag'}
+        """
+
     @command("pin")
     def pin(self) -> Objects:
         """Include memories in every recall.

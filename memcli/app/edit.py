@@ -14,6 +14,7 @@ from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag, text_hash
+from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import check_references, consistent, find, resolve_links
@@ -96,6 +97,7 @@ def edit(
 
         fields = anchored(workspace, fields)
     check_triggers(checked_fields(fields).get("triggers", ()))
+    fields = _abroad(workspace, ref, fields)
     redacted = workspace.redactor.take_in(workspace.space, fields)
     clean = {name: redacted.fields[name] for name in fields}
     now = workspace.clock()
@@ -113,6 +115,18 @@ def edit(
         return edited
 
     return alter(workspace, [ref], change, references(clean))[0], redacted.kinds
+
+
+def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The fields, with new links to memories of other spaces by id. Raises NotFoundError, UsageError, RefusedError."""
+    links = checked_fields(fields).get("links") or ()
+    if not any(elsewhere(str(link["to"])) for link in links):
+        return fields
+    from memcli.app.ends import resolve_abroad
+    from memcli.app.lookup import get
+
+    (memory,) = get(workspace, [ref], as_stored=True)
+    return {**fields, "links": list(resolve_abroad(workspace, links, memory.links))}
 
 
 def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:

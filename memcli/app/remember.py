@@ -14,12 +14,13 @@ from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag, text_hash
+from memcli.model.references import elsewhere
 from memcli.model.space import Change
 from memcli.policy.draft import check_validity
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
-from memcli.record import Record, field
+from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
 
@@ -85,6 +86,8 @@ def remember(
     """
     if not candidates and not places:
         return Stored()
+    if links == CHECK:
+        candidates = _abroad(workspace, candidates)
     if not (may_wait and workspace.load_policy(workspace.space).review):
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
@@ -95,6 +98,21 @@ def remember(
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return Stored(outcomes, receipt.removed)
+
+
+def _abroad(workspace: Workspace, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The candidates, with links to memories of other spaces by id. Raises NotFoundError, UsageError, RefusedError."""
+    if not any(elsewhere(str(link["to"])) for one in candidates for link in one.given.get("links") or ()):
+        return candidates
+    from memcli.app.ends import resolve_abroad
+
+    own = frozenset(str(one.given.get(name)) for one in candidates for name in ("id", "path"))
+    return [
+        replace(one, given={**one.given, "links": resolve_abroad(workspace, one.given["links"], own=own)})
+        if one.given.get("links")
+        else one
+        for one in candidates
+    ]
 
 
 def request_of(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Json:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
+from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
-from memcli.model.removal import Run, rejoined, severed_between
+from memcli.model.removal import Run, Severed, rejoined, relinked, severed_between
 from memcli.model.space import Change, find_reference, is_named
 from memcli.policy.retention import is_due
 from memcli.ports import Shelf
@@ -87,7 +89,7 @@ def _find(runs: Sequence[Run], ref: str, space: str) -> tuple[str, tuple[Memory,
 def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memory | None, Run]]) -> Restored:
     now = workspace.clock()
     is_new = space not in workspace.store.spaces()
-    wanted = [memory for memory, _ in found.values() if memory is not None]
+    wanted = [without_lost(workspace.store, memory) for memory, _ in found.values() if memory is not None]
     there: list[Memory] = []
     policy = next(iter(found.values()))[1].space.policy
 
@@ -108,6 +110,7 @@ def _bring_back(workspace: Workspace, space: str, found: Mapping[str, tuple[Memo
     with workspace.behind_the_write():
         runs = {run.name: run for _, run in found.values()}.values()
         _rejoin_trash(workspace, space, runs, {memory.id: memory for memory in wanted})
+        _rejoin_elsewhere(workspace, space, runs, [memory.id for memory in wanted])
         for run in runs:
             workspace.trash.drop(run, {name for name, (_, home) in found.items() if home is run})
         sync_repo(workspace)
@@ -119,7 +122,7 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
     """What comes back, without references to what is not there, and what stayed, with those that it had lost to it."""
     back = {memory.id: memory for memory in put}
     changed = {m.id: without_dangling(m, lambda name: name in back or shelf.get(name) is not None) for m in put}
-    for severed in {id(one): one for run in runs for one in run.severed}.values():
+    for severed in {id(one): one for run in runs for one in run.severed_within}.values():
         memory = changed.get(severed.id) or shelf.get(severed.id)
         if memory is not None and (joined := rejoined(memory, severed, back)) != memory:
             changed[memory.id] = joined
@@ -132,11 +135,27 @@ def _rejoined(shelf: Shelf, put: Sequence[Memory], runs: Sequence[Run]) -> tuple
     return tuple(changed.values())
 
 
+def _rejoin_elsewhere(workspace: Workspace, space: str, runs: Iterable[Run], ids: Iterable[str]) -> None:
+    """Gives memories of other spaces the links back that they lost to those of these ids."""
+    names = {f"{space}:{name}" for name in ids}
+    lost: dict[str, list[Severed]] = {}
+    for severed in (one for run in runs for one in run.severed if one.space):
+        lost.setdefault(severed.space, []).append(severed)
+
+    def rejoin(shelf: Shelf, all_lost: Sequence[Severed]) -> Change:
+        pairs = ((shelf.get(one.id), one) for one in all_lost)
+        joined = ((memory, relinked(memory, one, names)) for memory, one in pairs if memory is not None)
+        return Change(tuple(after for before, after in joined if after is not before))
+
+    for name in sorted(lost.keys() & set(workspace.store.spaces())):
+        workspace.store.update(name, partial(rejoin, all_lost=lost[name]))
+
+
 def _rejoin_trash(workspace: Workspace, space: str, runs: Iterable[Run], back: Mapping[str, Memory]) -> None:
     """Notes in the trash which references are to come back with what is still there, so that no order loses them:
     those that lead from it to what is `back`, and those that lead from there to it.
     """
-    lost = {severed.id: severed for run in runs for severed in run.severed if severed.id not in back}
+    lost = {severed.id: severed for run in runs for severed in run.severed_within if severed.id not in back}
     for run in workspace.trash.runs():
         held = {memory.id: memory for memory in run.space.objects if memory.id not in back}
         if run.space.name != space or not held:

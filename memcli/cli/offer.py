@@ -108,7 +108,9 @@ TOOLS = (
     ),
     Declared(
         verb="link",
-        description="Link two memories: relates_to, supersedes, contradicts, derived_from or depends_on.",
+        description="Link two memories, by id or path: the first relates_to (default), supersedes, contradicts, is "
+        "derived_from or depends_on the second.",
+        fields=("start", "end", "relation", "weight"),
         reads_only=False,
     ),
     Declared(

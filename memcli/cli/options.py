@@ -136,6 +136,12 @@ def ref_argument() -> Any:
     return argument("ID|PATH", "A memory, by id, unique id prefix or path.", default=REQUIRED, read=_normalized)
 
 
+def end_argument() -> Any:
+    """One memory of any space."""
+    help_ = "A memory, by id, unique id prefix, path or SPACE:PATH."
+    return argument("ID|PATH", help_, default=REQUIRED, read=_normalized)
+
+
 def kinds_option() -> Any:
     """Filter by kind."""
     return option("--kind", "-k", metavar="KIND", help="Only memories of this kind; a,b matches either.", many=True)

@@ -17,6 +17,7 @@ from memcli.errors import MemcliError
 MODULES = {
     **dict.fromkeys(("edit", "tag", "pin", "unpin"), "edit"),
     **dict.fromkeys(("get", "list", "tree"), "lookup"),
+    **dict.fromkeys(("link", "unlink"), "links"),
     **dict.fromkeys(("diff", "blame", "audit"), "history"),
     **dict.fromkeys(("fsck", "fmt"), "repair"),
     **dict.fromkeys(("schema", "completions"), "generated"),

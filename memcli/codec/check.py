@@ -6,7 +6,8 @@ Of each memory only what all are compared by is kept; the few that are looked at
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
@@ -17,11 +18,12 @@ from memcli.codec.space import VERSION, decode_header, decode_space, encode_memo
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, text_hash
-from memcli.model.references import without_dangling
+from memcli.model.references import elsewhere, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
 from memcli.record import Record, replace
 
+_IsThere = Callable[[str], bool]
 UNTIDY = ("format", "order", "leftover", "strange")
 """The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it."""
 
@@ -106,7 +108,8 @@ def _examine(
     found += objects
     kept, paths = _unique(outlines, items, where, found)
     ids = {one.id for one in kept}.union(*(ids for space, ids in known.items() if space != name))
-    mended = dict(_mended(kept, paths, items, ids, where, found))
+    is_there = partial(_is_there, ids, known)
+    mended = dict(_mended(kept, paths, items, is_there, where, found))
     if not contents.is_whole and not kept:
         return Examined(tuple(found), b"")
     in_order = sorted(kept, key=lambda one: one.order)
@@ -247,33 +250,45 @@ def _unique(
 
 
 def _mended(
-    kept: Sequence[_Outline], paths: Mapping[str, str], items: Items, ids: set[str], where: str, found: list[Finding]
+    kept: Sequence[_Outline],
+    paths: Mapping[str, str],
+    items: Items,
+    is_there: _IsThere,
+    where: str,
+    found: list[Finding],
 ) -> Iterator[tuple[str, Memory]]:
     """The memories that cannot stay as they are, by id."""
     for one in kept:
         if one.is_sound and one.id not in paths:
             continue
         memory = _read(items, one.n, where)
-        mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), ids, where, found)
+        mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), is_there, where, found)
         if mended != memory:
             yield one.id, mended
 
 
-def _mend(memory: Memory, ids: set[str], where: str, found: list[Finding]) -> Memory:
+def _is_there(ids: Container[str], known: Mapping[str, frozenset[str]], name: str) -> bool:
+    """Whether a link may lead to `name`. That of a space which this machine does not have is not known to be gone."""
+    far = elsewhere(name)
+    return name in ids or (far is not None and (far[0] not in known or far[1] in known[far[0]]))
+
+
+def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) -> Memory:
     """`memory` with a hash that is right and without links into nowhere."""
     digest = _right_hash(memory)
     if digest not in ("", memory.hash):
         told = "its hash does not match its text (edited by hand?)"
         found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
-    gone = [str(link["to"]) for link in memory.links if link["to"] not in ids]
+    links = tuple(link for link in memory.links if is_there(str(link["to"])))
+    gone = [str(link["to"]) for link in memory.links if link not in links]
     if gone:
         told = f"it links to {', '.join(gone)}, which does not exist"
         found.append(Finding(where, "link", told, memory.id, "remove the link"))
-    if memory.superseded_by and memory.superseded_by not in ids:
+    if memory.superseded_by and not is_there(memory.superseded_by):
         told = f"it is superseded by {memory.superseded_by}, which does not exist"
         found.append(Finding(where, "link", told, memory.id, "make it current again"))
-    return without_dangling(memory, ids.__contains__)
+    return without_dangling(replace(memory, links=links), is_there)
 
 
 def _right_hash(memory: Memory) -> str:

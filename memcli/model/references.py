@@ -5,25 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from memcli.errors import UsageError
 from memcli.model.memory import Memory
+from memcli.model.names import check_space
 from memcli.model.space import Change
 from memcli.record import replace
 
 SUPERSEDES = "supersedes"
+MUTUAL = ("contradicts", "relates_to")
+"""The relations that hold in both directions."""
+
+
+def elsewhere(name: str) -> tuple[str, str] | None:
+    """The space and the id that a link to a memory of another space names, `space:id`; None for any other name.
+
+    An id may hold a colon too, so that what a space has under the whole name comes first.
+    """
+    space, mark, own = name.partition(":")
+    if not (mark and own):
+        return None
+    try:
+        return check_space(space), own
+    except UsageError:
+        return None
 
 
 def has_dangling(memory: Memory, is_there: Callable[[str], bool]) -> bool:
-    """Whether the memory refers to an id that is not there."""
-    return any(not is_there(link["to"]) for link in memory.links) or not (
+    """Whether the memory refers to an id that is not there. What is in another space is not looked at."""
+    return any(not _leads_on(link["to"], is_there) for link in memory.links) or not (
         memory.superseded_by is None or is_there(memory.superseded_by)
     )
+
+
+def _leads_on(name: str, is_there: Callable[[str], bool]) -> bool:
+    return is_there(name) or elsewhere(name) is not None
 
 
 def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
     """The memory without its references to ids that are not there; itself when it has none of them."""
     if not has_dangling(memory, is_there):
         return memory
-    links = tuple(link for link in memory.links if is_there(link["to"]))
+    links = tuple(link for link in memory.links if _leads_on(link["to"], is_there))
     if memory.superseded_by is None or is_there(memory.superseded_by):
         return replace(memory, links=links)
     # What ended with its supersession, and was not changed since, does not end without it.
@@ -38,10 +60,14 @@ def removal(objects: Collection[Memory], ids: Collection[str], now: str) -> Chan
     there is neither, current again since `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
     """
     gone = {memory.id: memory for memory in objects if memory.id in ids}
-    referring = [m for m in objects if m.id not in gone and has_dangling(m, lambda name: name not in gone)]
+    referring = [m for m in objects if m.id not in gone and _refers_to(m, gone)]
     dates = _supersessions(objects) if any(memory.superseded_by in gone for memory in referring) else {}
     put = (_released(memory, gone, dates.get(memory.id, {}), now) for memory in referring)
     return Change(tuple(put), frozenset(gone), now)
+
+
+def _refers_to(memory: Memory, gone: Collection[str]) -> bool:
+    return memory.superseded_by in gone or any(link["to"] in gone for link in memory.links)
 
 
 def made_current(before: Collection[Memory], change: Change) -> list[Memory]:

@@ -14,12 +14,13 @@ _NAME = regex(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
 
 
 class Severed(Record):
-    """The references that the memory `id`, which stays, lost with a removal."""
+    """The references that the memory `id`, which stays, lost with a removal. `space` has it where it is another one."""
 
     id: str
     links: tuple[Mapping[str, Json], ...] = ()
     superseded_by: str | None = None
     valid_until: str | None = None
+    space: str = ""
 
 
 class Run(Record):
@@ -30,6 +31,11 @@ class Run(Record):
     command: str
     space: Space
     severed: tuple[Severed, ...] = ()
+
+    @property
+    def severed_within(self) -> list[Severed]:
+        """What memories of the same space lost."""
+        return [one for one in self.severed if not one.space]
 
 
 class Going(Record):
@@ -54,11 +60,16 @@ def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Sev
     return Severed(before.id, links, successor, before.valid_until)
 
 
-def rejoined(memory: Memory, severed: Severed, back: Mapping[str, Memory]) -> Memory:
-    """The memory with the references that it lost to those that are `back`."""
+def relinked(memory: Memory, severed: Severed, back: Collection[str]) -> Memory:
+    """The memory with the links that it lost to those that are `back`."""
     known = {(link["to"], link["relation"]) for link in memory.links}
     links = [one for one in severed.links if one["to"] in back and (one["to"], one["relation"]) not in known]
-    memory = replace(memory, links=(*memory.links, *links))
+    return replace(memory, links=(*memory.links, *links)) if links else memory
+
+
+def rejoined(memory: Memory, severed: Severed, back: Mapping[str, Memory]) -> Memory:
+    """The memory with the references that it lost to those that are `back`."""
+    memory = relinked(memory, severed, back)
     successor = back.get(severed.superseded_by or "")
     if successor is None or memory.superseded_by not in (None, successor.superseded_by):
         return memory

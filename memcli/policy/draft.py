@@ -7,6 +7,7 @@ from typing import Any
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory, default_importance
+from memcli.model.references import elsewhere
 from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.policy.season import check_season
@@ -44,12 +45,15 @@ def _place(link: Mapping[str, Json]) -> tuple[str, str]:
 
 
 def check_references(shelf: Shelf, memory: Memory) -> None:
-    """Raises NotFoundError when the memory refers to one that is not there, UsageError when it refers to itself."""
+    """Raises NotFoundError when the memory refers to one that is not there, UsageError when it refers to itself.
+
+    What is in another space is not looked at.
+    """
     successor = [memory.superseded_by] if memory.superseded_by is not None else []
     for name in [*(link["to"] for link in memory.links), *successor]:
         if name == memory.id:
             raise UsageError(f"memory {name} cannot be linked to itself", "link it to another memory")
-        if shelf.get(name) is None:
+        if shelf.get(name) is None and (name in successor or elsewhere(name) is None):
             raise NotFoundError(
                 f"no memory {name!r} in space {shelf.header.name!r} to link to", "`memcli list` lists the memories"
             )

@@ -35,6 +35,7 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
     no bundle can loosen the policy of a space that is there; of two memories with one id the newer is kept.
     Raises RefusedError when memories would be removed and the policy of `mine` forbids it.
     """
+    incoming = _at_home(mine.name, incoming)
     incoming = incoming if is_new else _reidentified(mine, incoming)
     there = {m.id for m in (*incoming.objects, *(mine.objects if mode == "merge" else ()))}
     sound = tuple(without_dangling(memory, there.__contains__) for memory in incoming.objects)
@@ -54,6 +55,16 @@ def plan_intake(mine: Space, incoming: Space, mode: str, is_new: bool) -> Intake
         policy="kept" if mine.policy == incoming.policy else "taken",
     )  # fmt: skip
     return _counted(plan, before, incoming.objects)
+
+
+def _at_home(name: str, incoming: Space) -> Space:
+    """`incoming`, in the space `name`: what led there from another one is a link within it."""
+    mark = f"{name}:"
+    if incoming.name == name or not any(link["to"].startswith(mark) for m in incoming.objects for link in m.links):
+        return incoming
+    links = [tuple({**link, "to": link["to"].removeprefix(mark)} for link in m.links) for m in incoming.objects]
+    objects = (replace(memory, links=own) for memory, own in zip(incoming.objects, links, strict=True))
+    return replace(incoming, objects=tuple(objects))
 
 
 def _reidentified(mine: Space, incoming: Space) -> Space:

@@ -26,7 +26,7 @@ _SEVERED: Shape = {
     "items": {
         "type": "object",
         "required": ["id", "links"],
-        "properties": {"id": TEXT, "links": MEMORY_FIELDS["links"]},
+        "properties": {"id": TEXT, "links": MEMORY_FIELDS["links"], "space": TEXT},
     },
 }
 
@@ -36,7 +36,13 @@ def encode_run(removed_at: str, command: str, removed: Space, severed: Sequence[
     note: dict[str, Json] = {"at": removed_at, "command": command, "extra": removed.extra}
     if severed:
         note["severed"] = [
-            {"id": s.id, "links": s.links, "superseded_by": s.superseded_by, "valid_until": s.valid_until}
+            {
+                "id": s.id,
+                "links": s.links,
+                "superseded_by": s.superseded_by,
+                "valid_until": s.valid_until,
+                **({"space": s.space} if s.space else {}),
+            }
             for s in severed
         ]
     data = encode_space(replace(removed, extra={_NOTE: note}))
@@ -52,9 +58,13 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
         raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
     if problem(listed := note.get("severed", []), _SEVERED, "severed"):
         raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
-    severed = (Severed(s["id"], tuple(s["links"]), s.get("superseded_by"), s.get("valid_until")) for s in listed)
-    at = normalize_time(note["at"])
-    return Run(name, at, note["command"], replace(space, extra=note["extra"]), tuple(severed))
+    at, severed = normalize_time(note["at"]), tuple(map(_severed, listed))
+    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed)
+
+
+def _severed(noted: Mapping[str, Json]) -> Severed:
+    rest = (noted.get("superseded_by"), noted.get("valid_until"), noted.get("space", ""))
+    return Severed(noted["id"], tuple(noted["links"]), *rest)
 
 
 _MODE = 0o600

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.clock import Clock, frozen_clock, system_clock
@@ -78,7 +79,7 @@ def open_workspace(
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    store = past or _file_store(layout, fold, wait, records, policies.in_force)
+    store = past or LinkedStore(_file_store(layout, fold, wait, records, policies.in_force), records.trash, warn)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),

@@ -1,0 +1,119 @@
+"""A store whose spaces link to each other: what is removed from one, others lead to no longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+
+from memcli.errors import MemcliError, reason
+from memcli.model.memory import Json, Memory
+from memcli.model.references import elsewhere
+from memcli.model.removal import Severed
+from memcli.model.space import Change, Receipt, Space
+from memcli.ports import Shelf, Snapshot, Store, Trash
+from memcli.record import replace
+
+
+class LinkedStore:
+    """The store `inner`. Links of other spaces to what a write removes go too, and into its run in the trash, so that
+    they come back with it. See `ports.Store` for the promises."""
+
+    def __init__(self, inner: Store, load_trash: Callable[[], Trash], warn: Callable[[str], None]) -> None:
+        self._inner = inner
+        self._load_trash = load_trash
+        self._warn = warn
+
+    def spaces(self) -> list[str]:
+        return self._inner.spaces()
+
+    def open(self, space: str) -> Snapshot:
+        return self._inner.open(space)
+
+    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
+        receipt = self._inner.update(space, change)
+        self._release(space, receipt)
+        return receipt
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        answer, receipt = self._inner.submit(space, request)
+        self._release(space, receipt)
+        return answer, receipt
+
+    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        gone = self._inner.delete(space, check)
+        self._take_out(space, {memory.id for memory in gone.objects}, "")
+        return gone
+
+    def _release(self, space: str, receipt: Receipt) -> None:
+        if receipt.removed:
+            self._take_out(space, {one.id for one in receipt.touched if not one.after}, receipt.run)
+
+    def _take_out(self, space: str, ids: Collection[str], run: str) -> None:
+        """Takes the links to these memories out of the other spaces. The removal is done: a failure is only reported."""
+        severed: list[Severed] = []
+        names = {f"{space}:{name}" for name in ids}
+        try:
+            for other in self._linking(space):
+                severed += self._cut(other, names)
+            if severed:
+                self._note(space, ids, run, severed)
+        except (MemcliError, OSError) as error:
+            self._warn(
+                f"removed, but links to it from other spaces are left: {reason(error)}; "
+                "`memcli fsck --repair` removes them"
+            )
+
+    def _linking(self, space: str) -> Iterator[str]:
+        """The other spaces that have links to this one. No memory of a derived space has any, or is linked to."""
+        if self._is_derived(space):
+            return
+        mark = f'"{space}:'.encode()
+        for name in self._inner.spaces():
+            if name != space and not self._is_derived(name):
+                with closing(self._inner.open(name)) as snapshot:
+                    if any(mark in data for data, _ in snapshot.records()):
+                        yield name
+
+    def _is_derived(self, space: str) -> bool:
+        with closing(self._inner.open(space)) as snapshot:
+            return snapshot.header().policy.is_derived
+
+    def _cut(self, space: str, names: Collection[str]) -> list[Severed]:
+        severed: list[Severed] = []
+
+        def apply(shelf: Shelf) -> Change:
+            severed.clear()
+            put = []
+            for memory in shelf.load().objects:
+                lost = tuple(link for link in memory.links if link["to"] in names and shelf.get(link["to"]) is None)
+                if lost:
+                    severed.append(Severed(memory.id, lost, space=space))
+                    put.append(replace(memory, links=tuple(link for link in memory.links if link not in lost)))
+            return Change(tuple(put))
+
+        self._inner.update(space, apply)
+        return severed
+
+    def _note(self, space: str, ids: Collection[str], name: str, severed: list[Severed]) -> None:
+        """Notes what was lost in the run of the removal, if it is in the trash."""
+        trash = self._load_trash()
+        for run in trash.runs():
+            is_it = run.name == name or (not name and any(memory.id in ids for memory in run.space.objects))
+            if run.space.name == space and is_it:
+                trash.put(replace(run, severed=(*run.severed, *severed)))
+                return
+
+
+def without_lost(store: Store, memory: Memory) -> Memory:
+    """The memory without links to what other spaces of the store no longer have."""
+    ends = {name: far for link in memory.links if (far := elsewhere(name := str(link["to"])))}
+    known = set(store.spaces()) if ends else set()
+    lost = {name for name, (space, own) in ends.items() if space in known and not _has(store, space, own)}
+    if not lost:
+        return memory
+    return replace(memory, links=tuple(link for link in memory.links if link["to"] not in lost))
+
+
+def _has(store: Store, space: str, name: str) -> bool:
+    with closing(store.open(space)) as snapshot:
+        return snapshot.load().contains(name)

@@ -1,0 +1,177 @@
+"""Links: tie two memories of any spaces together, and take that back.
+
+A link is stored with the memory that it starts from; `contradicts`, with both. One that leads to another space names it
+(`space:id`). No tracked file names a memory of a private space: what ties the two is stored in the private one. What is
+in a derived space is copied first, so that no rebuild takes the link away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from memcli.app.edit import alter
+from memcli.app.ends import End, check_across, located, space_of
+from memcli.app.workspace import Workspace
+from memcli.errors import UsageError
+from memcli.model.memory import Json, Memory
+from memcli.model.references import MUTUAL, SUPERSEDES
+from memcli.model.shapes import RELATIONS
+from memcli.policy.draft import check_references, find
+from memcli.policy.linking import (
+    CONTRADICTS,
+    linked,
+    released,
+    superseded,
+    superseders,
+    with_link,
+    without_links,
+)
+from memcli.ports import Shelf
+from memcli.record import Record, replace
+
+RELATES_TO = "relates_to"
+
+
+class Linked(Record):
+    """What became of the links between two memories. `changed` says whether anything was written."""
+
+    start: End
+    end: End
+    relations: tuple[str, ...]
+    changed: bool
+    weight: float = 1.0
+
+
+def link(workspace: Workspace, start: str, end: str, relation: str, weight: float | None = None) -> Linked:
+    """Links the memory `start` to the memory `end`; a link that is there keeps its date.
+
+    What is superseded holds no longer from now on, as with `remember --supersedes`. Raises NotFoundError, UsageError for
+    another relation, a memory and itself, and a circle of supersessions; RefusedError where a tracked file would name a
+    private memory.
+    """
+    _check_relations([relation])
+    ends = located(workspace, start), located(workspace, end)
+    _check_ends(workspace, *ends, relation)
+    if space_of(workspace, ends[0]) == space_of(workspace, ends[1]):
+        return _link_within(workspace, *ends, relation, weight)
+    return _link_across(workspace, *(_settled(workspace, one) for one in ends), relation=relation, weight=weight)
+
+
+def unlink(workspace: Workspace, start: str, end: str, relation: str | None = None) -> Linked:
+    """Takes the links from `start` to `end` away, all or those of one relation; what was superseded is current again.
+
+    What holds in both directions goes in both. Raises NotFoundError, UsageError.
+    """
+    relations = RELATIONS if relation is None else (relation,)
+    _check_relations(relations)
+    first, second = located(workspace, start), located(workspace, end)
+    found = _relations_between(first, second, relations)
+    if found and first.space == second.space:
+        _unlink_within(_over(workspace, first.space), first.memory.id, second.memory.id, found)
+    elif found:
+        _change(workspace, first, lambda m: without_links(m, second.name, found))
+        _change(workspace, second, lambda m: without_links(m, first.name, [r for r in found if r in MUTUAL]))
+    return Linked(first, second, found, bool(found))
+
+
+def _relations_between(first: End, second: End, relations: Sequence[str]) -> tuple[str, ...]:
+    there = [one["relation"] for one in linked(first.memory, _target(first, second), relations)]
+    back = [r for r in relations if r in MUTUAL and linked(second.memory, _target(second, first), [r])]
+    return tuple(sorted({*there, *back}))
+
+
+def _target(start: End, end: End) -> str:
+    return end.memory.id if start.space == end.space else end.name
+
+
+def _settled(workspace: Workspace, end: End) -> End:
+    """The memory where it can be linked: as a copy where it is in a derived space."""
+    space = space_of(workspace, end)
+    if space == end.space:
+        return end
+    (copy,) = alter(_over(workspace, space), [end.memory.id], lambda memory, _: memory)
+    return End(space, copy)
+
+
+def _over(workspace: Workspace, space: str) -> Workspace:
+    return replace(workspace, space=space, is_space_named=space != workspace.main)
+
+
+def _check_relations(relations: Sequence[str]) -> None:
+    for relation in relations:
+        if relation not in RELATIONS:
+            raise UsageError(f"no relation {relation!r}", f"relations: {', '.join(RELATIONS)}")
+
+
+def _check_ends(workspace: Workspace, start: End, end: End, relation: str) -> None:
+    if start.name == end.name:
+        raise UsageError(f"memory {start.memory.id} cannot be linked to itself", "link it to another memory")
+    check_across(workspace, space_of(workspace, start), replace(end, space=space_of(workspace, end)), relation)
+
+
+def _link_within(workspace: Workspace, start: End, end: End, relation: str, weight: float | None) -> Linked:
+    now = workspace.clock()
+    ids = start.memory.id, end.memory.id
+    before: dict[str, Memory] = {}
+
+    def change(memory: Memory, shelf: Shelf) -> Memory:
+        first, second = (find(shelf, name) for name in ids)
+        before[memory.id] = memory
+        if relation == RELATES_TO and linked(second, first.id, [relation]):
+            first, second = second, first  # it is told from the other end already
+        if memory.id == first.id:
+            return with_link(memory, second.id, relation, weight, now)
+        if relation == CONTRADICTS:
+            return with_link(memory, first.id, relation, weight, now)
+        if relation == SUPERSEDES and (memory.superseded_by is None or not linked(first, memory.id, [relation])):
+            check_references(shelf, replace(memory, superseded_by=first.id))
+            return superseded(memory, first.id, now)
+        return memory
+
+    space = space_of(workspace, start)
+    first, second = alter(_over(workspace, space), ids, change)
+    kept = linked(first, second.id, [relation]) or linked(second, first.id, [relation])
+    is_changed = any(before[memory.id] != memory for memory in (first, second))
+    return Linked(End(space, first), End(space, second), (relation,), is_changed, _weight(kept[0]))
+
+
+def _link_across(workspace: Workspace, start: End, end: End, *, relation: str, weight: float | None) -> Linked:
+    now = workspace.clock()
+    private = [one for one in (start, end) if workspace.load_policy(one.space).is_private]
+    holders = [start, end] if relation == CONTRADICTS else [start]
+    if relation == RELATES_TO and linked(end.memory, start.name, [relation]):
+        holders = [end]
+    if len(private) == 1 and relation in MUTUAL:
+        holders = private
+    is_changed = False
+    for holder in holders:
+        to = (end if holder is start else start).name
+        held = _change(workspace, holder, partial(with_link, to=to, relation=relation, weight=weight, now=now))
+        is_changed = is_changed or held != holder.memory
+        kept = linked(held, to, [relation])
+    return Linked(start, end, (relation,), is_changed, _weight(kept[0]))
+
+
+def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequence[str]) -> None:
+    mutual = [relation for relation in relations if relation in MUTUAL]
+
+    def change(memory: Memory, shelf: Shelf) -> Memory:
+        if memory.id == start:
+            return without_links(memory, end, relations)
+        if SUPERSEDES in relations:
+            since = [str(one.get("created_at")) for one in linked(find(shelf, start), end, [SUPERSEDES])]
+            others = superseders(shelf.load().objects, end, but=start)
+            memory = released(memory, start, since, others)
+        return without_links(memory, start, mutual)
+
+    alter(workspace, [start, end], change)
+
+
+def _change(workspace: Workspace, end: End, change: Callable[[Memory], Memory]) -> Memory:
+    (memory,) = alter(_over(workspace, end.space), [end.memory.id], lambda memory, _: change(memory))
+    return memory
+
+
+def _weight(link: Json) -> float:
+    return float(link.get("weight", 1.0))
