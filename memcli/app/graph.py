@@ -1,0 +1,96 @@
+"""Graph: the memories of the spaces to read, with what they are tied to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+
+from memcli.app.ends import End, located
+from memcli.app.lookup import nothing_under, placed
+from memcli.app.opening import load
+from memcli.app.workspace import Workspace
+from memcli.errors import NotFoundError
+from memcli.graph.build import build, node_id
+from memcli.graph.elements import Graph
+from memcli.graph.neighbourhood import neighbourhood
+from memcli.model.memory import Memory
+from memcli.model.references import elsewhere
+from memcli.model.space import is_under
+
+Clusters = Callable[[Mapping[str, Sequence[Memory]]], Mapping[str, Sequence[str]]]
+"""The clusters of memories of some spaces: the ids of the nodes in each, by name."""
+
+
+def graph_of(
+    workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, clusters: Clusters = lambda _: {}
+) -> Graph:
+    """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
+    with what other spaces it links to. Raises NotFoundError, UsageError, CorruptError."""
+    end = _located(workspace, ref) if ref else None
+    names = [*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space]
+    spaces = {name: _shown(workspace, name, load(workspace, name).objects, inactive, end) for name in names}
+    starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
+    for name, memories in _abroad(workspace, spaces, inactive).items():
+        spaces[name] = [*spaces.get(name, ()), *memories]
+    graph = build(spaces, workspace.main, clusters(spaces))
+    return neighbourhood(graph, starts, depth) if ref else graph
+
+
+def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
+    """How many memories of each private space the graph shows."""
+    counts: dict[str, int] = {}
+    for node in graph.nodes:
+        if node.space:
+            counts[node.space] = counts.get(node.space, 0) + 1
+    return {name: count for name, count in counts.items() if workspace.load_policy(name).is_private}
+
+
+def _located(workspace: Workspace, ref: str) -> End | None:
+    """The memory that `ref` names; None where it can only be a path that memories are below. Raises UsageError."""
+    try:
+        return located(workspace, ref)
+    except NotFoundError:
+        return None
+
+
+def _shown(
+    workspace: Workspace, space: str, memories: Sequence[Memory], inactive: bool, asked: End | None = None
+) -> list[Memory]:
+    """The memories as they may be shown: forgotten ones only if they are wanted."""
+    policy = workspace.load_policy(space)
+    own = asked.memory.id if asked and asked.space == space else ""
+    wanted = [placed(memory, space) for memory in memories if memory.active or inactive or memory.id == own]
+    return workspace.redactor.show(wanted, policy)
+
+
+def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:
+    """The nodes of all memories below a path; none without a path. Raises NotFoundError."""
+    if not ref:
+        return []
+    found = [
+        node_id(space, memory.id, workspace.main)
+        for space, memories in spaces.items()
+        for memory in memories
+        if is_under(memory.path, ref)
+    ]
+    if not found:
+        raise nothing_under(workspace, ref)
+    return found
+
+
+def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inactive: bool) -> dict[str, list[Memory]]:
+    """The memories of spaces that were not asked which these link to; none of a private space."""
+    ends = (elsewhere(str(link["to"])) for memories in spaces.values() for m in memories for link in m.links)
+    wanted: dict[str, set[str]] = {}
+    for end in ends:
+        if end is not None:
+            wanted.setdefault(end[0], set()).add(end[1])
+    known = {name: {memory.id for memory in memories} for name, memories in spaces.items()}
+    found = {}
+    for name in sorted(wanted.keys() & set(workspace.store.spaces())):
+        ids = wanted[name] - known.get(name, set())
+        if ids and not workspace.load_policy(name).is_private:
+            with closing(workspace.store.open(name)) as snapshot:
+                objects = [memory for memory in snapshot.load().objects if memory.id in ids]
+            found[name] = _shown(workspace, name, objects, inactive)
+    return found

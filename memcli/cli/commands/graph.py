@@ -1,0 +1,90 @@
+"""`memcli graph`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import Options, argument, flag, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.graph.elements import Graph
+
+_FORMATS = "json|dot|mermaid|html|text"
+
+
+class GraphOptions(Options):
+    """What `memcli graph` takes."""
+
+    ref: str = argument(
+        "[ID|PATH]", "A memory, or a path that memories are below [default: the whole space].", default=""
+    )
+    depth: int = option("--depth", "-d", metavar="N", help="How many steps from it.", type=int, low=0, default=2)
+    format: str | None = option(
+        "--format",
+        "-f",
+        metavar=_FORMATS,
+        help="The format [default: by the name of --output; else text on a terminal, json in a pipe].",
+    )
+    output: str | None = option("--output", "-o", metavar="FILE", help="Write to this file.")
+    all: bool = flag("--all", "-a", help="Include forgotten memories.")
+
+
+@verb(GraphOptions)
+def command(session: Session, options: GraphOptions) -> None:
+    """Show the graph of memories, tags and links around a memory, or of a whole space.
+
+    A tag of more than 25 memories is shown, but not followed. `html` is one page that works offline, with search and
+    filters.
+
+    Example: memcli graph decisions/database --depth 1
+
+    Example: memcli graph --output memory.html
+    """
+    from memcli.app.graph import graph_of
+    from memcli.cli import arguments
+    from memcli.render.graph import renderer
+    from memcli.render.graph.as_json import graph_json
+
+    form = _form(session, options.format, options.output)
+    workspace = session.open()
+    ref = arguments.path(options.ref, "the memory")
+    graph = graph_of(workspace, ref, options.depth, inactive=options.all)
+    if options.output not in (None, "-"):
+        _write(session, workspace, graph, form, options.output or "")
+    elif session.output.json:
+        session.output.answer(graph_json(graph), "")
+    elif form == "html":
+        session.output.raw(renderer(form)(graph))
+    else:
+        session.output.write(renderer(form)(graph))
+
+
+def _form(session: Session, form: str | None, output: str | None) -> str:
+    """The format to write. Raises UsageError."""
+    from memcli.cli.console import is_terminal
+    from memcli.render.graph import ENDINGS, GRAPH_FORMATS
+
+    if form is not None:
+        if form not in GRAPH_FORMATS:
+            raise UsageError(f"no format {form!r}", f"choose one of {', '.join(GRAPH_FORMATS)}")
+        if session.output.json and form != "json" and output in (None, "-"):
+            raise UsageError(f"--json cannot be used with --format {form}", "use one of them")
+        return form
+    if output is not None and (ending := output.rpartition(".")[2].lower()) in ENDINGS:
+        return ENDINGS[ending]
+    return "text" if is_terminal() and not session.output.json and output is None else "json"
+
+
+def _write(session: Session, workspace: Workspace, graph: Graph, form: str, path: str) -> None:
+    from memcli.app.graph import private_spaces
+    from memcli.render.graph import renderer
+    from memcli.store.target import write_out
+
+    write_out(path, renderer(form)(graph).encode("utf-8", "replace"))
+    for space, count in private_spaces(workspace, graph).items():
+        session.output.note(f"{path} shows {count} of private space {space!r}: do not share it, or use --space main")
+    data = {"path": path, "format": form, "nodes": len(graph.nodes), "edges": len(graph.edges)}
+    session.output.confirm(data, f"wrote {len(graph.nodes)} nodes and {len(graph.edges)} edges to {path}")

@@ -1,0 +1,50 @@
+"""`json`: nodes and edges as two lists."""
+
+from __future__ import annotations
+
+from memcli.codec.canonical import encode
+from memcli.graph.elements import Edge, Graph, Node
+from memcli.model.memory import Json, Memory
+from memcli.render.clean import escape
+from memcli.safety.injection.screening import inspect, is_accepted
+
+
+def render(graph: Graph) -> str:
+    return escape(encode(graph_json(graph)).decode()) + "\n"
+
+
+def graph_json(graph: Graph) -> dict[str, Json]:
+    """The graph as JSON values; `roots` only where some were asked for."""
+    data: dict[str, Json] = {
+        "nodes": [_node(node, graph) for node in graph.nodes], "edges": [_edge(edge) for edge in graph.edges],
+    }  # fmt: skip
+    return {**data, "roots": list(graph.roots)} if graph.roots else data
+
+
+def _node(node: Node, graph: Graph) -> dict[str, Json]:
+    data: dict[str, Json] = {"id": node.id, "type": node.type, "label": node.label}
+    if node.memory is None:
+        data["members"] = node.members
+    else:
+        data |= _memory(node.memory) | {"space": node.space}
+    return {**data, "has_more": True} if node.id in graph.cut else data
+
+
+def _memory(memory: Memory) -> dict[str, Json]:
+    """What is shown of a memory. The text of one that carries instructions is for those who open it."""
+    finding = inspect(memory)
+    untrusted = list(finding.reasons) if finding and not is_accepted(memory, finding) else []
+    data: dict[str, Json] = {
+        "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": "" if untrusted else memory.summary_micro,
+        "tags": list(memory.tags), "updated_at": memory.updated_at,
+    }  # fmt: skip
+    states = {
+        "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
+        "untrusted": untrusted,
+    }  # fmt: skip
+    return {**data, **{name: value for name, value in states.items() if value}}
+
+
+def _edge(edge: Edge) -> dict[str, Json]:
+    data: dict[str, Json] = {"start": edge.start, "end": edge.end, "relation": edge.relation}
+    return data if edge.weight == 1.0 else {**data, "weight": edge.weight}
