@@ -17,6 +17,7 @@ from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
 from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
 from memcli.ranking.lexical import bm25f
+from memcli.ranking.linked import add_linked
 from memcli.ranking.listing import is_listed, within_period
 from memcli.ranking.mentions import dates, speaker
 from memcli.ranking.nearness import NONE, Cosines, mixed
@@ -112,6 +113,7 @@ class FusionRanker:
             _add_about(parts, query, view)
         _add_priors(parts, entries, query)
         add_ageing(parts, entries, query)
+        add_linked(parts, entries, styles, view, visible)
         return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
 

@@ -54,7 +54,7 @@ class Drawing {
     const near = new Set();
     const focus = state.hovered || state.selected;
     if (focus) for (const edge of focus.edges) if (edge.shown) { near.add(edge.a); near.add(edge.b); }
-    const isDim = (node) => (state.found && !state.found.has(node) && node !== focus) || (focus && !state.found && !near.has(node) && node !== focus);
+    const isDim = (node) => node !== focus && !near.has(node) && (state.found ? !state.found.has(node) : Boolean(focus));
     for (const edge of state.edges) this.drawEdge(edge, focus, state);
     c.globalAlpha = 1;
     for (const node of state.nodes) this.drawNode(node, isDim(node), node === state.selected, node === state.hovered);
