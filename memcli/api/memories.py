@@ -106,6 +106,7 @@ class Memories:
     def unlink(self) -> Object:
         """Remove the links from one memory to another.
 
+        >>> _ = memory.link('ops/deploy', 'decisions/database', relation='depends_on')
         >>> memory.unlink('ops/deploy', 'decisions/database')['relations']
         ['depends_on']
         """

@@ -379,6 +379,70 @@ class Memory:
             remove: Remove this tag, or several: a,b. (TAG)
             space: The space to use, for this call.
         """
+    def link(
+        self,
+        start: str,
+        end: str,
+        *,
+        relation: str = 'relates_to',
+        weight: float | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Link two memories.
+
+        >>> memory.link('ops/deploy', 'decisions/database', relation='depends_on')['status']
+        'linked'
+
+        Parameters:
+            start: A memory, by id, unique id prefix, path or SPACE:PATH.
+            end: A memory, by id, unique id prefix, path or SPACE:PATH.
+            relation: How the first is related to the second. (relates_to|supersedes|contradicts|derived_from|depends_on)
+            weight: How strong the relation is [default: 1]. (0..1)
+            space: The space to use, for this call.
+        """
+    def unlink(
+        self,
+        start: str,
+        end: str,
+        *,
+        relation: str | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Remove the links from one memory to another.
+
+        >>> _ = memory.link('ops/deploy', 'decisions/database', relation='depends_on')
+        >>> memory.unlink('ops/deploy', 'decisions/database')['relations']
+        ['depends_on']
+
+        Parameters:
+            start: A memory, by id, unique id prefix, path or SPACE:PATH.
+            end: A memory, by id, unique id prefix, path or SPACE:PATH.
+            relation: Remove only this relation. (relates_to|supersedes|contradicts|derived_from|depends_on)
+            space: The space to use, for this call.
+        """
+    def graph(
+        self,
+        ref: str = '',
+        *,
+        depth: int = 2,
+        format: str | None = None,
+        output: Input | None = None,
+        all: bool = False,
+        space: str | None = None,
+    ) -> Any:
+        """Return memories, their tags and links, as nodes and edges; with `format`, the text that is printed.
+
+        >>> {edge['relation'] for edge in memory.graph('decisions/database', depth=1)['edges']}
+        {'has_tag'}
+
+        Parameters:
+            ref: A memory, or a path that memories are below [default: the whole space].
+            depth: How many steps from it. (N)
+            format: The format [default: by the name of --output; else text on a terminal, json in a pipe]. (json|dot|mermaid|html|text)
+            output: Write to this file. (FILE)
+            all: Include forgotten memories.
+            space: The space to use, for this call.
+        """
     def pin(
         self,
         *refs: str,

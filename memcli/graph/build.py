@@ -27,7 +27,7 @@ def build(
         for memory in objects
     }
     edges: dict[tuple[str, str, str], Edge] = {}
-    for node in memories.values():
+    for _, node in sorted(memories.items()):
         for edge in (*_links(node, main), *_tags(node)):
             if edge.relation == HAS_TAG or edge.end in memories:
                 edges.setdefault(_place(edge), edge)

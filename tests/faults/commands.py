@@ -107,6 +107,7 @@ _EXPORTED = (
     ("edit", "db/engine", "--set", "kind=fact"),
     ("forget", "git/svn"),
 )
+_APART = (*FIRST, ("remember", "Spaces are apart.", "-s", "other", "--path", "o/one"))
 _MARKDOWN = "# Setup\n\nRun the migrations before the first start; the seed data comes after them.\n"
 
 CASES = (
@@ -130,6 +131,11 @@ CASES = (
     Case("remember, folding", ("remember", "Deploy on Mondays.", "--path", "ops/deploy"), waiting=WAITING),
     Case("edit, folding", ("edit", "db/engine", "--set", "kind=fact"), waiting=WAITING),
     Case("edit", ("edit", "db/engine", "--set", "kind=fact", "--set", "tags=db,sql")),
+    Case("link", ("link", "db/engine", "git/push", "--relation", "depends_on")),
+    Case("link, both ways", ("link", "db/engine", "git/push", "--relation", "contradicts")),
+    Case("link --relation supersedes", ("link", "db/engine", "git/svn", "--relation", "supersedes")),
+    Case("link, another space", ("link", "db/engine", "other:o/one"), _APART),
+    Case("unlink", ("unlink", "db/engine", "git/svn"), (*FIRST, ("link", "db/engine", "git/svn", "-r", "supersedes"))),
     Case("pin", ("pin", "db/engine", "git/push")),
     Case("unpin", ("unpin", "db/engine"), (*FIRST, ("pin", "db/engine"))),
     Case("off", ("off",)),

@@ -67,6 +67,9 @@ class View:
     def passage_length(self) -> float:
         return sum(len(terms(m.raw)) for m in self._memories) / len(self._memories)
 
+    def links(self) -> list[tuple[int, int, str, float]]:
+        return []
+
     def groups(self, names: Sequence[str]) -> Mapping[str, Group]:
         rows = {name: tuple(n for n in range(len(self._memories)) if self._entry(n).group == name) for name in names}
         return {name: Group(found, 10 * len(found)) for name, found in rows.items()}

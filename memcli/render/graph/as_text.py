@@ -9,8 +9,9 @@ from memcli.graph.elements import HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph,
 from memcli.model.references import MUTUAL
 from memcli.render.clean import clean_line, cut
 from memcli.render.memory import marks
+from memcli.safety.injection.screening import is_marked
 
-_SUMMARY = 72
+_WIDTH = 100
 
 
 def render(graph: Graph) -> str:
@@ -58,12 +59,12 @@ class _Trees:
 
     def _tie(self, edge: Edge, name: str) -> str:
         node = self._nodes[name]
+        told = _told(node) if self._parents.get(name) == edge else _name(node)
         more = f"  (and {node.members - len(self._edges[name])} more)" if self._hides(node) else ""
-        again = "" if self._parents.get(name) == edge else "  (see above)" if node.type != MEMORY else ""
         if edge.relation in (HAS_TAG, IN_CLUSTER):
-            return f"{_told(node)}{more}{again}"
+            return f"{told}{more}"
         arrow = "──" if edge.relation in MUTUAL else "─▶" if name == edge.end else "◀─"
-        return f"{edge.relation.replace('_', ' ')} {arrow} {_told(node)}"
+        return f"{edge.relation.replace('_', ' ')} {arrow} {told}"
 
     def _hides(self, node: Node) -> bool:
         return node.type != MEMORY and node.id in self._graph.cut and node.members > len(self._edges[node.id])
@@ -90,18 +91,24 @@ def _breadth_first(graph: Graph, edges: dict[str, list[Edge]]) -> dict[str, Edge
     return parents
 
 
-def _rank(edge: Edge) -> tuple[bool, str, str, str]:
-    return edge.relation == HAS_TAG, *edge.order
+def _rank(edge: Edge) -> tuple[int, str, str, str]:
+    return (IN_CLUSTER, HAS_TAG).index(edge.relation) + 1 if edge.relation in (IN_CLUSTER, HAS_TAG) else 0, *edge.order
 
 
 def _told(node: Node) -> str:
     if node.memory is None:
+        return _name(node)
+    tags = "".join(f" #{tag}" for tag in node.memory.tags)
+    about = "" if is_marked(node.memory) else node.memory.summary_micro
+    line = clean_line(f"{_name(node)} {node.memory.kind}{tags}  {about}")
+    return cut(line, _WIDTH) if sys.stdout.isatty() else line
+
+
+def _name(node: Node) -> str:
+    if node.memory is None:
         return clean_line(f"#{node.label}" if node.type == TAG else f"cluster {node.label}")
     mark = marks(node.memory)
-    tags = "".join(f" #{tag}" for tag in node.memory.tags)
-    about = node.memory.summary_micro if "!" not in mark else ""
-    line = clean_line(f"{node.label}{f' [{mark}]' if mark else ''}  {node.memory.kind}{tags}  {about}")
-    return cut(line, 100) if sys.stdout.isatty() else line
+    return clean_line(f"{node.label}{f' [{mark}]' if mark else ''}")
 
 
 def _counts(graph: Graph) -> str:

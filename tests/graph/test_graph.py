@@ -1,0 +1,114 @@
+"""The graph of memories: what ties what, what surrounds a memory, and shapes that could lead astray."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.graph.build import build
+from memcli.graph.elements import Graph
+from memcli.graph.neighbourhood import HUB, neighbourhood
+from memcli.model.memory import Memory
+from memcli.model.shapes import RELATIONS
+from tests.conftest import memory
+
+
+def link(to: str, relation: str = "relates_to", **more: Any) -> dict[str, Any]:
+    return {"to": to, "relation": relation, **more}
+
+
+def edges(graph: Graph) -> list[tuple[str, str, str]]:
+    return [(one.start, one.relation, one.end) for one in graph.edges]
+
+
+def names(graph: Graph) -> list[str]:
+    return [node.id for node in graph.nodes]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_every_relation_is_an_edge(relation: str) -> None:
+    graph = build({"main": [memory("a", links=(link("mem_b", relation, weight=0.5),)), memory("b")]}, "main")
+    assert [(e.start, e.relation, e.end, e.weight) for e in graph.edges] == [("mem_a", relation, "mem_b", 0.5)]
+
+
+def test_what_both_say_is_one_edge_unless_it_has_a_direction() -> None:
+    def both(relation: str) -> Graph:
+        ends = [memory("a", links=(link("mem_b", relation),)), memory("b", links=(link("mem_a", relation),))]
+        return build({"main": ends}, "main")
+
+    assert len(both("contradicts").edges) == len(both("relates_to").edges) == 1
+    assert len(both("depends_on").edges) == 2
+
+
+def test_what_is_superseded_is_tied_though_no_link_says_so() -> None:
+    graph = build({"main": [memory("a"), memory("b", superseded_by="mem_a")]}, "main")
+    assert edges(graph) == [("mem_a", "supersedes", "mem_b")]
+    said = build(
+        {"main": [memory("a", links=(link("mem_b", "supersedes"),)), memory("b", superseded_by="mem_a")]}, "main"
+    )
+    assert edges(said) == edges(graph)
+
+
+def test_tags_and_clusters_count_their_members() -> None:
+    memories = [memory("a", tags=("x", "y")), memory("b", tags=("x",)), memory("c")]
+    graph = build({"main": memories}, "main", {"both": ["mem_a", "mem_c", "mem_gone"]})
+    assert {node.id: node.members for node in graph.nodes if node.members} == {
+        "tag:x": 2,
+        "tag:y": 1,
+        "cluster:both": 2,
+    }
+    assert ("mem_c", "in_cluster", "cluster:both") in edges(graph)
+
+
+def test_memories_of_other_spaces_go_by_space_and_id() -> None:
+    a = memory("a", links=(link("notes:mem_a"), link("notes:mem_gone"), link("mem_gone")))
+    graph = build({"main": [a], "notes": [memory("a", links=(link("main:mem_a", "depends_on"),))]}, "main")
+    assert names(graph) == ["mem_a", "notes:mem_a"]
+    assert edges(graph) == [("mem_a", "relates_to", "notes:mem_a"), ("notes:mem_a", "depends_on", "mem_a")]
+
+
+def chain(length: int) -> list[Memory]:
+    return [memory(f"{n:05}", links=(link(f"mem_{n + 1:05}"),)) for n in range(length)]
+
+
+@pytest.mark.parametrize("depth", range(4))
+def test_the_neighbourhood_ends_where_it_was_asked_to(depth: int) -> None:
+    around = neighbourhood(build({"main": chain(9)}, "main"), ["mem_00004"], depth)
+    assert names(around) == [f"mem_{n:05}" for n in range(4 - depth, 5 + depth)]
+    assert around.cut == ({"mem_00004"} if depth == 0 else {f"mem_{4 - depth:05}", f"mem_{4 + depth:05}"})
+    assert around.roots == ("mem_00004",)
+
+
+def test_circles_and_links_to_oneself_end() -> None:
+    ring = [memory(str(n), links=(link(f"mem_{(n + 1) % 4}"), link(f"mem_{n}"))) for n in range(4)]
+    assert len(neighbourhood(build({"main": ring}, "main"), ["mem_0"], 9).nodes) == 4
+
+
+def test_a_tag_that_many_have_is_shown_and_not_followed() -> None:
+    crowd = [memory(f"{n:03}", tags=("all", *(["few"] if n < 2 else []))) for n in range(HUB + 1)]
+    graph = build({"main": crowd}, "main")
+    around = neighbourhood(graph, ["mem_000"], 2)
+    assert names(around) == ["mem_000", "mem_001", "tag:all", "tag:few"]
+    assert around.cut == {"tag:all"}
+    assert len(neighbourhood(graph, ["tag:all"], 1).nodes) == HUB + 2
+
+
+def test_ten_thousand_memories_in_a_row() -> None:
+    graph = build({"main": chain(10_000)}, "main")
+    assert len(neighbourhood(graph, ["mem_00000"], 20_000).nodes) == 10_000
+
+
+@given(st.permutations(range(6)), st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(RELATIONS))))
+def test_the_order_of_memories_does_not_matter(order: list[int], ties: list[tuple[int, int, str]]) -> None:
+    made = [
+        memory(str(n), links=tuple(link(f"mem_{b}", r) for a, b, r in dict.fromkeys(ties) if a == n), tags=("t",))
+        for n in range(6)
+    ]
+    graph, other = build({"main": made}, "main"), build({"main": [made[n] for n in order]}, "main")
+    assert graph == other
+    around = [neighbourhood(graph, ["mem_0"], depth) for depth in range(4)]
+    assert all(set(names(less)) <= set(names(more)) for less, more in pairwise(around))
