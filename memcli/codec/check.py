@@ -6,8 +6,7 @@ Of each memory only what all are compared by is kept; the few that are looked at
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memcli.codec.canonical import decode, encode
@@ -18,7 +17,7 @@ from memcli.codec.space import VERSION, decode_header, decode_space, encode_memo
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, text_hash
-from memcli.model.references import elsewhere, without_dangling
+from memcli.model.references import known_among, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
 from memcli.record import Record, replace
@@ -108,8 +107,7 @@ def _examine(
     found += objects
     kept, paths = _unique(outlines, items, where, found)
     ids = {one.id for one in kept}.union(*(ids for space, ids in known.items() if space != name))
-    is_there = partial(_is_there, ids, known)
-    mended = dict(_mended(kept, paths, items, is_there, where, found))
+    mended = dict(_mended(kept, paths, items, known_among(ids, known), where, found))
     if not contents.is_whole and not kept:
         return Examined(tuple(found), b"")
     in_order = sorted(kept, key=lambda one: one.order)
@@ -265,12 +263,6 @@ def _mended(
         mended = _mend(replace(memory, path=paths.get(one.id, memory.path)), is_there, where, found)
         if mended != memory:
             yield one.id, mended
-
-
-def _is_there(ids: Container[str], known: Mapping[str, frozenset[str]], name: str) -> bool:
-    """Whether a link may lead to `name`. That of a space which this machine does not have is not known to be gone."""
-    far = elsewhere(name)
-    return name in ids or (far is not None and (far[0] not in known or far[1] in known[far[0]]))
 
 
 def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) -> Memory:

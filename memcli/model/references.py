@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Any
 
 from memcli.errors import UsageError
@@ -28,6 +28,19 @@ def elsewhere(name: str) -> tuple[str, str] | None:
         return check_space(space), own
     except UsageError:
         return None
+
+
+def known_among(ids: Container[str], spaces: Mapping[str, Container[str]]) -> Callable[[str], bool]:
+    """Says whether a link may lead to a name: to one of `ids`, or of the ids of another of `spaces`.
+
+    What a space has that is not among them is not known to be gone: no clone has every space.
+    """
+
+    def is_known(name: str) -> bool:
+        far = elsewhere(name)
+        return name in ids or (far is not None and (far[0] not in spaces or far[1] in spaces[far[0]]))
+
+    return is_known
 
 
 def has_dangling(memory: Memory, is_there: Callable[[str], bool]) -> bool:

@@ -17,7 +17,7 @@ from memcli.render.clean import escape
 from memcli.render.graph.as_json import graph_json
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "page")
-_SCRIPTS = ("layout.js", "draw.js", "page.js")
+_SCRIPTS = ("layout.js", "draw.js", "page.js", "controls.js")
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 """What could end a block of JSON in HTML, or begin something in it: as JSON escapes, which mean the same."""
 
