@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from memcli.app.ends import End, located
-from memcli.app.lookup import nothing_under, placed
+from memcli.app.lookup import nothing_under
 from memcli.app.opening import load
+from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
-from memcli.graph.build import build, node_id
+from memcli.graph.build import build, node_id, with_memories
 from memcli.graph.elements import Graph
 from memcli.graph.neighbourhood import neighbourhood
 from memcli.model.memory import Memory
@@ -27,13 +28,13 @@ def graph_of(
     """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
     with what other spaces it links to. Raises NotFoundError, UsageError, CorruptError."""
     end = _located(workspace, ref) if ref else None
-    names = [*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space]
-    spaces = {name: _shown(workspace, name, load(workspace, name).objects, inactive, end) for name in names}
+    names = dict.fromkeys([*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space])
+    spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
     starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
     for name, memories in _abroad(workspace, spaces, inactive).items():
         spaces[name] = [*spaces.get(name, ()), *memories]
     graph = build(spaces, workspace.main, clusters(spaces))
-    return neighbourhood(graph, starts, depth) if ref else graph
+    return _shown(workspace, neighbourhood(graph, starts, depth) if ref else graph)
 
 
 def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:
@@ -53,14 +54,23 @@ def _located(workspace: Workspace, ref: str) -> End | None:
         return None
 
 
-def _shown(
-    workspace: Workspace, space: str, memories: Sequence[Memory], inactive: bool, asked: End | None = None
-) -> list[Memory]:
-    """The memories as they may be shown: forgotten ones only if they are wanted."""
-    policy = workspace.load_policy(space)
+def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: End | None = None) -> list[Memory]:
+    """The memories, forgotten ones only if they are wanted."""
     own = asked.memory.id if asked and asked.space == space else ""
-    wanted = [placed(memory, space) for memory in memories if memory.active or inactive or memory.id == own]
-    return workspace.redactor.show(wanted, policy)
+    return [memory for memory in memories if memory.active or inactive or memory.id == own]
+
+
+def _shown(workspace: Workspace, graph: Graph) -> Graph:
+    """The graph without what is secret in it: of each memory only what a graph shows is looked at."""
+    by_space: dict[str, list[Memory]] = {}
+    for node in graph.nodes:
+        if node.memory is not None:
+            by_space.setdefault(node.space, []).append(node.memory)
+    clean: dict[tuple[str, str], Memory] = {}
+    for space, memories in by_space.items():
+        shown = workspace.redactor.show(memories, workspace.load_policy(space), SUMMARY)
+        clean |= {(space, before.id): after for before, after in zip(memories, shown, strict=True)}
+    return with_memories(graph, lambda space, memory: clean[space, memory.id], workspace.main)
 
 
 def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:
@@ -92,5 +102,5 @@ def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inacti
         if ids and not workspace.load_policy(name).is_private:
             with closing(workspace.store.open(name)) as snapshot:
                 objects = [memory for memory in snapshot.load().objects if memory.id in ids]
-            found[name] = _shown(workspace, name, objects, inactive)
+            found[name] = _wanted(name, objects, inactive)
     return found

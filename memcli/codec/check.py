@@ -273,8 +273,7 @@ def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) 
         found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
     links = tuple(link for link in memory.links if is_there(str(link["to"])))
-    gone = [str(link["to"]) for link in memory.links if link not in links]
-    if gone:
+    if gone := [str(link["to"]) for link in memory.links if link not in links]:
         told = f"it links to {', '.join(gone)}, which does not exist"
         found.append(Finding(where, "link", told, memory.id, "remove the link"))
     if memory.superseded_by and not is_there(memory.superseded_by):

@@ -6,7 +6,7 @@ from memcli.codec.canonical import encode
 from memcli.graph.elements import Edge, Graph, Node
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import escape
-from memcli.safety.injection.screening import inspect, is_accepted
+from memcli.safety.injection.screening import UNTRUSTED, is_marked
 
 
 def render(graph: Graph) -> str:
@@ -32,8 +32,7 @@ def _node(node: Node, graph: Graph) -> dict[str, Json]:
 
 def _memory(memory: Memory) -> dict[str, Json]:
     """What is shown of a memory. The text of one that carries instructions is for those who open it."""
-    finding = inspect(memory)
-    untrusted = list(finding.reasons) if finding and not is_accepted(memory, finding) else []
+    untrusted = memory.metadata[UNTRUSTED] if is_marked(memory) else []
     data: dict[str, Json] = {
         "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": "" if untrusted else memory.summary_micro,
         "tags": list(memory.tags), "updated_at": memory.updated_at,
