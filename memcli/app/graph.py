@@ -15,7 +15,7 @@ from memcli.graph.build import build, node_id, with_memories
 from memcli.graph.elements import Graph
 from memcli.graph.neighbourhood import neighbourhood
 from memcli.model.memory import Memory
-from memcli.model.references import elsewhere
+from memcli.model.references import elsewhere, target
 from memcli.model.space import is_under
 
 Clusters = Callable[[Mapping[str, Sequence[Memory]]], Mapping[str, Sequence[str]]]
@@ -90,7 +90,7 @@ def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: st
 
 def _abroad(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], inactive: bool) -> dict[str, list[Memory]]:
     """The memories of spaces that were not asked which these link to; none of a private space."""
-    ends = (elsewhere(str(link["to"])) for memories in spaces.values() for m in memories for link in m.links)
+    ends = (elsewhere(target(link)) for memories in spaces.values() for m in memories for link in m.links)
     wanted: dict[str, set[str]] = {}
     for end in ends:
         if end is not None:

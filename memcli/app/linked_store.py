@@ -7,7 +7,7 @@ from contextlib import closing
 
 from memcli.errors import MemcliError, reason
 from memcli.model.memory import Json, Memory
-from memcli.model.references import elsewhere
+from memcli.model.references import elsewhere, target
 from memcli.model.removal import Severed
 from memcli.model.space import Change, Receipt, Space
 from memcli.ports import Shelf, Snapshot, Store, Trash
@@ -85,7 +85,7 @@ class LinkedStore:
             severed.clear()
             put = []
             for memory in shelf.load().objects:
-                lost = tuple(link for link in memory.links if link["to"] in names and shelf.get(link["to"]) is None)
+                lost = tuple(link for link in memory.links if target(link) in names and shelf.get(target(link)) is None)
                 if lost:
                     severed.append(Severed(memory.id, lost, space=space))
                     put.append(replace(memory, links=tuple(link for link in memory.links if link not in lost)))
@@ -106,12 +106,12 @@ class LinkedStore:
 
 def without_lost(store: Store, memory: Memory) -> Memory:
     """The memory without links to what other spaces of the store no longer have."""
-    ends = {name: far for link in memory.links if (far := elsewhere(name := str(link["to"])))}
+    ends = {name: far for link in memory.links if (far := elsewhere(name := target(link)))}
     known = set(store.spaces()) if ends else set()
     lost = {name for name, (space, own) in ends.items() if space in known and not _has(store, space, own)}
     if not lost:
         return memory
-    return replace(memory, links=tuple(link for link in memory.links if link["to"] not in lost))
+    return replace(memory, links=tuple(link for link in memory.links if target(link) not in lost))
 
 
 def _has(store: Store, space: str, name: str) -> bool:

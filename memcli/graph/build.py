@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, Node, in_order
 from memcli.model.memory import Json, Memory
-from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere
+from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere, target
+from memcli.model.shapes import RELATIONS
 from memcli.record import replace
 
 
@@ -53,7 +54,7 @@ def with_memories(graph: Graph, change: Callable[[str, Memory], Memory], main: s
         memory = change(node.space, node.memory)
         nodes[node.id] = replace(node, memory=memory, label=node_id(node.space, memory.path, main))
         tags |= {
-            f"tag:{old}": f"tag:{new}" for old, new in zip(node.memory.tags, memory.tags, strict=True) if old != new
+            f"tag:{old}": f"tag:{new}" for old, new in zip(node.memory.tags, memory.tags, strict=False) if old != new
         }
     for old, new in tags.items():
         if old in nodes:
@@ -72,10 +73,11 @@ def _place(edge: Edge) -> tuple[str, str, str]:
 def _links(node: Node, main: str) -> Iterator[Edge]:
     assert node.memory is not None
     for link in node.memory.links:
-        end = str(link["to"])
-        far = elsewhere(end)
-        name = node_id(*far, main) if far else node_id(node.space, end, main)
-        yield Edge(node.id, name, str(link["relation"]), _weight(link.get("weight", 1.0)))
+        end = target(link)
+        if end and link.get("relation") in RELATIONS:
+            far = elsewhere(end)
+            name = node_id(*far, main) if far else node_id(node.space, end, main)
+            yield Edge(node.id, name, link["relation"], _weight(link.get("weight", 1.0)))
     if node.memory.superseded_by:
         yield Edge(node_id(node.space, node.memory.superseded_by, main), node.id, SUPERSEDES)
 

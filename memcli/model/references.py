@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Any
 
 from memcli.errors import UsageError
-from memcli.model.memory import Memory
+from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
 from memcli.record import replace
@@ -28,6 +28,12 @@ def elsewhere(name: str) -> tuple[str, str] | None:
         return check_space(space), own
     except UsageError:
         return None
+
+
+def target(link: Json) -> str:
+    """What a link leads to; "" for what a hand has put in the place of one."""
+    to = link.get("to") if isinstance(link, Mapping) else None
+    return to if isinstance(to, str) else ""
 
 
 def known_among(ids: Container[str], spaces: Mapping[str, Container[str]]) -> Callable[[str], bool]:

@@ -51,6 +51,14 @@ def test_what_nothing_links_to_is_removed_without_writing_elsewhere(workspace: W
     assert workspace.store.open("main").fingerprint == before
 
 
+def test_what_a_hand_put_in_the_place_of_a_link_is_left_as_it_is(workspace: Workspace) -> None:
+    linked(workspace)
+    odd = ("notes:mem_n", {"relation": "relates_to"}, *load_space(workspace.store, "main").objects[0].links)
+    rewrite(workspace.store, lambda s: s.put([memory("a", links=odd)], NOW))
+    purge(replace(workspace, space="notes", is_space_named=True), ["mem_n"])
+    assert load_space(workspace.store, "main").objects[0].links == odd[:2]
+
+
 def test_a_link_lost_to_a_version_is_not_lost(workspace: Workspace) -> None:
     """What is put anew under its id has not gone."""
     linked(workspace)

@@ -71,6 +71,13 @@ def test_memories_of_other_spaces_go_by_space_and_id() -> None:
     assert edges(graph) == [("mem_a", "relates_to", "notes:mem_a"), ("notes:mem_a", "depends_on", "mem_a")]
 
 
+@pytest.mark.parametrize(
+    "odd", ["x", {}, {"to": "mem_b"}, {"to": 5, "relation": "relates_to"}, {"to": "mem_b", "relation": "likes"}]
+)
+def test_what_a_hand_put_in_the_place_of_a_link_ties_nothing(odd: Any) -> None:
+    assert build({"main": [memory("a", links=(odd,)), memory("b")]}, "main").edges == ()
+
+
 def chain(length: int) -> list[Memory]:
     return [memory(f"{n:05}", links=(link(f"mem_{n + 1:05}"),)) for n in range(length)]
 

@@ -47,7 +47,8 @@ function tally(values) {
 // The heading that a node belongs to: the first part of its path, or the second where one heading has most of all.
 function nameGroups(nodes) {
   const memories = nodes.filter((node) => node.type === "memory");
-  const part = (node, n) => { const parts = node.label.split("/"); return parts.length > n ? parts.slice(0, n).join("/") : parts.slice(0, -1).join("/"); };
+  const isOne = new Set(memories.map((node) => node.space)).size < 2;
+  const part = (node, n) => { const parts = (isOne ? node.path : node.label).split("/"); return parts.length > n ? parts.slice(0, n).join("/") : parts.slice(0, -1).join("/"); };
   const first = new Map(tally(memories.map((node) => part(node, 1))));
   for (const node of memories) { const name = part(node, 1); node.group = first.get(name) > memories.length / 2 ? part(node, 2) : name; }
   const sizes = new Map(tally(memories.map((node) => node.group)));
