@@ -132,7 +132,7 @@ _memcli_table() {
     arguments='refs refs'
     ;;
   'graph')
-    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'pin')

@@ -452,6 +452,7 @@ complete -c memcli -n '__memcli_at graph' -l depth -s d -r -f -d 'How many steps
 complete -c memcli -n '__memcli_at graph' -l format -s f -r -f -a 'json dot mermaid html text' -d 'The format [default: by the name of --output; else text on a terminal, json in a pipe].'
 complete -c memcli -n '__memcli_at graph' -l output -s o -r -F -d 'Write to this file.'
 complete -c memcli -n '__memcli_at graph' -l all -s a -d 'Include forgotten memories.'
+complete -c memcli -n '__memcli_at graph' -l clusters -d 'Find clusters among more than 2,000 memories too, which takes seconds.'
 complete -c memcli -n '__memcli_at graph' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at graph' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at graph' -l json -d 'Print the result as JSON.'

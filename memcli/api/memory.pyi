@@ -428,6 +428,7 @@ class Memory:
         format: str | None = None,
         output: Input | None = None,
         all: bool = False,
+        clusters: bool = False,
         space: str | None = None,
     ) -> Any:
         """Return memories, their tags and links, as nodes and edges; with `format`, the text that is printed.
@@ -441,6 +442,7 @@ class Memory:
             format: The format [default: by the name of --output; else text on a terminal, json in a pipe]. (json|dot|mermaid|html|text)
             output: Write to this file. (FILE)
             all: Include forgotten memories.
+            clusters: Find clusters among more than 2,000 memories too, which takes seconds.
             space: The space to use, for this call.
         """
     def pin(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
+from memcli.app.clusters import clusters
 from memcli.app.ends import End, located
 from memcli.app.lookup import nothing_under
 from memcli.app.opening import load
@@ -18,23 +20,40 @@ from memcli.model.memory import Memory
 from memcli.model.references import elsewhere, target
 from memcli.model.space import is_under
 
-Clusters = Callable[[Mapping[str, Sequence[Memory]]], Mapping[str, Sequence[str]]]
-"""The clusters of memories of some spaces: the ids of the nodes in each, by name."""
+FEW = 2000
+"""Among so many memories of a space clusters are found within a second; among more, only if somebody asks for them."""
 
 
 def graph_of(
-    workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, clusters: Clusters = lambda _: {}
+    workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, all_clusters: bool = False
 ) -> Graph:
     """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
-    with what other spaces it links to. Raises NotFoundError, UsageError, CorruptError."""
+    with what other spaces it links to. With `all_clusters` they are found among any number of memories. Raises NotFoundError, UsageError, CorruptError."""
     end = _located(workspace, ref) if ref else None
     names = dict.fromkeys([*workspace.asked_spaces, *([end.space] if end else [])] if ref else [workspace.space])
     spaces = {name: _wanted(name, load(workspace, name).objects, inactive, end) for name in names}
+    sizes = {name: len(memories) for name, memories in spaces.items()}
+    clustered = [name for name, size in sizes.items() if size and (all_clusters or size <= FEW)]
     starts = [node_id(end.space, end.memory.id, workspace.main)] if end else _below(workspace, spaces, ref)
     for name, memories in _abroad(workspace, spaces, inactive).items():
         spaces[name] = [*spaces.get(name, ()), *memories]
-    graph = build(spaces, workspace.main, clusters(spaces))
+    graph = build(spaces, workspace.main, _clusters(workspace, clustered))
     return _shown(workspace, neighbourhood(graph, starts, depth) if ref else graph)
+
+
+def _clusters(workspace: Workspace, spaces: Sequence[str]) -> dict[str, list[str]]:
+    """The nodes in each cluster of the spaces, by its name, with its id where two are named alike."""
+    found = []
+    for space in spaces:
+        clean = workspace.redactor.cleaner(workspace.load_policy(space))
+        found += [(space, clean(cluster.name), cluster) for cluster in clusters(workspace, space).found]
+    often = Counter(name for _, name, _ in found)
+    return {
+        name if often[name] == 1 else f"{name} ({cluster.id})": [
+            node_id(space, one, workspace.main) for one in cluster.ids
+        ]
+        for space, name, cluster in found
+    }
 
 
 def private_spaces(workspace: Workspace, graph: Graph) -> dict[str, int]:

@@ -181,10 +181,13 @@ class IndexedSpace:
     def close(self) -> None:
         self._db.close()
 
-    def links(self) -> list[tuple[int, int, str, float]]:
-        return self._db.execute(
-            "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
-        ).fetchall()
+    def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
+        every = "SELECT link.row, memory.row, relation, weight FROM link JOIN memory ON memory.id = target"
+        if rows is None:
+            return self._db.execute(every).fetchall()
+        some = ",".join(str(int(row)) for row in rows)
+        ends = f"target IN (SELECT id FROM memory WHERE row IN ({some}))"
+        return self._db.execute(f"{every} WHERE link.row IN ({some}) UNION {every} WHERE {ends}").fetchall()
 
     def fetch(self, rows: Sequence[int]) -> list[Memory]:
         places = {

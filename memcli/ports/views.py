@@ -31,8 +31,9 @@ class Entries(Protocol):
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         """These groups (a session, a commit) with all their rows."""
 
-    def links(self) -> list[tuple[int, int, str, float]]:
-        """The links between rows, in no order: from, to, relation, weight (0..1)."""
+    def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
+        """The links between rows, or those that begin or end at one of `rows`, in no order: from, to, relation, weight
+        (0..1)."""
 
 
 class Words(Protocol):

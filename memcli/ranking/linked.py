@@ -37,11 +37,11 @@ def add_linked(
 
     One step: what was raised raises nothing itself. The part of the score is named by the memory that it comes from.
     """
-    links = view.links() if parts else []
-    if not links:
-        return
     scores = {row: sum(why.values()) for row, why in parts.items()}
     best = sorted(scores, key=lambda row: (-round(scores[row], 6), entries[row].id))[:STARTS]
+    links = view.links(best)
+    if not links:
+        return
     raised = _raised(best, links, scores, entries, visible)
     new = sorted(row for row in raised if row not in entries)
     if new:

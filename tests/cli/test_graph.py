@@ -119,6 +119,24 @@ def test_secrets_stay_out_of_it(store: Run) -> None:
         assert key not in store("graph", "-f", form).out
 
 
+def test_clusters_are_nodes(run: Run) -> None:
+    topics = {
+        "db": "The database keeps rows in tables and an index on the table speeds up queries",
+        "ui": "The button in the dialog has a blue border and a label in the dialog font",
+    }
+    rows = [{"raw": f"{text}, case {n}.", "path": f"{name}/{n}"} for name, text in topics.items() for n in range(12)]
+    assert run("remember", "--batch", "-", stdin="".join(json.dumps(row) + "\n" for row in rows)).code == 0
+    graph = json.loads(run("graph", "--json").out)
+    found = {node["id"]: node["label"] for node in graph["nodes"] if node["type"] == "cluster"}
+    assert len(found) == 2
+    ties = [edge for edge in graph["edges"] if edge["relation"] == "in_cluster"]
+    paths = {node["id"]: node["path"] for node in graph["nodes"] if node["type"] == "memory"}
+    for name in found:
+        assert len({paths[edge["start"]].split("/")[0] for edge in ties if edge["end"] == name}) == 1
+    around = json.loads(run("graph", "db/1", "--depth", "1", "--json").out)
+    assert [node["type"] for node in around["nodes"]].count("cluster") == 1
+
+
 def test_from_python(store: Run, tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         assert memory.graph("ops/deploy", depth=1)["roots"] == [memory.get("ops/deploy")["id"]]

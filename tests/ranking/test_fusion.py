@@ -67,7 +67,7 @@ class View:
     def passage_length(self) -> float:
         return sum(len(terms(m.raw)) for m in self._memories) / len(self._memories)
 
-    def links(self) -> list[tuple[int, int, str, float]]:
+    def links(self, rows: Sequence[int]) -> list[tuple[int, int, str, float]]:
         return []
 
     def groups(self, names: Sequence[str]) -> Mapping[str, Group]:

@@ -30,11 +30,12 @@ class GraphOptions(Options):
     )
     output: str | None = option("--output", "-o", metavar="FILE", help="Write to this file.")
     all: bool = flag("--all", "-a", help="Include forgotten memories.")
+    clusters: bool = flag(help="Find clusters among more than 2,000 memories too, which takes seconds.")
 
 
 @verb(GraphOptions)
 def command(session: Session, options: GraphOptions) -> None:
-    """Show the graph of memories, tags and links around a memory, or of a whole space.
+    """Show the graph of memories, tags, clusters and links around a memory, or of a whole space.
 
     A tag of more than 25 memories is shown, but not followed. `html` is one page that works offline, with search and
     filters.
@@ -51,7 +52,7 @@ def command(session: Session, options: GraphOptions) -> None:
     form = _form(session, options.format, options.output)
     workspace = session.open()
     ref = arguments.path(options.ref, "the memory")
-    graph = graph_of(workspace, ref, options.depth, inactive=options.all)
+    graph = graph_of(workspace, ref, options.depth, inactive=options.all, all_clusters=options.clusters)
     if options.output not in (None, "-"):
         _write(session, workspace, graph, form, options.output or "")
     elif session.output.json:
