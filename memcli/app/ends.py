@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memcli.app.catalogue import SpaceReader, reading
 from memcli.app.lookup import find_in
 from memcli.app.workspace import Workspace
-from memcli.errors import RefusedError, UsageError
+from memcli.errors import NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere
 from memcli.record import Record
@@ -91,23 +91,39 @@ def check_across(workspace: Workspace, space: str, end: End, relation: str, *, i
 
 
 def resolve_abroad(
-    workspace: Workspace, links: Sequence[Json], known: Sequence[Json] = (), own: frozenset[str] = frozenset()
+    workspace: Workspace,
+    links: Sequence[Json],
+    known: Sequence[Json] = (),
+    own: frozenset[str] = frozenset(),
+    *,
+    drop: bool = False,
 ) -> tuple[Json, ...]:
     """Links that are to be given to a memory of the workspace's space, with ids in those that lead to other spaces.
 
-    Those that are `known`, and those to `own` names, are left as they are. Raises NotFoundError, and as `check_across`.
+    Those that are `known`, and those to `own` names, are left as they are. Raises NotFoundError, and as `check_across`;
+    with `drop`, what would be an error is left out.
     """
-    names = {str(one["to"]) for one in links} - {str(one["to"]) for one in known} - own
-    ids: dict[str, str] = {}
-    for name in sorted(name for name in names if elsewhere(name)):
-        with reading(workspace, [workspace.space]) as (space,):
-            if space.find(name) is not None:
-                continue
-        end = located(workspace, name)
-        if space_of(workspace, end) != end.space:
-            ids[name] = end.memory.id  # it is copied, as one that is named by its id alone
-            continue
-        for relation in (one["relation"] for one in links if one["to"] == name):
-            check_across(workspace, workspace.space, end, relation, is_stored_here=True)
-        ids[name] = end.memory.id if end.space == workspace.space else end.name
-    return tuple({**one, "to": ids.get(one["to"], one["to"])} for one in links)
+    kept = own | {str(one["to"]) for one in known}
+    resolved = []
+    for one in links:
+        try:
+            name = str(one["to"])
+            resolved.append(one if name in kept else {**one, "to": _resolved(workspace, name, one["relation"])})
+        except (NotFoundError, RefusedError, UsageError):
+            if not drop:
+                raise
+    return tuple(resolved)
+
+
+def _resolved(workspace: Workspace, name: str, relation: str) -> str:
+    """The name by which a link from the workspace's space leads to what `name` names; itself within the space."""
+    if elsewhere(name) is None:
+        return name
+    with reading(workspace, [workspace.space]) as (space,):
+        if space.find(name) is not None:
+            return name
+    end = located(workspace, name)
+    if end.space == workspace.space or space_of(workspace, end) != end.space:
+        return end.memory.id  # one in a derived space is copied, as if it were named by its id alone
+    check_across(workspace, workspace.space, end, relation, is_stored_here=True)
+    return end.name

@@ -17,7 +17,7 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES
 from memcli.model.shapes import RELATIONS
-from memcli.policy.draft import check_references, find
+from memcli.policy.draft import check_references, find, to_itself
 from memcli.policy.linking import (
     CONTRADICTS,
     linked,
@@ -78,7 +78,8 @@ def unlink(workspace: Workspace, start: str, end: str, relation: str | None = No
 def _relations_between(first: End, second: End, relations: Sequence[str]) -> tuple[str, ...]:
     there = [one["relation"] for one in linked(first.memory, _target(first, second), relations)]
     back = [r for r in relations if r in MUTUAL and linked(second.memory, _target(second, first), [r])]
-    return tuple(sorted({*there, *back}))
+    is_ended = first.space == second.space and second.memory.superseded_by == first.memory.id
+    return tuple(sorted({*there, *back, *([SUPERSEDES] if is_ended and SUPERSEDES in relations else [])}))
 
 
 def _target(start: End, end: End) -> str:
@@ -106,7 +107,7 @@ def _check_relations(relations: Sequence[str]) -> None:
 
 def _check_ends(workspace: Workspace, start: End, end: End, relation: str) -> None:
     if start.name == end.name:
-        raise UsageError(f"memory {start.memory.id} cannot be linked to itself", "link it to another memory")
+        raise to_itself(start.memory)
     check_across(workspace, space_of(workspace, start), replace(end, space=space_of(workspace, end)), relation)
 
 
@@ -118,6 +119,8 @@ def _link_within(workspace: Workspace, start: End, end: End, relation: str, weig
     def change(memory: Memory, shelf: Shelf) -> Memory:
         first, second = (find(shelf, name) for name in ids)
         before[memory.id] = memory
+        if first.id == second.id:  # two that were read, with one text, have one copy
+            raise to_itself(first)
         if relation == RELATES_TO and linked(second, first.id, [relation]):
             first, second = second, first  # it is told from the other end already
         if memory.id == first.id:
@@ -162,7 +165,7 @@ def _unlink_within(workspace: Workspace, start: str, end: str, relations: Sequen
         if SUPERSEDES in relations:
             since = [str(one.get("created_at")) for one in linked(find(shelf, start), end, [SUPERSEDES])]
             others = superseders(shelf.load().objects, end, but=start)
-            memory = released(memory, start, since, others)
+            memory = released(memory, start, since or [str(memory.valid_until)], others)
         return without_links(memory, start, mutual)
 
     alter(workspace, [start, end], change)

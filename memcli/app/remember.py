@@ -86,8 +86,8 @@ def remember(
     """
     if not candidates and not places:
         return Stored()
-    if links == CHECK:
-        candidates = _abroad(workspace, candidates)
+    if links != KEEP:
+        candidates = _abroad(workspace, candidates, drop=links == DROP)
     if not (may_wait and workspace.load_policy(workspace.space).review):
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
@@ -100,16 +100,19 @@ def remember(
     return Stored(outcomes, receipt.removed)
 
 
-def _abroad(workspace: Workspace, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """The candidates, with links to memories of other spaces by id. Raises NotFoundError, UsageError, RefusedError."""
+def _abroad(workspace: Workspace, candidates: Sequence[Candidate], *, drop: bool) -> Sequence[Candidate]:
+    """The candidates, with links to memories of other spaces by id; with `drop`, without those that may not be.
+
+    Raises NotFoundError, UsageError, RefusedError.
+    """
     if not any(elsewhere(str(link["to"])) for one in candidates for link in one.given.get("links") or ()):
         return candidates
     from memcli.app.ends import resolve_abroad
 
     own = frozenset(str(one.given.get(name)) for one in candidates for name in ("id", "path"))
     return [
-        replace(one, given={**one.given, "links": resolve_abroad(workspace, one.given["links"], own=own)})
-        if one.given.get("links")
+        replace(one, given={**one.given, "links": resolve_abroad(workspace, links, own=own, drop=drop)})
+        if (links := one.given.get("links"))
         else one
         for one in candidates
     ]

@@ -44,6 +44,11 @@ def _place(link: Mapping[str, Json]) -> tuple[str, str]:
     return link["to"], link["relation"]
 
 
+def to_itself(memory: Memory) -> UsageError:
+    """The error for a memory that would lead to itself."""
+    return UsageError(f"memory {memory.id} cannot be linked to itself", "link it to another memory")
+
+
 def check_references(shelf: Shelf, memory: Memory) -> None:
     """Raises NotFoundError when the memory refers to one that is not there, UsageError when it refers to itself.
 
@@ -52,7 +57,7 @@ def check_references(shelf: Shelf, memory: Memory) -> None:
     successor = [memory.superseded_by] if memory.superseded_by is not None else []
     for name in [*(link["to"] for link in memory.links), *successor]:
         if name == memory.id:
-            raise UsageError(f"memory {name} cannot be linked to itself", "link it to another memory")
+            raise to_itself(memory)
         if shelf.get(name) is None and (name in successor or elsewhere(name) is None):
             raise NotFoundError(
                 f"no memory {name!r} in space {shelf.header.name!r} to link to", "`memcli list` lists the memories"

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 CONTRADICTS = "contradicts"
 STARTS = 10
-"""So many of the best memories bring in what they are linked to."""
+START_SHARE = 0.5
+"""So many of the best memories, with at least this share of the best score, bring in what they are linked to."""
 ALONG: Mapping[str, float] = {
     CONTRADICTS: 0.97, "depends_on": 0.6, "derived_from": 0.6, "relates_to": 0.6, "supersedes": 0.6,
 }  # fmt: skip
@@ -38,7 +39,9 @@ def add_linked(
     One step: what was raised raises nothing itself. The part of the score is named by the memory that it comes from.
     """
     scores = {row: sum(why.values()) for row, why in parts.items()}
-    best = sorted(scores, key=lambda row: (-round(scores[row], 6), entries[row].id))[:STARTS]
+    least = START_SHARE * max(scores.values(), default=0.0)
+    ordered = sorted(scores, key=lambda row: (-round(scores[row], 6), entries[row].id))
+    best = [row for row in ordered[:STARTS] if scores[row] >= least]
     links = view.links(best)
     if not links:
         return

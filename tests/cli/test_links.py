@@ -145,6 +145,33 @@ def test_remember_and_edit_take_links_to_other_spaces(store: Run) -> None:
     assert is_sound(store)
 
 
+def test_a_proposal_is_looked_at_when_it_is_accepted(store: Run, tmp_path: Path) -> None:
+    n = ident(store, "x/n", "notes")
+    for number, to in enumerate(("notes:x/n", "diary:x/secret/plan", "nots:x/n", "notes:x/none")):
+        done = store("remember", f"Text {number}.", "--path", f"p/{number}", "--link", f"relates_to:{to}", "--propose")
+        assert done.code == 0, done.err
+        assert store("inbox", "accept", f"p/{number}").code == 0
+    assert [places(store, f"p/{number}") for number in range(4)] == [[("relates_to", f"notes:{n}")], [], [], []]
+    assert "secret" not in (tmp_path / ".memory/spaces/main.json").read_text()
+    assert is_sound(store)
+
+
+def test_two_that_were_read_with_one_text_have_one_copy(store: Run, tmp_path: Path) -> None:
+    digest = text_hash("Twice.")
+    read = [memory(f"twice{n}", path=f"r/{n}", raw="Twice.", metadata={"hash": digest}) for n in range(2)]
+    rewrite(open_at(tmp_path).store, lambda space: space.put(read, NOW), "repo")
+    done = store("link", "repo:r/0", "repo:r/1")
+    assert (done.code, "cannot be linked to itself" in done.err) == (2, True)
+
+
+def test_what_is_superseded_without_a_link_is_current_again_too(store: Run) -> None:
+    assert store("link", "x/a", "x/b", "-r", "supersedes").code == 0
+    assert store("edit", "x/a", "--set", "links=[]").code == 0
+    assert json.loads(store("unlink", "x/a", "x/b", "--json").out)["relations"] == ["supersedes"]
+    assert "x/b" in store("list").out
+    assert "valid_until" not in json.loads(store("get", "x/b", "--json").out)
+
+
 def test_a_name_with_a_colon_is_of_this_space_first(store: Run) -> None:
     assert store("remember", "A path like a reference.", "--path", "notes:x/n", "--id", "notes:mem_1").code == 0
     assert store("link", "x/a", "notes:x/n").code == 0
