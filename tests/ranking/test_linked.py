@@ -64,14 +64,6 @@ def test_a_link_raises_nothing_above_its_own_score(tmp_path: Path) -> None:
     assert not any(name.startswith("via") for name in hits["b"].why)
 
 
-def test_a_memory_that_hardly_answers_brings_in_nothing(tmp_path: Path) -> None:
-    weak = memory(
-        "weak", raw="The quokka is one of many things that are told here, at length.", links=(link("b", "contradicts"),)
-    )
-    hits = ranked(tmp_path, "fusion", "quokka sleeps at noon", [*store(), weak])
-    assert "b" not in hits
-
-
 def test_one_step_only(tmp_path: Path) -> None:
     chain = store(link("b", "contradicts"), links=(link("f0", "contradicts"),))
     assert list(ranked(tmp_path, "fusion", "quokka", chain)) == ["a", "b"]
