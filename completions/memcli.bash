@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -19,7 +19,7 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'recall')
@@ -31,7 +31,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'list')
@@ -146,6 +146,14 @@ _memcli_table() {
   'forget')
     options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
+    ;;
+  'feedback')
+    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments='refs...'
+    ;;
+  'gaps')
+    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    arguments=',TOPIC,NUMBER...'
     ;;
   'gc')
     options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
@@ -317,11 +325,11 @@ _memcli_table() {
     arguments='files files files'
     ;;
   'show')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'add')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'rm')

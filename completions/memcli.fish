@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'feedback' 'gaps' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -52,6 +52,8 @@ complete -c memcli -n '__memcli_at' -a graph -d 'Show what memories are linked t
 complete -c memcli -n '__memcli_at' -a pin -d 'Include memories in every recall.'
 complete -c memcli -n '__memcli_at' -a unpin -d 'Unpin memories.'
 complete -c memcli -n '__memcli_at' -a forget -d 'Exclude memories from recall, or delete them.'
+complete -c memcli -n '__memcli_at' -a feedback -d 'Say whether recalled memories helped.'
+complete -c memcli -n '__memcli_at' -a gaps -d 'List questions that nothing answers.'
 complete -c memcli -n '__memcli_at' -a gc -d 'Delete expired memories.'
 complete -c memcli -n '__memcli_at' -a restore -d 'Restore deleted memories.'
 complete -c memcli -n '__memcli_at' -a inbox -d 'Review proposed memories.'
@@ -128,6 +130,7 @@ complete -c memcli -n '__memcli_at remember' -l scope -r -f -a 'project global s
 complete -c memcli -n '__memcli_at remember' -l created-at -r -f -d 'The time of creation [default: now].'
 complete -c memcli -n '__memcli_at remember' -l valid-from -r -f -d 'Not valid before this time.'
 complete -c memcli -n '__memcli_at remember' -l valid-until -r -f -d 'Not valid after this time.'
+complete -c memcli -n '__memcli_at remember' -l season -r -f -d 'Rank higher in this season: 12-01..12-31, or a name.'
 complete -c memcli -n '__memcli_at remember' -l source -r -f -a 'user_stated user_corrected observed inferred extracted imported' -d 'user_stated, observed, inferred, ...'
 complete -c memcli -n '__memcli_at remember' -l reason -r -f -d 'The reason for storing the memory.'
 complete -c memcli -n '__memcli_at remember' -l commit -r -f -d 'The commit that the memory is about.'
@@ -207,7 +210,7 @@ complete -c memcli -n '__memcli_at search' -l quiet -s q -d 'Print only results 
 complete -c memcli -n '__memcli_at search' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at search' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at search' -f
-complete -c memcli -n '__memcli_at get' -l field -r -f -a 'id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content importance confidence trust strength version active superseded_by valid_from valid_until scope provenance links triggers enforce procedure episode chunks context anchors' -d 'Print only this field.'
+complete -c memcli -n '__memcli_at get' -l field -r -f -a 'id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content importance confidence trust strength version active superseded_by valid_from valid_until season scope provenance links triggers enforce procedure episode chunks context anchors' -d 'Print only this field.'
 complete -c memcli -n '__memcli_at get' -l context -d 'Print only the snapshot of what was said about it.'
 complete -c memcli -n '__memcli_at get' -l rev -r -f -d 'Read the store as of this commit.'
 complete -c memcli -n '__memcli_at get' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
@@ -485,6 +488,27 @@ complete -c memcli -n '__memcli_at forget' -l quiet -s q -d 'Print only results 
 complete -c memcli -n '__memcli_at forget' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at forget' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at forget' -f -a '(__memcli_values refs)'
+complete -c memcli -n '__memcli_at feedback' -l helpful -d 'They helped: more confidence and strength.'
+complete -c memcli -n '__memcli_at feedback' -l unhelpful -d 'They were wrong or misleading: less confidence.'
+complete -c memcli -n '__memcli_at feedback' -l rejected -d 'They were shown, but do not answer: slightly less confidence.'
+complete -c memcli -n '__memcli_at feedback' -l reason -r -f -d 'The reason.'
+complete -c memcli -n '__memcli_at feedback' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at feedback' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at feedback' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at feedback' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at feedback' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at feedback' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at feedback' -f -a '(__memcli_values refs)'
+complete -c memcli -n '__memcli_at gaps' -l check -d 'Ask all questions again and remove those that are answered now.'
+complete -c memcli -n '__memcli_at gaps' -l close -d 'Remove these questions.'
+complete -c memcli -n '__memcli_at gaps' -l clear -d 'Remove all questions.'
+complete -c memcli -n '__memcli_at gaps' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at gaps' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at gaps' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at gaps' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at gaps' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at gaps' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at gaps' -f -a 'TOPIC NUMBER'
 complete -c memcli -n '__memcli_at gc' -l ttl-days -r -f -d 'Use N instead of the policy\'s ttl_days, for this run.'
 complete -c memcli -n '__memcli_at gc' -l dry-run -s n -d 'Show what would be done without doing it.'
 complete -c memcli -n '__memcli_at gc' -l trust-clock -d 'Proceed despite clock skew.'
@@ -865,7 +889,7 @@ complete -c memcli -n '__memcli_at merge-driver' -l help -s h -d 'Show this mess
 complete -c memcli -n '__memcli_at merge-driver' -F
 complete -c memcli -n '__memcli_at merge-driver' -F
 complete -c memcli -n '__memcli_at merge-driver' -F
-complete -c memcli -n '__memcli_at show' -l field -r -f -a 'id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content importance confidence trust strength version active superseded_by valid_from valid_until scope provenance links triggers enforce procedure episode chunks context anchors' -d 'Print only this field.'
+complete -c memcli -n '__memcli_at show' -l field -r -f -a 'id path kind raw summary_micro summary_short summary_long tags metadata relevance pinned created_at updated_at content importance confidence trust strength version active superseded_by valid_from valid_until season scope provenance links triggers enforce procedure episode chunks context anchors' -d 'Print only this field.'
 complete -c memcli -n '__memcli_at show' -l context -d 'Print only the snapshot of what was said about it.'
 complete -c memcli -n '__memcli_at show' -l rev -r -f -d 'Read the store as of this commit.'
 complete -c memcli -n '__memcli_at show' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
@@ -896,6 +920,7 @@ complete -c memcli -n '__memcli_at add' -l scope -r -f -a 'project global sessio
 complete -c memcli -n '__memcli_at add' -l created-at -r -f -d 'The time of creation [default: now].'
 complete -c memcli -n '__memcli_at add' -l valid-from -r -f -d 'Not valid before this time.'
 complete -c memcli -n '__memcli_at add' -l valid-until -r -f -d 'Not valid after this time.'
+complete -c memcli -n '__memcli_at add' -l season -r -f -d 'Rank higher in this season: 12-01..12-31, or a name.'
 complete -c memcli -n '__memcli_at add' -l source -r -f -a 'user_stated user_corrected observed inferred extracted imported' -d 'user_stated, observed, inferred, ...'
 complete -c memcli -n '__memcli_at add' -l reason -r -f -d 'The reason for storing the memory.'
 complete -c memcli -n '__memcli_at add' -l commit -r -f -d 'The commit that the memory is about.'
