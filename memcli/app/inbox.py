@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.edit import edit as edit_memory
-from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember
+from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember, with_found
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
+from memcli.model.findings import Resolution
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
 from memcli.policy.retention import Place
@@ -27,6 +28,7 @@ def offer(
     *,
     propose_all: bool = False,
     places: Sequence[Place] = (),
+    resolution: Resolution | None = None,
 ) -> Stored:
     """Stores the candidates as `remember` does, or puts them into the inbox.
 
@@ -34,10 +36,10 @@ def offer(
     `places` stay active. Raises what `remember` raises.
     """
     if not propose_all:
-        stored = remember(workspace, candidates, supersedes, may_wait=True, places=places)
+        stored = remember(workspace, candidates, supersedes, may_wait=True, places=places, resolution=resolution)
         if not stored.needs_review:
             return stored
-    return Stored(propose(workspace, candidates, supersedes))
+    return Stored(with_found(propose(workspace, candidates, supersedes), resolution))
 
 
 def propose(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> list[Outcome]:

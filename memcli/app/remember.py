@@ -12,6 +12,8 @@ from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
+from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
+from memcli.model.links import is_found
 from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
@@ -38,7 +40,7 @@ class Outcome(Record):
     """What became of one candidate. `status` is `created`, `updated`, `deduplicated` or `proposed`; or, of a memory that
     no candidate told again, `retired`.
 
-    `untrusted` says why recall will withhold it.
+    `untrusted` says why recall will withhold it; `found` what it contradicts and repeats, None where nobody looked.
     """
 
     status: str
@@ -48,10 +50,17 @@ class Outcome(Record):
     version: int
     redactions: Mapping[str, int] = field(default_factory=dict)
     untrusted: Sequence[str] = ()
+    found: Sequence[Found] | None = None
+
+    def told(self, kind: str) -> list[Found]:
+        """Of what was found those of one kind."""
+        return [one for one in self.found or () if one.kind == kind]
 
     def to_json(self) -> dict[str, Json]:
         names = ["status", "id", "path", "space", "version", "redactions", *(["untrusted"] if self.untrusted else [])]
-        return {name: getattr(self, name) for name in names}
+        data = {name: getattr(self, name) for name in names}
+        kinds = (CONTRADICTS, DUPLICATES) if self.found is not None else ()
+        return {**data, **{kind: [one.to_json() for one in self.told(kind)] for kind in kinds}}
 
 
 class Stored(Record):
@@ -75,12 +84,14 @@ def remember(
     places: Sequence[Place] = (),
     links: str = CHECK,
     apart: bool = False,
+    resolution: Resolution | None = None,
 ) -> Stored:
     """Stores the candidates in one write.
 
     The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates
     are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
-    `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`).
+    `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`). `resolution` says what was
+    found for the candidates, and what becomes of it.
 
     Raises NotFoundError, UsageError, RefusedError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
@@ -92,12 +103,23 @@ def remember(
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
     request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
+    if resolution is not None:
+        request["checks"] = resolution.wanted(workspace.space)
+        request["merges"] = resolution.targets(workspace.space)
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
-    return Stored(outcomes, receipt.removed)
+    return Stored(with_found(outcomes, resolution), receipt.removed)
+
+
+def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:
+    """The outcomes with what was found for their candidates."""
+    if resolution is None:
+        return outcomes
+    told = [outcome.to_json() for outcome in outcomes]
+    return [replace(outcome, found=resolution.found_for(told, n)) for n, outcome in enumerate(outcomes)]
 
 
 def _abroad(workspace: Workspace, candidates: Sequence[Candidate], *, drop: bool) -> Sequence[Candidate]:
@@ -149,16 +171,37 @@ def fold(
     candidates = [Candidate(**candidate) for candidate in request["candidates"]]
     last = [candidates.pop()] if request["supersedes"] else []
     place = set_apart if request.get("apart") else lambda candidate, _: candidate
-    outcomes = [upserter.take(place(candidate, upserter.draft)) for candidate in candidates]
+    merges = dict(enumerate(request.get("merges", ())))
+    outcomes = [
+        upserter.merge(ref, candidate) if (ref := merges.get(n)) else upserter.take(place(candidate, upserter.draft))
+        for n, candidate in enumerate(candidates)
+    ]
     outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
     links = request.get("links", CHECK)
     if links != KEEP:
         upserter.resolve_links(drop=links == DROP)
+    _link_contradictions(upserter, outcomes, request)
     outcomes += upserter.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
     gone = upserter.make_room() if may_compact else frozenset[str]()
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
     return Change(put, gone, request["now"]), outcomes
+
+
+def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:
+    """Drops what the new texts no longer contradict, and links what they do."""
+    updated = [o["id"] for o in outcomes if o["status"] == "updated"]
+    linked_before = [m for name in updated if (m := upserter.draft.get(name)) and any(is_found(k) for k in m.links)]
+    wanted = request.get("checks", ())
+    if not linked_before and not any(wanted):
+        return
+    from memcli.app.contradictions import linked, settled
+
+    for memory in linked_before:
+        for changed in settled(upserter.draft, memory):
+            upserter.keep(changed)
+    for changed in linked(upserter.draft, outcomes, wanted, request["now"]):
+        upserter.keep(changed)
 
 
 def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:

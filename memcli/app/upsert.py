@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -11,6 +11,7 @@ from memcli.code.anchors import is_same_block
 from memcli.codec.canonical import encode
 from memcli.codec.memory import LIST_FIELDS
 from memcli.errors import UsageError
+from memcli.model.links import is_found, link_key, union
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.names import marked, memory_id, short_digest, text_hash
 from memcli.model.references import SUPERSEDES, removal, without_dangling
@@ -85,15 +86,26 @@ class Upserter:
         old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
         if candidate.given["path"] == old.path:
             old = replace(old, path=self._free_path(marked(old.path, "superseded"), old.hash, old.id))
-        self._keep(old)
+        self.keep(old)
         outcome = self.take(candidate)
         new = find(self.draft, str(outcome["id"]))
         link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
-        self._keep(replace(new, links=_union(new.links, [link], _link_key)))
+        self.keep(replace(new, links=union(new.links, [link], link_key)))
         old = replace(old, superseded_by=new.id)
         is_repeated = replace(old, updated_at=before.updated_at, version=before.version) == before
-        self._keep(before if is_repeated else old)
+        self.keep(before if is_repeated else old)
         return outcome
+
+    def merge(self, ref: str, candidate: Candidate) -> dict[str, Json]:
+        """Strengthens the memory that `ref` names instead of storing the candidate, which says the same; what was stored of
+        that is superseded. Returns the outcome. Raises NotFoundError, UsageError."""
+        first = find(self.draft, ref)
+        for same in self.draft.find_by_hash(candidate.hash):
+            if same.id != first.id and holds(same, self._now):
+                ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)
+                self.keep(replace(ended, version=same.version + 1))
+        candidate = replace(candidate, given=self._resolved(candidate.given))
+        return self._put(_confirmed(first, candidate, self._now), "deduplicated")
 
     def resolve_links(self, drop: bool = False) -> None:
         """Checks the other end of every link that was given, now that all candidates are there.
@@ -109,7 +121,7 @@ class Upserter:
                 resolved = without_dangling(resolved, {to for to in named if self.draft.get(to)}.__contains__)
             check_references(self.draft, resolved)
             if resolved != memory:
-                self._keep(resolved)
+                self.keep(resolved)
 
     def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
         """Deactivates what stands at `places` and was not `told` again; takes it out of a derived space."""
@@ -130,14 +142,14 @@ class Upserter:
     def _release(self, gone: Collection[str]) -> None:
         """Takes out of the others what leads to memories that go."""
         for memory in removal(self.draft.load().objects, gone, self._now).put:
-            self._keep(memory)
+            self.keep(memory)
 
     def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""
         resolved = dict(given)
         if given.get("links"):
             dated = ({"created_at": self._now, **link, "to": self._target(link["to"])} for link in given["links"])
-            resolved["links"] = _union((), dated, _link_key)
+            resolved["links"] = union((), dated, link_key)
         if given.get("superseded_by"):
             resolved["superseded_by"] = self._target(given["superseded_by"])
         return resolved
@@ -211,18 +223,19 @@ class Upserter:
             if "tags" not in given and "tags" in candidate.derived and has_made_tags(self._describe, existing):
                 given["tags"] = candidate.derived["tags"]
         if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
-            known = {_link_key(link): link for link in existing.links}
-            kept = [link for link in existing.links if link["relation"] == SUPERSEDES]
-            given["links"] = _union(kept, (known.get(_link_key(k), k) for k in given["links"]), _link_key)
+            known = {link_key(link): link for link in existing.links}
+            kept = [link for link in existing.links if link["relation"] == SUPERSEDES or is_found(link)]
+            given["links"] = union(kept, (known.get(link_key(k), k) for k in given["links"]), link_key)
         is_told_again = not is_read(given) and not holds(existing, self._now)
         revived = {"active": True, **(_HELD if is_told_again else {})}
         return _memory({**_fields(existing), **revived, **given})
 
     def _put(self, memory: Memory, status: str) -> dict[str, Json]:
-        self._keep(memory)
+        self.keep(memory)
         return _outcome(status, memory)
 
-    def _keep(self, memory: Memory) -> None:
+    def keep(self, memory: Memory) -> None:
+        """Lays a memory over what is there."""
         self.changed[memory.id] = memory
         self.draft.take(Change((memory,)))
 
@@ -233,8 +246,8 @@ def _confirmed(existing: Memory, candidate: Candidate, now: str) -> Memory:
     return replace(
         existing,
         strength=existing.strength + 1,
-        tags=_union(existing.tags, given.get("tags", ())),
-        links=_union(existing.links, given.get("links", ()), _link_key),
+        tags=union(existing.tags, given.get("tags", ())),
+        links=union(existing.links, given.get("links", ()), link_key),
         anchors=given.get("anchors") or existing.anchors,
         metadata=with_flags(existing.metadata, given["metadata"].get(FLAGS, ())),
         pinned=given.get("pinned", existing.pinned),
@@ -270,20 +283,6 @@ def _memory(fields: Mapping[str, Any]) -> Memory:
 
 def _fields(memory: Memory) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in (*MEMORY_FIELDS, "extra")}
-
-
-def _union(
-    first: Iterable[Any], second: Iterable[Any], key: Callable[[Any], Hashable] = lambda item: item
-) -> tuple[Any, ...]:
-    """The items of both, of those that have one key the first."""
-    merged: dict[Hashable, Any] = {}
-    for item in (*first, *second):
-        merged.setdefault(key(item), item)
-    return tuple(merged.values())
-
-
-def _link_key(link: Mapping[str, Json]) -> Hashable:
-    return link["to"], link["relation"]
 
 
 def _outcome(status: str, memory: Memory) -> dict[str, Json]:

@@ -29,8 +29,12 @@ from memcli.summarize.sentences import split
 
 MOST_CHARACTERS = 4000
 MOST_STATEMENTS = 12
-_PREFIX = re.compile(r"^\s*(?:feat|fix|chore|refactor|perf|docs|style|test|build|ci)(?:\([^)\n]{0,40}\))?!?:\s*", re.IGNORECASE)
-_NO_DENIAL = re.compile(r"\bwithout exception\b|\bnot only\b|\bno matter\b|\bwhether or not\b|\bno need to worry\b", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^\s*(?:feat|fix|chore|refactor|perf|docs|style|test|build|ci)(?:\([^)\n]{0,40}\))?!?:\s*", re.IGNORECASE
+)
+_NO_DENIAL = re.compile(
+    r"\bwithout exception\b|\bnot only\b|\bno matter\b|\bwhether or not\b|\bno need to worry\b", re.IGNORECASE
+)
 _VERB_MARKS = frozenset(
     "is are was were be been must should shall can may will would has have had does do did needs need gets get".split()
 )
@@ -118,7 +122,11 @@ def _clauses(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
     for at, word in enumerate(words):
         is_break = word.low in BREAKS and at >= 3
         begins = word.low in REASONS and (at == 0 or at >= 3)
-        ends = word.text == "," and at + 2 < len(words) and (is_reason or (len(clause) >= 4 and _stands_alone(words[at + 1 :])))
+        ends = (
+            word.text == ","
+            and at + 2 < len(words)
+            and (is_reason or (len(clause) >= 4 and _stands_alone(words[at + 1 :])))
+        )
         if is_break or begins or ends:
             if clause:
                 yield clause, is_reason
@@ -166,7 +174,8 @@ def _built(sentence: str, main: Sequence[Word], limits: Sequence[Word], is_reaso
         is_refusal=is_refusal,
         is_affirmed=any(word.stem in AFFIRMING for word in main),
         poles=poles,
-        scopes=frozenset(scope for word in (*main, *limits) if (scope := _scope(word))) | {one.text for one in versions},
+        scopes=frozenset(scope for word in (*main, *limits) if (scope := _scope(word)))
+        | {one.text for one in versions},
         quantities=tuple(one for one in counted if one not in versions),
         choices=chosen,
         replaced=replaced,
@@ -256,7 +265,11 @@ def _replaced_places(words: Sequence[Word]) -> frozenset[int]:
                         found.add(place)
                 break
     for at, word in enumerate(words[1:], 1):  # "flake8 is gone"
-        if word.low in ("gone", "out", "dead", "deprecated", "retired") and at >= 2 and choice_of(words[at - 2]) is not None:
+        if (
+            word.low in ("gone", "out", "dead", "deprecated", "retired")
+            and at >= 2
+            and choice_of(words[at - 2]) is not None
+        ):
             found.add(at - 2)
     found.update(_moved_from(words))
     return frozenset(found)
@@ -310,7 +323,9 @@ def _scope(word: Word) -> str:
     return SCOPES.get(word.low, "")
 
 
-_DATED = re.compile(r"\b(?:19|20)\d\d\b|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b")
+_DATED = re.compile(
+    r"\b(?:19|20)\d\d\b|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+)
 _EVENTS = frozenset("incident postmortem bug crashed crash happened outage took broke leaked reached".split())
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memcli.claims.choices import SCOPED
 from memcli.claims.claim import Claim, Statement
 from memcli.claims.lexicon import SOFT_SCOPES
 from memcli.claims.quantities import Quantity
+from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
-
-CONTRADICTS, DUPLICATES = "contradicts", "duplicates"
 
 
 class Finding(Record):
@@ -67,16 +65,26 @@ def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
 
 
 def _other_subject(
-    one: Statement, other: Statement, new: Claim, old: Claim, values: frozenset[str], left: frozenset[str], right: frozenset[str]
+    one: Statement,
+    other: Statement,
+    new: Claim,
+    old: Claim,
+    values: frozenset[str],
+    left: frozenset[str],
+    right: frozenset[str],
 ) -> str:
     """Why the two speak of different things; empty where nothing says so."""
-    if _unmatched(one.head - values, old.terms | other.conditions) and _unmatched(other.head - values, new.terms | one.conditions):
+    if _unmatched(one.head - values, old.terms | other.conditions) and _unmatched(
+        other.head - values, new.terms | one.conditions
+    ):
         return "head"
     if one.scopes ^ other.scopes:
         hard = (one.scopes | other.scopes) - SOFT_SCOPES
         if hard & (one.scopes ^ other.scopes) or (one.scopes and other.scopes):
             return "scope"
-    if _is_elsewhere(one.conditions, old.terms | other.conditions) or _is_elsewhere(other.conditions, new.terms | one.conditions):
+    if _is_elsewhere(one.conditions, old.terms | other.conditions) or _is_elsewhere(
+        other.conditions, new.terms | one.conditions
+    ):
         return "condition"
     before, after = _before(one), _before(other)
     for term in before.keys() & after.keys():

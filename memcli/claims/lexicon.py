@@ -31,7 +31,9 @@ DENYING = _stems(
 )
 """Stems of words that deny what they are said of."""
 
-REFUSING = _stems("reject refuse ignore remove drop gone deprecate abandon prevent block missing lack retire scrap ditch")
+REFUSING = _stems(
+    "reject refuse ignore remove drop gone deprecate abandon prevent block missing lack retire scrap ditch"
+)
 """Stems of verbs that deny what they are said of, and are also what is done to it."""
 
 AFFIRMING = _stems(

@@ -41,10 +41,14 @@ _GLUED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([a-zµ%°]+(?:/s)?)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
-_APPROXIMATE = frozenset("about around roughly approximately circa takes took take reaches reached measured ~ saw was".split())
+_APPROXIMATE = frozenset(
+    "about around roughly approximately circa takes took take reaches reached measured ~ saw was".split()
+)
 _MOST = frozenset("max maximum most ≤ limit limited capped cap within".split())
 _LEAST = frozenset("min minimum least ≥".split())
-_BEYOND = frozenset("over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split())
+_BEYOND = frozenset(
+    "over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split()
+)
 
 
 class Quantity(NamedTuple):
@@ -164,19 +168,35 @@ def _version(words: Sequence[Word], at: int) -> tuple[str, float, int, str] | No
         return None
     if "." in word.text and (at + 1 < len(words) and words[at + 1].low in UNITS):
         return None
-    if "." in word.text and word.text.count(".") == 1 and not word.low.startswith("v") and not _names_version(words, at):
+    if (
+        "." in word.text
+        and word.text.count(".") == 1
+        and not word.low.startswith("v")
+        and not _names_version(words, at)
+    ):
         return None
-    named = next((w for w in reversed(words[max(0, at - 4) : at]) if w.stem and (is_content(w) or _is_product(w)) and w.low not in ("version", "versions", "minimum")), None)
+    named = next(
+        (
+            w
+            for w in reversed(words[max(0, at - 4) : at])
+            if w.stem and (is_content(w) or _is_product(w)) and w.low not in ("version", "versions", "minimum")
+        ),
+        None,
+    )
     return f"version of {named.stem if named else ''}", value, 1, word.text
 
 
 def _names_version(words: Sequence[Word], at: int) -> bool:
     near = words[max(0, at - 3) : at]
-    return any(w.low in ("version", "versions") for w in words[max(0, at - 5) : at + 2]) or any(_is_product(w) for w in near)
+    return any(w.low in ("version", "versions") for w in words[max(0, at - 5) : at + 2]) or any(
+        _is_product(w) for w in near
+    )
 
 
-_PRODUCTS = frozenset("python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios "
-                      "android safari cpython kernel version rails django react vue angular typescript c++ openssl".split())
+_PRODUCTS = frozenset(
+    "python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios "
+    "android safari cpython kernel version rails django react vue angular typescript c++ openssl".split()
+)
 
 
 def _is_product(word: Word) -> bool:

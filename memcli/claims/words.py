@@ -16,22 +16,22 @@ _TOKEN = re.compile(
     r"[^\W\d_](?:[\w+#]|[-/.'’](?=\w))*[+#]*|--[a-z][\w-]*|[.,;:!?()=<>≤≥|%°/+-]"
 )
 _CONTRACTIONS = (
-    (re.compile(r"\b(?:can't|cannot|can not)\b", re.I), "can not"), (re.compile(r"\bwon't\b", re.I), "will not"),
-    (re.compile(r"n't\b", re.I), " not"), (re.compile(r"\b(do|does|is|are|must|should|did)nt\b", re.I), r"\1 not"),
-    (re.compile(r"\bpull request", re.I), "pr"), (re.compile(r"\btim(?:e|es|ed|ing) out\b|\btime-?outs?\b", re.I), "timeout"),
-    (re.compile(r"\bgiv(?:e|es|ing) up (?:on )?", re.I), "timeout "), (re.compile(r"\blogged[ -]in\b|\bsigned[ -]in\b", re.I), "logged-in"),
-    (re.compile(r"\bnot any ?more\b|\bno more\b", re.I), "no longer"), (re.compile(r"\bso that\b", re.I), "because"),
-    (re.compile(r"\bfrom scratch\b", re.I), "fully"), (re.compile(r"\bby hand\b", re.I), "manually"),
-    (re.compile(r"\blocal (time)\b", re.I), "local-time"), (re.compile(r"\bforce[ -]?push(?:es|ed|ing)?\b", re.I), "force-push"),
-    (re.compile(r"\b(unit|integration) tests\b", re.I), r"\1-test tests"), (re.compile(r"\bover the air\b", re.I), "ota"),
-    (re.compile(r"\b(debug|release|nightly) (builds?)\b", re.I), r"\1-\2"), (re.compile(r"\bup to\b", re.I), "≤"),
-    (re.compile(r"\b([a-z][\w-]*):(v?\d[\w.]*)", re.I), r"\1 \2"),
-    (re.compile(r"\b(?:gave up on|moved off|moved away from|got rid of|said goodbye to)\b", re.I), "dropped"),
-    (re.compile(r"\bset[ -]?up\b", re.I), "setup"), (re.compile(r"\bstart[ -]up\b", re.I), "startup"),
-    (re.compile(r"\b(?:(?:may|must|can|should|shall|do|does|will) not exceed|exceed(?:s|ing)?|(?:not?|never) (?:more|larger|longer|bigger) than)\b", re.I), "≤"),
-    (re.compile(r"\bas well\b|\bin order\b|\bat once\b", re.I), ""), (re.compile(r"\brolled out\b", re.I), "deployed"),
-    (re.compile(r"\b(?:turned|switched) (on|off)\b", re.I), r"\1"), (re.compile(r"\bat (least|most)[ -]once\b", re.I), r"at-\1-once"),
-    (re.compile(r"\bexactly[ -]once\b", re.I), "exactly-once"),
+    (re.compile(r"\b(?:can't|cannot|can not)\b", re.IGNORECASE), "can not"), (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"), (re.compile(r"\b(do|does|is|are|must|should|did)nt\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"\bpull request", re.IGNORECASE), "pr"), (re.compile(r"\btim(?:e|es|ed|ing) out\b|\btime-?outs?\b", re.IGNORECASE), "timeout"),
+    (re.compile(r"\bgiv(?:e|es|ing) up (?:on )?", re.IGNORECASE), "timeout "), (re.compile(r"\blogged[ -]in\b|\bsigned[ -]in\b", re.IGNORECASE), "logged-in"),
+    (re.compile(r"\bnot any ?more\b|\bno more\b", re.IGNORECASE), "no longer"), (re.compile(r"\bso that\b", re.IGNORECASE), "because"),
+    (re.compile(r"\bfrom scratch\b", re.IGNORECASE), "fully"), (re.compile(r"\bby hand\b", re.IGNORECASE), "manually"),
+    (re.compile(r"\blocal (time)\b", re.IGNORECASE), "local-time"), (re.compile(r"\bforce[ -]?push(?:es|ed|ing)?\b", re.IGNORECASE), "force-push"),
+    (re.compile(r"\b(unit|integration) tests\b", re.IGNORECASE), r"\1-test tests"), (re.compile(r"\bover the air\b", re.IGNORECASE), "ota"),
+    (re.compile(r"\b(debug|release|nightly) (builds?)\b", re.IGNORECASE), r"\1-\2"), (re.compile(r"\bup to\b", re.IGNORECASE), "≤"),
+    (re.compile(r"\b([a-z][\w-]*):(v?\d[\w.]*)", re.IGNORECASE), r"\1 \2"),
+    (re.compile(r"\b(?:gave up on|moved off|moved away from|got rid of|said goodbye to)\b", re.IGNORECASE), "dropped"),
+    (re.compile(r"\bset[ -]?up\b", re.IGNORECASE), "setup"), (re.compile(r"\bstart[ -]up\b", re.IGNORECASE), "startup"),
+    (re.compile(r"\b(?:(?:may|must|can|should|shall|do|does|will) not exceed|exceed(?:s|ing)?|(?:not?|never) (?:more|larger|longer|bigger) than)\b", re.IGNORECASE), "≤"),
+    (re.compile(r"\bas well\b|\bin order\b|\bat once\b", re.IGNORECASE), ""), (re.compile(r"\brolled out\b", re.IGNORECASE), "deployed"),
+    (re.compile(r"\b(?:turned|switched) (on|off)\b", re.IGNORECASE), r"\1"), (re.compile(r"\bat (least|most)[ -]once\b", re.IGNORECASE), r"at-\1-once"),
+    (re.compile(r"\bexactly[ -]once\b", re.IGNORECASE), "exactly-once"),
 )  # fmt: skip
 _APOSTROPHES = str.maketrans("’‘“”–—\u00a0", "''\"\"-- ")
 _stemmer = Stemmer.Stemmer("english", 0)
@@ -85,8 +85,7 @@ def _word(token: str, is_first: bool) -> Word:
     low = token.lower()
     if not token[0].isalpha():
         return Word(token, low, "", False)
-    if low.endswith("'s"):
-        low = low[:-2]
+    low = low.removesuffix("'s")
     is_name = (token[0].isupper() and not is_first) or any(c.isupper() or c.isdigit() or c in "_./" for c in token[1:])
     return Word(token, low, _stem(low), is_name)
 

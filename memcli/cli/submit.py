@@ -12,6 +12,7 @@ from memcli.app.repo import check_is_told
 from memcli.app.workspace import Workspace
 from memcli.cli.console import is_terminal
 from memcli.errors import NotFoundError
+from memcli.model.findings import Resolution
 from memcli.model.memory import Json
 
 _HASH = re.compile(r"[0-9a-f]{7,64}")
@@ -59,7 +60,13 @@ def full_hash(revision: str) -> str:
 
 
 def submit(
-    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, propose: bool, yes: bool
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    supersedes: str | None = None,
+    *,
+    propose: bool,
+    yes: bool,
+    resolution: Resolution | None = None,
 ) -> Stored:
     """Stores the candidates or puts them into the inbox: proposals always go there; under `review: true`, so does everything
     that is not entered by a person at a terminal, unless `yes`. Raises what remember raises.
@@ -67,7 +74,7 @@ def submit(
     check_is_told(workspace)
     proposed = propose or bool(os.environ.get("MEMCLI_PROPOSE"))
     if not proposed and (yes or is_terminal()):
-        return remember(workspace, candidates, supersedes)
+        return remember(workspace, candidates, supersedes, resolution=resolution)
     from memcli.app.inbox import offer
 
-    return offer(workspace, candidates, supersedes, propose_all=proposed)
+    return offer(workspace, candidates, supersedes, propose_all=proposed, resolution=resolution)

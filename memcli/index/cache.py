@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 _FEW = 1000
 """So many new memories are indexed while somebody waits for what the file can tell too."""
 
+_FEW_AT_ONCE = 200
+"""So many new memories are indexed while somebody waits for something else."""
+
+_SMALL = 1 << 18
+"""Bytes of a space that is read whole where it must be compared with its index."""
+
 _MOST_NOTES = 1 << 20
 """Bytes of what writers noted; they keep it far below."""
 
@@ -59,8 +65,9 @@ class CachedIndex:
         return self._open(IndexedSpace, snapshot)
 
     def _open(self, kind: type[_View], snapshot: Snapshot) -> _View:
-        connection, path = self._fresh(snapshot)
+        return self._over(kind, snapshot, *self._fresh(snapshot))
 
+    def _over(self, kind: type[_View], snapshot: Snapshot, connection: sqlite3.Connection, path: str) -> _View:
         def reopen() -> sqlite3.Connection | None:
             return None if path == IN_MEMORY else connect(path)
 
@@ -70,6 +77,24 @@ class CachedIndex:
             return is_outdated(self._path(snapshot.space), snapshot)
 
         return kind(connection, snapshot, self._semantic, reopen, is_outdated, self._warn, self._progress)
+
+    def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
+        path = self._path(snapshot.space)
+        if not snapshot.fingerprint or not _is_near(path, snapshot):
+            return None
+        from memcli.index.update import TooMuchError
+
+        try:
+            self._make(self._folder)
+            connection = connect(path)
+            try:
+                synchronize(connection, snapshot, path, _FEW_AT_ONCE)
+            except BaseException:
+                connection.close()
+                raise
+        except (sqlite3.Error, OSError, MemcliError, _OutdatedError, TooMuchError, LookupError, TypeError, ValueError):
+            return None
+        return self._over(IndexedSpace, snapshot, connection, path)
 
     def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
         from memcli.index.catalogue import IndexedCatalogue
@@ -210,6 +235,24 @@ def synchronize(
             "policy": encode_line(policy_to_json(header.policy)).decode(),
         }
         connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+def _is_near(path: str, snapshot: Snapshot) -> bool:
+    """Whether the index at `path` can be brought up to date without reading a large space whole."""
+    if snapshot.size <= _SMALL:
+        return True
+    try:
+        connection = open_known(path)
+    except (sqlite3.Error, OSError):
+        return False
+    if connection is None:
+        return False
+    try:
+        return stored_fingerprint(connection) == snapshot.fingerprint or bool(_steps(connection, snapshot, path))
+    except (sqlite3.Error, MemcliError):
+        return False
+    finally:
+        connection.close()
 
 
 class _NotKeptError(Exception):

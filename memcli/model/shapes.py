@@ -88,6 +88,7 @@ MEMORY_FIELDS: Mapping[str, Shape] = {
         _object(
             ["to", "relation"],
             to=TEXT, relation={**TEXT, "enum": list(RELATIONS)}, weight=UNIT, created_at=TIME,
+            by=TEXT, accepted=FLAG, holds=FLAG,
         )
     ),
     "triggers": TEXTS,

@@ -33,6 +33,10 @@ class Snapshot(Protocol):
     def fingerprint(self) -> str:
         """Equal for equal files, different after any change; empty when the space does not exist."""
 
+    @property
+    def size(self) -> int:
+        """How many bytes the file has."""
+
     def load(self) -> Space:
         """The whole space. Raises CorruptError."""
 
@@ -190,6 +194,9 @@ class Index(Protocol):
 
     def view(self, snapshot: Snapshot) -> SpaceView:
         """A view of exactly this snapshot, brought up to date first. It lasts as long as the snapshot is open."""
+
+    def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
+        """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
 
     def kept(self, snapshot: Snapshot) -> Catalogue | None:
         """The memories of the snapshot by the index that is kept, brought up to date if little has changed.

@@ -59,6 +59,10 @@ class ByteSnapshot(ABC):
     def close(self) -> None:
         """Lets go of the file."""
 
+    @property
+    def size(self) -> int:
+        return len(self.read()) if self.fingerprint else 0
+
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what is read from a commit never changes
         return False
 
@@ -140,6 +144,10 @@ class FileSnapshot(ByteSnapshot):
         self._fd = _open(path)
         fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
+
+    @property
+    def size(self) -> int:
+        return 0 if self._fd is None else os.fstat(self._fd).st_size
 
     def is_before(self, time: int) -> bool:
         if self._fd is None or os.fstat(self._fd).st_mtime_ns >= time:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate
-from memcli.app.remember import HINTS, Outcome, Stored, prepare
+from memcli.app.remember import HINTS, prepare
 from memcli.app.usage import USAGE
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
@@ -17,11 +17,13 @@ from memcli.cli.assignments import assignments, no_field, split_pairs
 from memcli.cli.console import has_input
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
+from memcli.cli.stored import asked, checked, found_lines, room_json, room_told, tell_idle, tell_untrusted
 from memcli.cli.submit import from_file, full_hash, submit
 from memcli.cli.verb import Session, verb
 from memcli.codec.canonical import decode_object
 from memcli.errors import MemcliError, StoreError, UsageError
-from memcli.model.memory import TRIGGERED_KINDS, Json
+from memcli.model.findings import Resolution
+from memcli.model.memory import Json
 from memcli.model.shapes import MEMORY_FIELDS
 
 _TEXT_LIMIT = 64 << 20
@@ -93,6 +95,9 @@ class RememberOptions(Options):
     supersedes: str | None = option(
         metavar="ID", help="Replace this memory and take over its path, kind, tags and pin."
     )
+    no_check: bool = flag(help="Do not look for memories that this one contradicts or repeats.")
+    keep_both: bool = flag(help="Accept a contradiction; memcli does not report it again.")
+    merge: bool = flag(help="Strengthen the memory that this one repeats instead of storing another.")
     semantic: str | None = option(metavar="local|off", help="How to fill missing fields [default: local].")
     embed: bool = flag(help="Compute vectors now instead of at the next recall.")
     propose: bool = flag(help="Put the memory into the inbox for review.")
@@ -117,16 +122,34 @@ def command(session: Session, options: RememberOptions) -> int:
     if options.context is not None:
         given |= _context(workspace, options, given)
     candidate = prepare(workspace, given)
-    stored = submit(workspace, [candidate], options.supersedes, propose=options.propose, yes=options.yes)
+    resolution, supersedes = asked(_checked(workspace, [candidate], options), options.supersedes)
+    stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
     (outcome,) = stored.outcomes
     if options.embed:
         _embed(workspace, outcome.id)
-    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{_room_told(stored)}"
-    session.output.confirm({**outcome.to_json(), **_kept_context(candidate), **_room_json(stored)}, text)
-    _tell_untrusted(session, [outcome])
+    text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room_told(stored)}"
+    kept = _kept_context(candidate)
+    session.output.confirm(
+        {**outcome.to_json(), **kept, **room_json(stored)}, "\n".join([text, *found_lines([outcome])])
+    )
+    tell_untrusted(session, [outcome])
     if outcome.status == "created":
-        _tell_idle(session, {**candidate.derived, **candidate.given})
+        tell_idle(session, {**candidate.derived, **candidate.given})
     return 0
+
+
+def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: RememberOptions) -> Resolution | None:
+    """What the candidates contradict and repeat; None where nobody is to look."""
+    if options.no_check:
+        return None
+    return checked(
+        workspace,
+        candidates,
+        options.supersedes,
+        keep_both=options.keep_both,
+        merge=options.merge,
+        embed=options.embed,
+    )
 
 
 def _context(workspace: Workspace, options: RememberOptions, given: Mapping[str, Json]) -> dict[str, Json]:
@@ -177,34 +200,6 @@ def _present(**values: str | None) -> dict[str, Json]:
     return {name: value for name, value in values.items() if value}
 
 
-def _tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
-    """Warns if a trigger or --enforce has no effect."""
-    kind, is_enforced = fields.get("kind", ""), fields.get("enforce", False)
-    if is_enforced and not fields.get("triggers"):
-        session.output.note("--enforce has no effect without --trigger")
-    elif fields.get("triggers") and not is_enforced and kind not in TRIGGERED_KINDS:
-        session.output.note(
-            f"triggers on `{kind}` memories are never checked: use --kind {' or '.join(TRIGGERED_KINDS)}"
-        )
-
-
-def _room_told(stored: Stored) -> str:
-    return f" ({stored.compacted} least valuable removed: policy.max_objects)" if stored.compacted else ""
-
-
-def _room_json(stored: Stored) -> dict[str, Json]:
-    return {"compacted": stored.compacted} if stored.compacted else {}
-
-
-def _tell_untrusted(session: Session, outcomes: Sequence[Outcome]) -> None:
-    for outcome in outcomes:
-        if outcome.untrusted:
-            session.output.note(
-                f"{outcome.id} contains {', '.join(outcome.untrusted)} and is excluded from recall; "
-                f"`memcli trust {outcome.id}` accepts it"
-            )
-
-
 def _embed(workspace: Workspace, name: str) -> None:
     from memcli.app.space import embed_spaces
 
@@ -248,7 +243,8 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
     workspace = session.open(create=True, semantic=options.semantic)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
-    stored = submit(workspace, candidates, propose=options.propose, yes=options.yes)
+    resolution = _checked(workspace, candidates, options)
+    stored = submit(workspace, candidates, propose=options.propose, yes=options.yes, resolution=resolution)
     outcomes = stored.outcomes
     known = ("created", "updated", "deduplicated")
     counts = {status: sum(o.status == status for o in outcomes) for status in known}
@@ -256,17 +252,22 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
         counts["proposed"] = proposed
     text = ", ".join(f"{n} {status}" for status, n in counts.items())
     redactions = sum((Counter(o.redactions) for o in outcomes), Counter[str]())
-    _tell_untrusted(session, outcomes)
+    tell_untrusted(session, outcomes)
     session.output.confirm(
         {
             **counts,
-            **_room_json(stored),
+            **room_json(stored),
             "space": workspace.space,
             "redactions": redactions,
             "failed": failed,
             "memories": [o.to_json() for o in outcomes],
         },
-        f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}{_room_told(stored)}",
+        "\n".join(
+            [
+                f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}{room_told(stored)}",
+                *found_lines(outcomes),
+            ]
+        ),
     )
     return UsageError.exit_code if failed else 0
 

@@ -1,0 +1,191 @@
+"""Check: what a new memory contradicts among those that are there, and which of them it only repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from memcli.app.candidate import Candidate
+from memcli.app.opening import is_nonsense
+from memcli.app.workspace import Workspace
+from memcli.claims.claim import Claim, claim_of_text
+from memcli.claims.comparison import Finding, compare
+from memcli.claims.neighbours import neighbours
+from memcli.model.analysis import query_terms
+from memcli.model.findings import Checks, Found
+from memcli.model.memory import Memory, holds
+from memcli.model.shapes import OBSERVED
+from memcli.ports import Snapshot
+from memcli.settings import REPO
+
+if TYPE_CHECKING:
+    from memcli.ports.views import SpaceView
+
+TOLD_OF = ("log", "episode", "diff", "code")
+"""Kinds that tell what happened, or hold code: they claim nothing that a later memory could contradict."""
+
+_TEXT = 1500
+_TERMS = 24
+_ROWS = 16
+_NEAR_ROWS = 8
+_NEAR = 0.55
+_MANY = 64
+"""So many new memories at once are compared with the whole space, rather than each with what the index finds for it."""
+
+
+def check(
+    workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None, *, by_meaning: bool = False
+) -> Checks:
+    """Finds, for each candidate, the active memories that it contradicts or repeats, but for the one that the last of them
+    `supersedes`.
+
+    By words this looks at what the indexes have at hand, and otherwise finds nothing; by meaning it waits for them.
+    """
+    claims = [claim_of_text(_text(candidate)) for candidate in candidates]
+    found: list[list[Found]] = [[] for _ in candidates]
+    if not any(claim.statements for claim in claims):
+        return [()] * len(candidates)
+    for space in _spaces(workspace):
+        try:
+            with closing(workspace.store.open(space)) as snapshot:
+                _find(workspace, snapshot, candidates, claims, found, by_meaning)
+        except Exception as error:
+            if not is_nonsense(error):
+                continue  # locked, unreadable: the write says so
+            workspace.index.rebuild(space)
+    _find_among(workspace, candidates, claims, found, by_meaning)
+    own = supersedes or ""
+    for place, each in enumerate(found):
+        last = place == len(found) - 1
+        found[place] = [one for one in each if not (last and own and (one.path == own or one.id.startswith(own)))]
+    return [tuple(sorted(each, key=lambda one: (one.kind, one.space != workspace.space, one.path))) for each in found]
+
+
+def _text(candidate: Candidate) -> str:
+    """The text of a candidate, empty where it claims nothing."""
+    fields = {**candidate.derived, **candidate.given}
+    is_read = fields.get("provenance", {}).get("source") == OBSERVED
+    is_told = fields.get("kind") not in TOLD_OF and fields.get("active", True) and not fields.get("superseded_by")
+    return str(fields.get("raw", "")) if is_told and not is_read else ""
+
+
+def _spaces(workspace: Workspace) -> list[str]:
+    """The spaces that are recalled together with that of the workspace, without derived ones."""
+    names = workspace.asked_spaces if workspace.space == workspace.main else [workspace.space]
+    return [name for name in names if name != REPO and not workspace.load_policy(name).is_derived]
+
+
+def _find(
+    workspace: Workspace,
+    snapshot: Snapshot,
+    candidates: Sequence[Candidate],
+    claims: Sequence[Claim],
+    found: list[list[Found]],
+    by_meaning: bool,
+) -> None:
+    """Compares each candidate with what a space has that is like it."""
+    if len(candidates) >= _MANY and not by_meaning:
+        _find_in_all(workspace, snapshot, candidates, claims, found)
+        return
+    view = workspace.index.view(snapshot) if by_meaning else workspace.index.at_hand(snapshot)
+    if view is None:
+        return
+    with closing(view):
+        for place, claim in enumerate(claims):
+            if not claim.statements:
+                continue
+            for memory, cosine in _near(view, claim, by_meaning):
+                _note(workspace, snapshot.space, candidates[place], claim, memory, cosine, found[place])
+
+
+def _near(view: SpaceView, claim: Claim, by_meaning: bool) -> list[tuple[Memory, float | None]]:
+    """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
+    wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
+    rows = list(view.lexical(wanted, _ROWS).counts) if wanted else []
+    nearness = (view.dense([claim.text]) or [None])[0] if by_meaning else None
+    if nearness is None:
+        return [(memory, None) for memory in view.fetch(rows)]
+    best = nearness.best
+    nearest = sorted((row for row, cosine in best.items() if cosine >= _NEAR), key=lambda row: (-best[row], row))
+    rows = list(dict.fromkeys([*rows, *nearest[:_NEAR_ROWS]]))
+    return [(memory, best.get(row)) for row, memory in zip(rows, view.fetch(rows), strict=True)]
+
+
+def _find_in_all(
+    workspace: Workspace,
+    snapshot: Snapshot,
+    candidates: Sequence[Candidate],
+    claims: Sequence[Claim],
+    found: list[list[Found]],
+) -> None:
+    known = [memory for memory in snapshot.load().objects if is_claim(memory, workspace.clock())]
+    every = [*(claim_of_text(memory.raw) for memory in known), *claims]
+    first = len(known)
+    for later, earlier in neighbours(every, range(first, len(every))):
+        if earlier < first:
+            place = later - first
+            _note(workspace, snapshot.space, candidates[place], claims[place], known[earlier], None, found[place])
+
+
+def is_claim(memory: Memory, now: str) -> bool:
+    """Whether the memory is one that claims something now."""
+    is_read = memory.provenance.get("source") == OBSERVED
+    is_due = memory.valid_from is None or memory.valid_from <= now
+    return memory.active and holds(memory, now) and is_due and memory.kind not in TOLD_OF and not is_read
+
+
+def _note(
+    workspace: Workspace,
+    space: str,
+    candidate: Candidate,
+    claim: Claim,
+    memory: Memory,
+    cosine: float | None,
+    into: list[Found],
+) -> None:
+    """Compares a candidate with a memory that it will not replace itself."""
+    if _is_own(workspace, space, candidate, memory) or not is_claim(memory, workspace.clock()):
+        return
+    finding = compare(claim, claim_of_text(memory.raw), cosine)
+    if finding is not None:
+        into.append(_found(finding, memory.id, memory.path, space, memory.hash))
+
+
+def _is_own(workspace: Workspace, space: str, candidate: Candidate, memory: Memory) -> bool:
+    """Whether the candidate becomes this memory."""
+    given = candidate.given
+    is_there = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
+    return space == workspace.space and is_there
+
+
+def _found(finding: Finding, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
+    return Found(finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place)
+
+
+def _find_among(
+    workspace: Workspace,
+    candidates: Sequence[Candidate],
+    claims: Sequence[Claim],
+    found: list[list[Found]],
+    by_meaning: bool,
+) -> None:
+    """Compares the candidates with each other."""
+    for later, earlier in neighbours(claims) if len(claims) > 1 else ():
+        one, other = candidates[later], candidates[earlier]
+        path = other.given.get("path") or other.derived.get("path", "")
+        is_same = one.hash == other.hash or one.given.get("path", "") == path
+        cosine = _cosine(workspace, claims[later].text, claims[earlier].text) if by_meaning else None
+        finding = None if is_same else compare(claims[later], claims[earlier], cosine)
+        if finding is not None:
+            found[later].append(_found(finding, "", path, workspace.space, other.hash, earlier))
+
+
+def _cosine(workspace: Workspace, one: str, other: str) -> float | None:
+    """How near two texts are that the index was just asked about."""
+    vectors = [known[1] for text in (one, other) if (known := workspace.index.question(text)) is not None]
+    if len(vectors) < 2:
+        return None
+    a, b = (memoryview(vector).cast("b") for vector in vectors)
+    norms = sum(x * x for x in a) * sum(y * y for y in b)
+    return sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None

@@ -1,0 +1,77 @@
+"""Contradictions as links, both ways: made with the memory that was checked, dropped when a new text ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from memcli.claims.claim import claim_of_text
+from memcli.claims.comparison import compare
+from memcli.model.links import CHECK, CONTRADICTS, is_found, link_key
+from memcli.model.memory import Json, Memory, holds
+from memcli.ports import Shelf
+from memcli.record import replace
+
+Wanted = Sequence[Sequence[Mapping[str, Json]]]
+"""For each candidate the contradictions that were found: `id` or the `place` of another candidate, its `hash`, whether the
+newer one `holds`, and whether the user has `accepted` both."""
+
+
+def linked(shelf: Shelf, outcomes: Sequence[Mapping[str, Any]], wanted: Wanted, now: str) -> Iterator[Memory]:
+    """The memories of the outcomes, and what they contradict, with links to each other: those that changed.
+
+    Whoever takes them lays each over the shelf before the next.
+    """
+    for outcome, found in zip(outcomes, wanted, strict=False):
+        for one in found:
+            name = outcomes[one["place"]]["id"] if one["place"] >= 0 else one["id"]
+            new, old = shelf.get(outcome["id"]), shelf.get(name)
+            if new is None or old is None or new.id == old.id or old.hash != one["hash"]:
+                continue  # it has changed, or gone, since it was compared
+            if not all(memory.active and holds(memory, now) for memory in (new, old)):
+                continue
+            marks: dict[str, Json] = {"accepted": True} if one["accepted"] else {}
+            yield from _changed(
+                new, _with_link(new, old.id, now, {**marks, **({"holds": True} if one["holds"] else {})})
+            )
+            yield from _changed(old, _with_link(old, new.id, now, marks))
+
+
+def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:
+    """The memory, whose text has changed, and those that it contradicted, without the links that no longer hold."""
+    gone = [
+        other
+        for link in memory.links
+        if is_found(link) and (other := shelf.get(link["to"])) is not None and not _is_contradicted(memory, other)
+    ]
+    if gone:
+        yield _without_links(memory, {other.id for other in gone})
+        yield from (_without_links(other, {memory.id}) for other in gone)
+
+
+def _is_contradicted(one: Memory, other: Memory) -> bool:
+    new, old = (one, other) if (one.created_at, one.id) > (other.created_at, other.id) else (other, one)
+    finding = compare(claim_of_text(new.raw), claim_of_text(old.raw))
+    return finding is not None and finding.kind == CONTRADICTS
+
+
+def _without_links(memory: Memory, names: set[str]) -> Memory:
+    links = tuple(link for link in memory.links if not (is_found(link) and link["to"] in names))
+    return replace(memory, links=links)
+
+
+def _with_link(memory: Memory, name: str, now: str, marks: Mapping[str, Json]) -> Memory:
+    link = {"to": name, "relation": CONTRADICTS, "weight": 1.0, "created_at": now, "by": CHECK, **marks}
+    known = next((each for each in memory.links if link_key(each) == link_key(link)), None)
+    if known is not None:  # one that somebody made stays theirs
+        link = {**known, **marks}
+    return replace(memory, links=(*memory.links, link) if known is None else _in_place(memory, link))
+
+
+def _in_place(memory: Memory, link: Mapping[str, Json]) -> tuple[Mapping[str, Json], ...]:
+    return tuple(link if link_key(each) == link_key(link) else each for each in memory.links)
+
+
+def _changed(before: Memory, after: Memory) -> Iterator[Memory]:
+    if before != after:
+        yield after

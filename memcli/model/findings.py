@@ -1,0 +1,80 @@
+"""Findings: what a new memory has to do with those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.model.memory import Json
+from memcli.record import Record, replace
+
+CONTRADICTS, DUPLICATES = "contradicts", "duplicates"
+
+
+class Found(Record):
+    """What a new memory has to do with another one: the one of `id`, or the candidate at `place` of the same batch.
+
+    `kind` is CONTRADICTS or DUPLICATES. `hash` is that of the text that was compared, so that a link is made only while it
+    holds. `newer_holds`: the newer one says that it takes the place of the other.
+    """
+
+    kind: str
+    reason: str
+    id: str
+    path: str
+    space: str
+    hash: str
+    newer_holds: bool = False
+    place: int = -1
+
+    def to_json(self) -> dict[str, Json]:
+        """As `remember` answers."""
+        newer = {"newer_holds": True} if self.newer_holds else {}
+        return {"id": self.id, "path": self.path, "space": self.space, "reason": self.reason, **newer}
+
+
+Checks = Sequence[Sequence[Found]]
+"""What was found for each of some candidates."""
+
+
+class Resolution(Record):
+    """What to do about findings. `is_accepted`: the user wants to keep both sides of the contradictions; `merges`: a
+    candidate that repeats a memory strengthens that one instead."""
+
+    checks: Checks = ()
+    is_accepted: bool = False
+    merges: bool = False
+
+    def wanted(self, space: str) -> list[list[dict[str, Json]]]:
+        """The contradictions within a space, as a request has them."""
+        return [
+            [
+                {
+                    "id": one.id,
+                    "place": one.place,
+                    "hash": one.hash,
+                    "holds": one.newer_holds,
+                    "accepted": self.is_accepted,
+                }
+                for one in found
+                if one.kind == CONTRADICTS and one.space == space
+            ]
+            for found in self.checks
+        ]
+
+    def targets(self, space: str) -> list[str | None]:
+        """For each candidate the id of the memory of the space that it is merged into."""
+        if not self.merges:
+            return []
+        repeated = (
+            [one.id for one in found if one.kind == DUPLICATES and one.space == space and one.id]
+            for found in self.checks
+        )
+        return [ids[0] if ids else None for ids in repeated]
+
+    def found_for(self, outcomes: Sequence[Mapping[str, Json]], place: int) -> list[Found]:
+        """What was found for one of the candidates, with the ids of others of the batch."""
+        named = [
+            one if one.place < 0 else replace(one, id=outcomes[one.place]["id"], path=outcomes[one.place]["path"])
+            for one in (self.checks[place] if place < len(self.checks) else ())
+        ]
+        return [one for one in named if one.id != outcomes[place]["id"]]
