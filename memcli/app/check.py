@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memcli.app.candidate import Candidate
 from memcli.app.opening import is_nonsense
@@ -13,7 +13,7 @@ from memcli.claims.claim import Claim, claim_of_text
 from memcli.claims.comparison import Finding, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
-from memcli.model.findings import Checks, Found
+from memcli.model.findings import Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
@@ -21,6 +21,9 @@ from memcli.settings import REPO
 
 if TYPE_CHECKING:
     from memcli.ports.views import SpaceView
+
+_Near: TypeAlias = "tuple[Memory, float | None]"
+"""A memory that may be about the same, and how near it is by meaning, if that is known."""
 
 TOLD_OF = ("log", "episode", "diff", "code")
 """Kinds that tell what happened, or hold code: they claim nothing that a later memory could contradict."""
@@ -32,6 +35,11 @@ _NEAR_ROWS = 8
 _NEAR = 0.55
 _MANY = 64
 """So many new memories at once are compared with the whole space, rather than each with what the index finds for it."""
+
+
+def resolution_for(workspace: Workspace, candidates: Sequence[Candidate]) -> Resolution:
+    """What is found by words for the candidates of somebody who is not asked."""
+    return Resolution(check(workspace, candidates))
 
 
 def check(
@@ -49,11 +57,11 @@ def check(
     for space in _spaces(workspace):
         try:
             with closing(workspace.store.open(space)) as snapshot:
-                _find(workspace, snapshot, candidates, claims, found, by_meaning)
-        except Exception as error:
-            if not is_nonsense(error):
-                continue  # locked, unreadable: the write says so
-            workspace.index.rebuild(space)
+                for place, one in _find(workspace, snapshot, candidates, claims, by_meaning=by_meaning):
+                    found[place].append(one)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with an index or a file, the write says so
+            if is_nonsense(error):
+                workspace.index.rebuild(space)
     _find_among(workspace, candidates, claims, found, by_meaning)
     own = supersedes or ""
     for place, each in enumerate(found):
@@ -81,51 +89,53 @@ def _find(
     snapshot: Snapshot,
     candidates: Sequence[Candidate],
     claims: Sequence[Claim],
-    found: list[list[Found]],
+    *,
     by_meaning: bool,
-) -> None:
-    """Compares each candidate with what a space has that is like it."""
+) -> Iterator[tuple[int, Found]]:
+    """What is found in a space for the candidates, each by its place."""
     if len(candidates) >= _MANY and not by_meaning:
-        _find_in_all(workspace, snapshot, candidates, claims, found)
-        return
+        near = _near_in_all(snapshot, claims)
+    else:
+        near = _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning)
+    for place, memories in near:
+        for one in _compared(workspace, snapshot.space, candidates[place], claims[place], memories):
+            yield place, one
+
+
+def _near_in_index(
+    workspace: Workspace, snapshot: Snapshot, claims: Sequence[Claim], *, by_meaning: bool
+) -> Iterator[tuple[int, list[_Near]]]:
     view = workspace.index.view(snapshot) if by_meaning else workspace.index.at_hand(snapshot)
     if view is None:
         return
     with closing(view):
         for place, claim in enumerate(claims):
-            if not claim.statements:
-                continue
-            for memory, cosine in _near(view, claim, by_meaning):
-                _note(workspace, snapshot.space, candidates[place], claim, memory, cosine, found[place])
+            if claim.statements:
+                yield place, _near(view, claim, by_meaning=by_meaning)
 
 
-def _near(view: SpaceView, claim: Claim, by_meaning: bool) -> list[tuple[Memory, float | None]]:
+def _near_in_all(snapshot: Snapshot, claims: Sequence[Claim]) -> Iterator[tuple[int, list[_Near]]]:
+    known = snapshot.load().objects
+    first = len(known)
+    every = [*(claim_of_text(memory.raw) for memory in known), *claims]
+    found: dict[int, list[_Near]] = {}
+    for later, earlier in neighbours(every, range(first, len(every))):
+        if earlier < first:
+            found.setdefault(later - first, []).append((known[earlier], None))
+    yield from found.items()
+
+
+def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
     wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
     rows = list(view.lexical(wanted, _ROWS).counts) if wanted else []
-    nearness = (view.dense([claim.text]) or [None])[0] if by_meaning else None
-    if nearness is None:
+    found = view.dense([claim.text]) if by_meaning else None
+    if not found:
         return [(memory, None) for memory in view.fetch(rows)]
-    best = nearness.best
+    best = found[0].best
     nearest = sorted((row for row, cosine in best.items() if cosine >= _NEAR), key=lambda row: (-best[row], row))
     rows = list(dict.fromkeys([*rows, *nearest[:_NEAR_ROWS]]))
     return [(memory, best.get(row)) for row, memory in zip(rows, view.fetch(rows), strict=True)]
-
-
-def _find_in_all(
-    workspace: Workspace,
-    snapshot: Snapshot,
-    candidates: Sequence[Candidate],
-    claims: Sequence[Claim],
-    found: list[list[Found]],
-) -> None:
-    known = [memory for memory in snapshot.load().objects if is_claim(memory, workspace.clock())]
-    every = [*(claim_of_text(memory.raw) for memory in known), *claims]
-    first = len(known)
-    for later, earlier in neighbours(every, range(first, len(every))):
-        if earlier < first:
-            place = later - first
-            _note(workspace, snapshot.space, candidates[place], claims[place], known[earlier], None, found[place])
 
 
 def is_claim(memory: Memory, now: str) -> bool:
@@ -135,28 +145,25 @@ def is_claim(memory: Memory, now: str) -> bool:
     return memory.active and holds(memory, now) and is_due and memory.kind not in TOLD_OF and not is_read
 
 
-def _note(
-    workspace: Workspace,
-    space: str,
-    candidate: Candidate,
-    claim: Claim,
-    memory: Memory,
-    cosine: float | None,
-    into: list[Found],
-) -> None:
-    """Compares a candidate with a memory that it will not replace itself."""
-    if _is_own(workspace, space, candidate, memory) or not is_claim(memory, workspace.clock()):
-        return
-    finding = compare(claim, claim_of_text(memory.raw), cosine)
-    if finding is not None:
-        into.append(_found(finding, memory.id, memory.path, space, memory.hash))
+def _compared(
+    workspace: Workspace, space: str, candidate: Candidate, claim: Claim, near: Sequence[_Near]
+) -> Iterator[Found]:
+    """What a candidate contradicts and repeats among memories that it will not replace itself."""
+    is_own = space == workspace.space
+    own = [memory for memory, _ in near if is_own and _becomes(candidate, memory)]
+    accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}
+    for memory, cosine in near:
+        if memory in own or memory.id in accepted or not is_claim(memory, workspace.clock()):
+            continue
+        finding = compare(claim, claim_of_text(memory.raw), cosine)
+        if finding is not None:
+            yield _found(finding, memory.id, memory.path, space, memory.hash)
 
 
-def _is_own(workspace: Workspace, space: str, candidate: Candidate, memory: Memory) -> bool:
-    """Whether the candidate becomes this memory."""
+def _becomes(candidate: Candidate, memory: Memory) -> bool:
+    """Whether the candidate is stored as a new version of this memory, or is that already."""
     given = candidate.given
-    is_there = memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
-    return space == workspace.space and is_there
+    return memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
 
 
 def _found(finding: Finding, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:

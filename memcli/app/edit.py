@@ -12,12 +12,13 @@ from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
+from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
-from memcli.policy.draft import check_references, consistent, find, resolve_links
+from memcli.policy.draft import Draft, check_references, consistent, find, resolve_links
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
 from memcli.record import replace
@@ -51,12 +52,25 @@ def alter(
             changed = change(memory, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
         put = copies.made | {name: m for name, m in after.items() if m is not found[name]}
+        for name in [name for name, memory in found.items() if after[name].hash != memory.hash]:
+            put |= _settled(draft, after[name], put)
         return Change(tuple(put.values()), now=now)
 
     with telling_where(workspace, refs):
         workspace.store.update(workspace.space, apply)
     copies.settle()
     return list(after.values())
+
+
+def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[str, Memory]:
+    """A memory with another text, and those that it contradicted, without the links that no longer hold."""
+    if not any(is_found(link) for link in memory.links):
+        return {}
+    from memcli.app.contradictions import settled
+
+    over = Draft(shelf)
+    over.take(Change(tuple(put.values())))
+    return {changed.id: changed for changed in settled(over, memory)}
 
 
 def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:

@@ -13,12 +13,15 @@ from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember, with_found
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
-from memcli.model.findings import Resolution
+from memcli.model.findings import Found, Resolution
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Change, Space
 from memcli.policy.retention import Place
 from memcli.ports import Shelf
 from memcli.record import replace
+
+_LOOKED_AT = 50
+"""So many candidates are compared with what is remembered when they are listed."""
 
 
 def offer(
@@ -132,13 +135,28 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]
     done: list[Stored] = []
     with reporting_done(lambda: f"{n} accepted" if (n := sum(len(each.outcomes) for each in done)) else ""):
-        done.append(remember(workspace, plain, links=DROP))
+        done.append(remember(workspace, plain, links=DROP, resolution=_checked(workspace, plain)))
         for candidate, old in proposals:
             if old is not None:
                 done.append(remember(workspace, [candidate], old, links=DROP))
     with workspace.behind_the_write():
         withdraw(workspace, memories)
     return Stored([outcome for each in done for outcome in each.outcomes], sum(each.compacted for each in done))
+
+
+def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[Found]]:
+    """For each of the first candidates that wait: what it contradicts and repeats, but for what it is to supersede."""
+    found = []
+    for candidate, supersedes in map(candidate_of, memories[:_LOOKED_AT]):
+        alone = _checked(workspace, [candidate], supersedes)
+        found.append(alone.checks[0] if alone.checks else ())
+    return found
+
+
+def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: str | None = None) -> Resolution:
+    from memcli.app.check import check
+
+    return Resolution(check(workspace, candidates, supersedes))
 
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:

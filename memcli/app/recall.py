@@ -12,6 +12,7 @@ from memcli.app.topic import Redact, repeated
 from memcli.app.usage import note_bundle, note_gap
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
+from memcli.model.links import CONTRADICTS
 from memcli.model.recall import (
     ALL_FILTERED,
     BELOW_FLOOR,
@@ -101,8 +102,8 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     return Bundle(
         space=label,
         query=told,
-        sections=_with_anchors(sections, places),
-        always=_with_anchors(always, places),
+        sections=_annotated(query, sections, places),
+        always=_annotated(query, always, places),
         reason=None if sections else _reason(size, found),
         matched=len(matched),
         pinned=len(pinned),
@@ -140,6 +141,15 @@ def _redact_as(places: Sequence[Place]) -> Redact:
         return text
 
     return redact
+
+
+def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
+    """The sections with the state of their anchors, and with what contradicts them."""
+    if any(link["relation"] == CONTRADICTS for section in sections for link in section.memory.links):
+        from memcli.app.opposed import with_opposed
+
+        sections = with_opposed(query, sections, places)
+    return _with_anchors(sections, places)
 
 
 def _with_anchors(sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:

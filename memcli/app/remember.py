@@ -60,7 +60,7 @@ class Outcome(Record):
         names = ["status", "id", "path", "space", "version", "redactions", *(["untrusted"] if self.untrusted else [])]
         data = {name: getattr(self, name) for name in names}
         kinds = (CONTRADICTS, DUPLICATES) if self.found is not None else ()
-        return {**data, **{kind: [one.to_json() for one in self.told(kind)] for kind in kinds}}
+        return {**data, **{kind: [one.to_json(self.space) for one in self.told(kind)] for kind in kinds}}
 
 
 class Stored(Record):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from memcli.app import session as sessions
+from memcli.app.check import resolution_for
 from memcli.app.inbox import settle
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.session_keep import drop_stale, keep, marks, offer_facts
@@ -103,7 +104,7 @@ def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
         chosen.append(_of_fact(session, read[session.id][wanted]))
     candidates = [prepare(workspace, fields) for fields in chosen]
-    outcomes = list(remember(workspace, candidates).outcomes)
+    outcomes = list(remember(workspace, candidates, resolution=resolution_for(workspace, candidates)).outcomes)
     with workspace.behind_the_write("taking them out of the inbox"):
         settle(workspace, {candidate.hash for candidate in candidates})
     return outcomes

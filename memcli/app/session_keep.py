@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.app.candidate import Candidate
+from memcli.app.check import resolution_for
 from memcli.app.inbox import propose, rejected, waiting, withdraw
 from memcli.app.remember import Outcome, remember
 from memcli.app.session import made_from
@@ -20,7 +21,7 @@ _LENGTH = 32
 
 
 def keep(
-    over: Workspace, session: Session, candidates: Sequence[Candidate], kept: Kept
+    over: Workspace, session: Session, candidates: Sequence[Candidate], kept: Kept, *, is_checked: bool = False
 ) -> tuple[list[Outcome | None], int]:
     """Remembers the candidates, but for those that an earlier end of the session has made. What became of each, None where
     it has been removed since; and how many memories had to make room."""
@@ -42,7 +43,7 @@ def keep(
         for there, candidate in zip(found, candidates, strict=True)
     ]
     new = [candidate for candidate, wanted in zip(candidates, is_new, strict=True) if wanted]
-    stored = remember(over, new)
+    stored = remember(over, new, resolution=resolution_for(over, new) if is_checked and new else None)
     outcomes = iter(stored.outcomes)
     return [
         next(outcomes) if wanted else _unchanged(there, over) for there, wanted in zip(found, is_new, strict=True)
@@ -67,7 +68,9 @@ def offer_facts(
     if not at_once:
         return propose(over, new)
     refused = rejected(over)
-    outcomes, _ = keep(over, session, [candidate for candidate in new if candidate.hash not in refused], kept)
+    outcomes, _ = keep(
+        over, session, [candidate for candidate in new if candidate.hash not in refused], kept, is_checked=True
+    )
     return [outcome for outcome in outcomes if outcome is not None]
 
 

@@ -45,7 +45,7 @@ def asked(resolution: Resolution | None, supersedes: str | None) -> tuple[Resolu
     if first.kind == DUPLICATES:
         answer = _choose(f"{first.id} {first.path} already says this", "merge", "keep both", "cancel")
         return Resolution(resolution.checks, merges=answer == "m", is_accepted=answer == "k"), supersedes
-    answer = _choose(f"this {_said(first)}", "supersede it", "keep both", "cancel")
+    answer = _choose(f"this {said(first)}", "supersede it", "keep both", "cancel")
     if answer == "s":
         rest = [[one for one in found if one is not first]]
         return Resolution(rest), first.id
@@ -74,12 +74,12 @@ def found_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
     repeating = [(outcome, one) for outcome in outcomes for one in outcome.told(DUPLICATES)]
     named = len(outcomes) > 1
     for outcome, one in contradicting[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}{_said(one)}"
+        yield f"{f'{outcome.id} ' if named else ''}{said(one)}"
     if contradicting:
         first = contradicting[0][1].id
         yield f"  to resolve it, repeat the command with --supersedes {first} (the new one holds) or --keep-both"
     for outcome, one in repeating[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}duplicates {one.id} {one.path} ({one.reason})"
+        yield f"{f'{outcome.id} ' if named else ''}{said(one)}"
     if repeating:
         yield "  to strengthen that one instead, repeat the command with --merge"
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
@@ -87,9 +87,16 @@ def found_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"  and {left} more (see --json)"
 
 
-def _said(one: Found) -> str:
+def said(one: Found) -> str:
+    """One finding as text."""
     newer = "; the newer one holds" if one.newer_holds else ""
-    return f"contradicts {one.id} {one.path} ({one.reason}{newer})"
+    return f"{one.kind} {one.id} {one.path} ({one.reason}{newer})"
+
+
+def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:
+    """Findings for a memory of `space` as JSON; those kinds that there are."""
+    kinds = {one.kind for one in found}
+    return {kind: [one.to_json(space) for one in found if one.kind == kind] for kind in sorted(kinds)}
 
 
 def tell_idle(session: Session, fields: Mapping[str, Any]) -> None:

@@ -26,10 +26,11 @@ class Found(Record):
     newer_holds: bool = False
     place: int = -1
 
-    def to_json(self) -> dict[str, Json]:
-        """As `remember` answers."""
+    def to_json(self, space: str) -> dict[str, Json]:
+        """As `remember` answers for a memory of `space`."""
+        elsewhere = {"space": self.space} if self.space != space else {}
         newer = {"newer_holds": True} if self.newer_holds else {}
-        return {"id": self.id, "path": self.path, "space": self.space, "reason": self.reason, **newer}
+        return {"id": self.id, "path": self.path, "reason": self.reason, **elsewhere, **newer}
 
 
 Checks = Sequence[Sequence[Found]]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memcli.model.memory import Memory
+from memcli.model.opposed import Opposed, told
 from memcli.record import Record, field
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class Section(Record):
     `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
-    `matched_by`, when it is no TEXT, makes it a part of the lead.
+    `matched_by`, when it is no TEXT, makes it a part of the lead. `opposed` is what contradicts it.
     """
 
     memory: Memory
@@ -235,6 +236,12 @@ class Section(Record):
     span: tuple[int, int] = (0, 0)
     also: tuple[tuple[str, str], ...] = ()
     shows_content: bool = False
+    opposed: tuple[Opposed, ...] = ()
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether a budget leaves room for hardly more than that the memory is there."""
+        return self.level in LEVELS[:2]
 
     @property
     def is_doubtful(self) -> bool:
@@ -253,6 +260,7 @@ class Section(Record):
         marks += ["unreviewed"] if self.is_unreviewed else []
         marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
         marks += [] if self.memory.active else ["forgotten"]
+        marks += told(self.opposed, is_brief=self.is_brief)
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 

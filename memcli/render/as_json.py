@@ -83,6 +83,8 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
         data["untrusted"] = section.untrusted
     if section.is_unreviewed:
         data["unreviewed"] = True
+    if section.opposed:
+        data["contradicts"] = [one.to_json(is_brief=section.is_brief) for one in section.opposed]
     if section.anchors:
         data["anchors"] = [anchor.to_json() for anchor in section.anchors]
     if section.space != bundle.space:

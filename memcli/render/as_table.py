@@ -39,9 +39,10 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
 
 
 def _marks(section: Section) -> str:
-    """`>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code."""
+    """`>` matched by trigger or anchor, `*` pinned, `!` untrusted, `?` unreviewed, `~` anchored to changed code, `x` contradicted."""
     states = (
         (">", section.is_lead), ("*", section.memory.pinned), ("!", section.untrusted), ("?", section.is_unreviewed), ("~", section.is_doubtful),
+        ("x", section.opposed),
     )  # fmt: skip
     return "".join(mark for mark, holds in states if holds)
 
@@ -53,6 +54,7 @@ def _cautions(bundle: Bundle) -> list[str]:
         for section in shown
         if section.is_doubtful
     ]
+    lines += [clean_line(f"x {s.memory.path}: {one}") for s in shown for one in s.opposed]
     lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
     lines += [f"{sentences.untrusted(bundle)} (use --include-untrusted)"] if sentences.untrusted(bundle) else []
     lines += [sentences.degraded(bundle)] if sentences.degraded(bundle) else []

@@ -47,10 +47,12 @@ def command(session: Session, options: InboxOptions) -> None:
     workspace = session.open()
     chosen = _chosen(workspace, options.action, options.refs or (), options.all)
     if options.action in ("list", "show"):
-        _show(session, chosen, whole=options.action == "show")
+        _show(session, workspace, chosen, whole=options.action == "show")
     elif options.action == "accept":
         stored = accept(workspace, chosen)
-        lines = [f"{o.status} {o.id} {o.path}" for o in stored.outcomes]
+        from memcli.cli.stored import found_lines
+
+        lines = [*(f"{o.status} {o.id} {o.path}" for o in stored.outcomes), *found_lines(stored.outcomes)]
         session.output.confirm([o.to_json() for o in stored.outcomes], "\n".join(lines) or "the inbox is empty")
         if stored.compacted:
             session.output.note(f"{stored.compacted} least valuable memories removed (policy.max_objects)")
@@ -92,7 +94,9 @@ def _edit(session: Session, workspace: Workspace, chosen: Memory, fields: Mappin
     session.output.confirm(data, f"updated {memory.id} {memory.path}")
 
 
-def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
+def _show(session: Session, workspace: Workspace, memories: Sequence[Memory], whole: bool) -> None:
+    from memcli.app.inbox import findings
+    from memcli.cli.stored import by_kind, said
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import listing, render_memory, summary_json
 
@@ -100,7 +104,10 @@ def _show(session: Session, memories: Sequence[Memory], whole: bool) -> None:
         text = "\n".join(render_memory(m) for m in memories)
         session.output.answer([memory_to_json(m) for m in memories], text)
         return
-    session.output.answer([summary_json(m) for m in memories], listing(memories))
+    found = dict(zip((m.id for m in memories), findings(workspace, memories), strict=False))
+    told = [f"{name} {said(one)}" for name, ones in found.items() for one in ones]
+    data = [{**summary_json(m), **by_kind(found.get(m.id, ()), workspace.space)} for m in memories]
+    session.output.answer(data, "\n".join([listing(memories), *told]))
     if not memories:
         session.output.note("the inbox is empty")
 
