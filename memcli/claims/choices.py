@@ -142,4 +142,5 @@ CASED = frozenset("go swift express spring make just less beam metal square can 
 PLAIN = frozenset("right left space double sequence scratch".split())
 """Of these the ones that are hardly ever written with a capital when they are meant."""
 
+FIRST_PARTS = frozenset(name.split("-")[0] for name in NAMES if "-" in name)
 LONGEST = max(name.count("-") for name in NAMES) + 1

@@ -117,6 +117,11 @@ CONDITIONS = _words("if when whenever unless except while during until whether w
 BREAKS = _words("so but therefore hence")
 """Words between two claims of one sentence."""
 
+VERB_MARKS = _words(
+    "is are was were be been must should shall can may will would has have had does do did needs need gets get"
+)
+"""Verbs at which a subject ends."""
+
 REASONS = _words("because since although though whereas which due thanks otherwise")
 """Words that begin what is told beside a claim: its reason, its consequence."""
 
@@ -191,3 +196,11 @@ SAME_WORDS: Mapping[str, str] = {
     for word in group.split()
 }  # fmt: skip
 """Stems that mean the same in notes of engineers."""
+
+EXCEPTIONS = _words("except unless apart besides")
+"""Words that take something out of a claim."""
+
+EVENTS = _words("incident postmortem bug crashed crash happened outage took broke leaked reached")
+"""Words that begin an account of what happened."""
+
+MONTHS = _words("january february april june july august september october november december")

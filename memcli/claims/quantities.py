@@ -9,6 +9,7 @@ from typing import NamedTuple
 from memcli.claims.lexicon import NUMBERS
 from memcli.claims.words import Word, is_content
 from memcli.model.analysis import STOP_WORDS
+from memcli.regex import regex
 
 _UNITS: Mapping[str, Mapping[str, float]] = {
     "time": {
@@ -37,10 +38,10 @@ UNITS = {
     for words, factor in units.items()
     for word in words.split()
 }
-_GLUED = re.compile(r"(\d[\d,]*(?:\.\d+)?)([a-zµ%°]+(?:/s)?)", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
-_VERSION = re.compile(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
-_CLOCK = re.compile(r"\d{1,2}:\d\d(?::\d\d)?")
+_GLUED = regex(r"(\d[\d,]*(?:\.\d+)?)([a-zµ%°]+(?:/s)?)", re.IGNORECASE)
+_NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
+_VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
+_CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
 _APPROXIMATE = frozenset(
     "about around roughly approximately circa takes took take reaches reached measured ~ saw was".split()
 )
@@ -218,8 +219,3 @@ def glued(text: str) -> str:
 
 def _split(match: re.Match[str]) -> str:
     return f"{match[1]} {match[2]}" if match[2].lower() in UNITS else match[0]
-
-
-def texts(found: Sequence[Quantity]) -> Iterator[str]:
-    """As they were written."""
-    return (one.text for one in found)

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 _FEW = 1000
 """So many new memories are indexed while somebody waits for what the file can tell too."""
 
-_FEW_AT_ONCE = 200
+_FEW_AT_ONCE = 2000
 """So many new memories are indexed while somebody waits for something else."""
 
-_SMALL = 1 << 18
-"""Bytes of a space that is read whole where it must be compared with its index."""
+_SMALL, _LARGE = 1 << 21, 1 << 26
+"""Bytes of a space that is read whole for that: where there is no index yet, and where there is one to compare with."""
 
 _MOST_NOTES = 1 << 20
 """Bytes of what writers noted; they keep it far below."""
@@ -80,7 +80,8 @@ class CachedIndex:
 
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
-        if not snapshot.fingerprint or not _is_near(path, snapshot):
+        most = _LARGE if os.path.exists(path) else _SMALL
+        if not snapshot.fingerprint or snapshot.size > most:
             return None
         from memcli.index.update import TooMuchError
 
@@ -235,24 +236,6 @@ def synchronize(
             "policy": encode_line(policy_to_json(header.policy)).decode(),
         }
         connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
-
-
-def _is_near(path: str, snapshot: Snapshot) -> bool:
-    """Whether the index at `path` can be brought up to date without reading a large space whole."""
-    if snapshot.size <= _SMALL:
-        return True
-    try:
-        connection = open_known(path)
-    except (sqlite3.Error, OSError):
-        return False
-    if connection is None:
-        return False
-    try:
-        return stored_fingerprint(connection) == snapshot.fingerprint or bool(_steps(connection, snapshot, path))
-    except (sqlite3.Error, MemcliError):
-        return False
-    finally:
-        connection.close()
 
 
 class _NotKeptError(Exception):

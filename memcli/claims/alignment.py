@@ -1,0 +1,129 @@
+"""Two statements side by side: what they share, and whether they speak of the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from memcli.claims.claim import Claim
+from memcli.claims.lexicon import SOFT_SCOPES
+from memcli.claims.statement import Statement
+
+
+class Pair(NamedTuple):
+    """Two statements side by side, and how much they are about the same."""
+
+    new: Statement
+    old: Statement
+    common: frozenset[str]
+    left: frozenset[str]
+    right: frozenset[str]
+    other_subject: str
+
+    @property
+    def alignment(self) -> float:
+        total = 2 * len(self.common) + len(self.left) + len(self.right)
+        return 2 * len(self.common) / total if total else 0.0
+
+    @property
+    def both(self) -> int:
+        return min(len(self.left), len(self.right))
+
+
+def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
+    for one in new.statements:
+        for other in old.statements:
+            yield _pair(one, other, new, old)
+
+
+def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
+    values = _values(one, other)
+    mine, theirs = one.terms - values, other.terms - values
+    same = same_terms(mine, theirs)
+    common = frozenset(a for a, _ in same)
+    left = _unmatched(mine - common, other.conditions)
+    right = _unmatched(theirs - {b for _, b in same}, one.conditions)
+    subject = _other_subject(one, other, new, old, values, left, right)
+    return Pair(one, other, common, left, right, subject)
+
+
+def _other_subject(
+    one: Statement,
+    other: Statement,
+    new: Claim,
+    old: Claim,
+    values: frozenset[str],
+    left: frozenset[str],
+    right: frozenset[str],
+) -> str:
+    """Why the two speak of different things; empty where nothing says so."""
+    if _unmatched(one.head - values, old.terms | other.conditions) and _unmatched(
+        other.head - values, new.terms | one.conditions
+    ):
+        return "head"
+    if one.scopes ^ other.scopes:
+        hard = (one.scopes | other.scopes) - SOFT_SCOPES
+        if hard & (one.scopes ^ other.scopes) or (one.scopes and other.scopes):
+            return "scope"
+    if _is_elsewhere(one.conditions, old.terms | other.conditions) or _is_elsewhere(
+        other.conditions, new.terms | one.conditions
+    ):
+        return "condition"
+    before, after = _before(one), _before(other)
+    for term in before.keys() & after.keys():
+        if before[term] & left and after[term] & right:
+            return "modifier"
+    for preposition in one.places.keys() & other.places.keys():
+        mine, theirs = one.places[preposition] - values, other.places[preposition] - values
+        if mine and theirs and mine <= left and theirs <= right:
+            return "place"
+    return ""
+
+
+def _is_elsewhere(conditions: frozenset[str], there: frozenset[str]) -> bool:
+    return bool(conditions) and _unmatched(conditions, there) == conditions
+
+
+def _before(statement: Statement) -> dict[str, set[str]]:
+    """For each stem those that stand right before it."""
+    found: dict[str, set[str]] = {}
+    for first, second in pairwise(statement.stems):
+        found.setdefault(second, set()).add(first)
+    return found
+
+
+def _unmatched(terms: frozenset[str], there: frozenset[str]) -> frozenset[str]:
+    return frozenset(t for t in terms if t not in there and not any(_issame_terms(t, u) for u in there))
+
+
+def _values(one: Statement, other: Statement) -> frozenset[str]:
+    """The terms in which the two are to be compared, and not by which they are matched."""
+    found: set[str] = set()
+    for axis in one.poles.keys() & other.poles.keys():
+        found |= {one.poles[axis][1], other.poles[axis][1]}
+    kinds = (one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())
+    for statement in (one, other):
+        for kind in kinds:
+            found |= {*statement.choices.get(kind, {}).values(), *statement.replaced.get(kind, {}).values()}
+    return frozenset(found)
+
+
+def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, str]]:
+    exact = mine & theirs
+    found = [(t, t) for t in exact]
+    rest = sorted(theirs - exact)
+    for term in sorted(mine - exact):
+        match = next((other for other in rest if _issame_terms(term, other)), None)
+        if match is not None:
+            rest.remove(match)
+            found.append((term, match))
+    return found
+
+
+def _issame_terms(a: str, b: str) -> bool:
+    """Whether one is the beginning of the other, as of a word and its derivation."""
+    if a == b:
+        return True
+    short, long = (a, b) if len(a) < len(b) else (b, a)
+    return len(short) >= 4 and long.startswith(short) and len(long) - len(short) <= 5

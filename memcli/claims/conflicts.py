@@ -1,0 +1,89 @@
+"""Conflicts: in what two statements about the same thing differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from memcli.claims.alignment import Pair, pairs
+from memcli.claims.claim import Claim
+from memcli.claims.quantities import Quantity
+
+
+class Conflict(NamedTuple):
+    kind: str
+    reason: str
+    pair: Pair
+
+
+def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
+    for pair in pairs(new, old):
+        found = [*_quantities(pair), *_choices(pair), *_poles(pair)]
+        yield from found or _signs(pair)
+        if not found and not [*_signs(pair)]:
+            yield from _names(pair)
+
+
+def _quantities(pair: Pair) -> Iterator[Conflict]:
+    mine_all, theirs_all = pair.new.quantities, pair.old.quantities
+    for dimension in sorted({q.dimension for q in mine_all} & {q.dimension for q in theirs_all}):
+        mine = [q for q in mine_all if q.dimension == dimension]
+        theirs = [q for q in theirs_all if q.dimension == dimension]
+        if {q.value for q in mine} & {q.value for q in theirs}:
+            mine, theirs = [q for q in mine if not q.bound], [q for q in theirs if not q.bound]
+            if not mine or not theirs or {q.value for q in mine} & {q.value for q in theirs}:
+                continue
+        a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
+        if a.is_approximate == b.is_approximate and (dimension != "number" or _count_same(a, b, pair)):
+            yield Conflict("quantity", f"{a.text} here, {b.text} there", pair)
+
+
+def _count_same(a: Quantity, b: Quantity, pair: Pair) -> bool:
+    """Whether two plain numbers stand for the same."""
+    if a.noun and b.noun:
+        return a.noun == b.noun or a.noun in pair.old.terms or b.noun in pair.new.terms
+    return True
+
+
+def _choices(pair: Pair) -> Iterator[Conflict]:
+    one, other = pair.new, pair.old
+    for kind in sorted((one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())):
+        mine, theirs = one.choices.get(kind, {}), other.choices.get(kind, {})
+        gone = one.replaced.get(kind, {}).keys() & theirs.keys()
+        back = other.replaced.get(kind, {}).keys() & mine.keys()
+        if gone:
+            yield Conflict("replaced", f"{_listed(gone)} there, no longer here", pair)
+        elif back:
+            yield Conflict("replaced", f"{_listed(back)} here, no longer there", pair)
+        elif mine and theirs and not mine.keys() & theirs.keys():
+            yield Conflict(f"choice {kind}", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _poles(pair: Pair) -> Iterator[Conflict]:
+    one, other = pair.new, pair.old
+    for axis in sorted(one.poles.keys() & other.poles.keys()):
+        mine, theirs = one.poles[axis], other.poles[axis]
+        if mine[0] != theirs[0] and one.sign == other.sign:
+            yield Conflict("pole", f"{mine[1]} here, {theirs[1]} there", pair)
+
+
+def _signs(pair: Pair) -> Iterator[Conflict]:
+    one, other = pair.new, pair.old
+    turns = sum(one.poles[axis][0] != other.poles[axis][0] for axis in one.poles.keys() & other.poles.keys())
+    if one.sign == other.sign or turns or one.has_exception or other.has_exception:
+        return
+    denied, affirmed, more = (one, other, pair.right) if one.sign < 0 else (other, one, pair.left)
+    if denied.is_refusal and not affirmed.is_affirmed and more:
+        return
+    yield Conflict("sign", "denied here" if one.sign < 0 else "denied there", pair)
+
+
+def _names(pair: Pair) -> Iterator[Conflict]:
+    """Another name in the same place."""
+    mine, theirs = pair.left & pair.new.names, pair.right & pair.old.names
+    if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
+        yield Conflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)

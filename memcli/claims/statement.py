@@ -1,0 +1,166 @@
+"""The statement: what one clause says, as sets of terms and values that can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from memcli.claims.clauses import Clause
+from memcli.claims.lexicon import (
+    AFFIRMING,
+    CONDITIONS,
+    DENYING,
+    EVENTS,
+    EXCEPTIONS,
+    MONTHS,
+    NEGATIONS,
+    PLACES,
+    POLES,
+    REFUSING,
+    SCOPES,
+    VERB_MARKS,
+)
+from memcli.claims.quantities import UNITS, Quantity, quantities
+from memcli.claims.replaced import replaced_places
+from memcli.claims.words import Word, choice_of, is_content
+from memcli.record import Record
+
+_LABEL_WORDS = 7
+_EVENT_WORDS = 5
+_LEADING = 2
+_YEARS = range(1990, 2100)
+_LINKS = frozenset("and or with to from as that which who into onto than".split())
+
+Names = Mapping[str, Mapping[str, str]]
+"""By class of names: the names, each with the stem of the word that stands for it."""
+
+
+class Statement(Record):
+    """What one clause says.
+
+    `terms` are the stems of what it is about, `head` those before its verb, `conditions` those that limit it; `stems` are all
+    of them in order, and `places` those behind each preposition of place. `sign` is -1 where it denies, `is_refusal` where a
+    verb such as `reject` does. `poles` are the ends of the axes that it names; `choices` and `replaced` the names that it
+    chooses and rejects. `is_event`: it tells of something that happened.
+    """
+
+    terms: frozenset[str]
+    head: frozenset[str]
+    conditions: frozenset[str]
+    names: frozenset[str]
+    stems: tuple[str, ...]
+    places: Mapping[str, frozenset[str]]
+    sign: int
+    is_refusal: bool
+    is_affirmed: bool
+    poles: Mapping[str, tuple[int, str]]
+    scopes: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    choices: Names
+    replaced: Names
+    is_event: bool
+    is_reason: bool
+    has_exception: bool
+
+
+def statement_of(clause: Clause) -> Statement:
+    """The statement of a clause."""
+    main, limits = clause.main, clause.limits
+    words = [*main, *limits]
+    gone = replaced_places(main)
+    poles, sign, is_refusal = _poles(main, gone)
+    counted = quantities(words)
+    if sign < 0 and any(one.is_beyond for one in counted):
+        sign, is_refusal = 1, False  # what is refused beyond a bound is allowed up to it
+    versions = [one for one in counted if _is_scope(one, main)]
+    terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in gone]
+    verb = _verb_place(main)
+    return Statement(
+        terms=frozenset(stem for _, stem in terms),
+        head=frozenset(stem for at, stem in terms if at < verb),
+        conditions=frozenset(word.stem for word in limits if is_content(word) and word.low not in CONDITIONS),
+        names=frozenset(word.stem for word in main if word.is_name and word.stem),
+        stems=tuple(word.stem for word in main if word.stem),
+        places=_places(main),
+        sign=sign,
+        is_refusal=is_refusal,
+        is_affirmed=any(word.stem in AFFIRMING for word in main),
+        poles=poles,
+        scopes=frozenset([*filter(None, map(_scope, words)), *(one.text for one in versions)]),
+        quantities=tuple(one for one in counted if one not in versions),
+        choices=_choices(word for at, word in enumerate(main) if at not in gone),
+        replaced=_choices(main[at] for at in gone),
+        is_event=_is_event(main),
+        is_reason=clause.is_reason,
+        has_exception=any(word.low in EXCEPTIONS for word in words),
+    )
+
+
+def _choices(words: Iterable[Word]) -> Names:
+    found: dict[str, dict[str, str]] = {}
+    for word in words:
+        if (known := choice_of(word)) is not None:
+            found.setdefault(known[0], {})[known[1]] = word.stem
+    return found
+
+
+def _is_term(word: Word) -> bool:
+    """Whether the word says what a statement is about, rather than whether or how much."""
+    stem = word.stem
+    is_turn = word.low in NEGATIONS or stem in DENYING or stem in AFFIRMING or stem in REFUSING
+    return is_content(word) and not is_turn and word.low not in UNITS
+
+
+def _poles(words: Sequence[Word], gone: frozenset[int]) -> tuple[dict[str, tuple[int, str]], int, bool]:
+    """The ends of axes that are named; the sign of the whole; whether a verb such as `reject` makes it."""
+    sign = 1
+    is_refusal = False
+    found: dict[str, set[tuple[int, str]]] = {}
+    for at, word in enumerate(words):
+        is_of_name = any(place in gone for place in range(at - 2, at + 4))
+        denies = (word.low in NEGATIONS or word.stem in DENYING) and not is_of_name
+        refuses = word.stem in REFUSING and not is_of_name and not denies
+        if denies or refuses:
+            sign, is_refusal = -sign, is_refusal or refuses
+        if (pole := POLES.get(word.low)) is not None:
+            axis, end = pole
+            found.setdefault(axis, set()).add((-end if denies or refuses else end, word.stem))
+    poles = {axis: min(ends) for axis, ends in found.items() if len({end for end, _ in ends}) == 1}
+    return poles, sign, is_refusal
+
+
+def _is_scope(quantity: Quantity, words: Sequence[Word]) -> bool:
+    """Whether it is the version that a sentence begins with, and so says of which version something holds."""
+    after = words[quantity.at + 1].low if quantity.at + 1 < len(words) else ""
+    is_version = quantity.dimension.startswith("version")
+    return is_version and quantity.at <= _LEADING and after not in ("is", "are", ".", "")
+
+
+def _places(words: Sequence[Word]) -> dict[str, frozenset[str]]:
+    """What stands behind each preposition of place."""
+    found: dict[str, set[str]] = {}
+    into: set[str] | None = None
+    for word in words:
+        if word.low in PLACES:
+            into = found.setdefault(word.low, set())
+        elif not word.stem or word.low in VERB_MARKS or word.low in _LINKS:
+            into = None
+        elif into is not None and _is_term(word):
+            into.add(word.stem)
+    return {preposition: frozenset(stems) for preposition, stems in found.items() if stems}
+
+
+def _verb_place(words: Sequence[Word]) -> int:
+    """Where the subject ends: at a colon after a few words, or at the first auxiliary verb."""
+    for at, word in enumerate(words[1:], 1):
+        if (word.text == ":" and at <= _LABEL_WORDS) or word.low in VERB_MARKS:
+            return at
+    return 0
+
+
+def _scope(word: Word) -> str:
+    return "" if word.low == "us" and word.text != "US" else SCOPES.get(word.low, "")
+
+
+def _is_event(words: Sequence[Word]) -> bool:
+    is_dated = any(word.low in MONTHS or (word.text.isdigit() and int(word.text[:9]) in _YEARS) for word in words)
+    return is_dated or any(word.low in EVENTS for word in words[:_EVENT_WORDS])
