@@ -10,13 +10,14 @@ from memcli.app.candidate import Candidate
 from memcli.app.opening import is_nonsense
 from memcli.app.workspace import Workspace
 from memcli.claims.claim import Claim, claim_of_text
-from memcli.claims.comparison import Finding, compare
+from memcli.claims.comparison import Finding, closeness, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
 from memcli.model.findings import Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
+from memcli.record import Record
 from memcli.settings import REPO
 
 if TYPE_CHECKING:
@@ -196,3 +197,60 @@ def _cosine(workspace: Workspace, one: str, other: str) -> float | None:
     a, b = (memoryview(vector).cast("b") for vector in vectors)
     norms = sum(x * x for x in a) * sum(y * y for y in b)
     return sum(x * y for x, y in zip(a, b, strict=True)) / norms**0.5 if norms else None
+
+
+class Clash(Record):
+    """Two active memories of a space that contradict each other, or say the same. `is_accepted`: somebody wants both."""
+
+    finding: Finding
+    newer: Memory
+    older: Memory
+    is_accepted: bool = False
+
+
+def scan(workspace: Workspace, space: str | None = None, *, by_meaning: bool = False) -> list[Clash]:
+    """All contradictions and near-duplicates of a space, in order of the newer memory.
+
+    By meaning this embeds the texts of those that may be about the same. Raises CorruptError, StoreError.
+    """
+    with closing(workspace.store.open(space or workspace.space)) as snapshot:
+        now = workspace.clock()
+        known = sorted(
+            (memory for memory in snapshot.load().objects if is_claim(memory, now)), key=lambda m: (m.created_at, m.id)
+        )
+        claims = [claim_of_text(memory.raw) for memory in known]
+        near = [(known[later], known[earlier], claims[later], claims[earlier]) for later, earlier in neighbours(claims)]
+        cosines = _cosines(workspace, snapshot, near) if by_meaning else {}
+    found = []
+    for newer, older, new, old in near:
+        finding = compare(new, old, cosines.get((newer.id, older.id)))
+        if finding is not None:
+            found.append(Clash(finding, newer, older, is_accepted(newer, older)))
+    return sorted(found, key=lambda one: (one.newer.created_at, one.newer.id, one.older.id))
+
+
+def is_accepted(one: Memory, other: Memory) -> bool:
+    """Whether somebody has said that both are to be kept."""
+    return any(link["to"] == other.id and link.get("accepted") for link in one.links)
+
+
+def _cosines(
+    workspace: Workspace, snapshot: Snapshot, near: Sequence[tuple[Memory, Memory, Claim, Claim]]
+) -> dict[tuple[str, str], float]:
+    """How near the two of each pair are that may have something to do with each other."""
+    likely = [(newer, older) for newer, older, new, old in near if closeness(new, old) >= _LIKELY]
+    found: dict[tuple[str, str], float] = {}
+    with closing(workspace.index.view(snapshot)) as view:
+        rows = {entry.id: row for row, entry in view.entries().items()} if likely else {}
+        for newer in {memory.id: memory for memory, _ in likely}.values():
+            dense = view.dense([newer.raw])
+            if not dense:
+                return {}
+            others = [older for one, older in likely if one.id == newer.id]
+            found.update(
+                ((newer.id, one.id), dense[0].best[rows[one.id]]) for one in others if rows.get(one.id) in dense[0].best
+            )
+    return found
+
+
+_LIKELY = 0.3

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memcli.claims.claim import Claim
-from memcli.claims.lexicon import SOFT_SCOPES
+from memcli.claims.lexicon import LIGHT, SOFT_SCOPES
 from memcli.claims.statement import Statement
 
 
@@ -28,7 +28,8 @@ class Pair(NamedTuple):
 
     @property
     def both(self) -> int:
-        return min(len(self.left), len(self.right))
+        """How many terms each side has at least that the other has not."""
+        return min(len(self.left - LIGHT), len(self.right - LIGHT))
 
 
 def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
@@ -62,7 +63,7 @@ def _other_subject(
         other.head - values, new.terms | one.conditions
     ):
         return "head"
-    if one.scopes ^ other.scopes:
+    if one.scopes ^ other.scopes and not one.scopes & other.scopes:
         hard = (one.scopes | other.scopes) - SOFT_SCOPES
         if hard & (one.scopes ^ other.scopes) or (one.scopes and other.scopes):
             return "scope"
@@ -103,10 +104,15 @@ def _values(one: Statement, other: Statement) -> frozenset[str]:
     for axis in one.poles.keys() & other.poles.keys():
         found |= {one.poles[axis][1], other.poles[axis][1]}
     kinds = (one.choices.keys() | one.replaced.keys()) & (other.choices.keys() | other.replaced.keys())
-    for statement in (one, other):
-        for kind in kinds:
-            found |= {*statement.choices.get(kind, {}).values(), *statement.replaced.get(kind, {}).values()}
+    for kind in kinds:
+        both = one.choices.get(kind, {}).keys() & other.choices.get(kind, {}).keys()
+        named = (*_named(one, kind).items(), *_named(other, kind).items())
+        found |= {stem for name, stem in named if name not in both}
     return frozenset(found)
+
+
+def _named(statement: Statement, kind: str) -> dict[str, str]:
+    return {**statement.choices.get(kind, {}), **statement.replaced.get(kind, {})}
 
 
 def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, str]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memcli.claims.alignment import pairs, same_terms
+from memcli.claims.alignment import Pair, pairs, same_terms
 from memcli.claims.claim import Claim
-from memcli.claims.conflicts import Conflict, conflicts
+from memcli.claims.conflicts import QUANTITY, SLOT, Conflict, conflicts
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
 
@@ -29,52 +29,73 @@ def compare(new: Claim, old: Claim, cosine: float | None = None) -> Finding | No
     best = max((c for c in found if _is_enough(c, cosine)), key=lambda c: (c.pair.alignment, c.reason), default=None)
     if best is not None:
         return Finding(CONTRADICTS, best.reason, new.is_newer)
-    if any(c.pair.alignment >= _ALIKE for c in found) or _is_denied(new, old):
+    if any(c.pair.alignment >= _ALIKE for c in found) or _is_other(new, old):
         return None
     return _duplicate(new, old, cosine)
 
 
-def _is_denied(new: Claim, old: Claim) -> bool:
-    """Whether one denies what the other says, be it as an exception."""
-    return any(
-        pair.new.sign != pair.old.sign and pair.alignment >= 0.5 and not pair.new.poles for pair in pairs(new, old)
-    )
+def _is_other(new: Claim, old: Claim) -> bool:
+    """Whether what is most alike in the two denies the other, be it as an exception, or speaks of another thing."""
+    for pair in pairs(new, old):
+        if pair.alignment >= _SAME and (pair.other_subject or (pair.new.sign != pair.old.sign and not pair.new.poles)):
+            return True
+    return False
 
 
+_SAME = 0.5
 _LEAST_COSINE = 0.5
 _ALIKE = 0.3
 
 
 def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
+    """Whether what the two share is enough to call a difference a contradiction."""
     pair = conflict.pair
+    if conflict.kind == SLOT:
+        return _is_enough_for_slot(pair, cosine)
     if pair.other_subject or not pair.common:
         return False
-    if conflict.kind == "quantity" and (pair.new.is_event or pair.old.is_event):
+    if conflict.kind == QUANTITY and (pair.new.is_event or pair.old.is_event):
         return False
     if cosine is None:
         return pair.alignment >= 0.6 and pair.both <= 1
     if pair.both:
-        return cosine >= 0.65 and pair.alignment >= 0.5
+        return (cosine >= 0.65 and pair.alignment >= 0.5) or (cosine >= 0.75 and pair.alignment >= 0.4)
     return pair.alignment >= 0.6 or (pair.alignment >= 0.4 and cosine >= 0.52)
 
 
+def _is_enough_for_slot(pair: Pair, cosine: float | None) -> bool:
+    """Whether all but the value is the same: no word says that the two values exclude each other."""
+    if pair.other_subject not in ("", "place") or pair.new.is_event or pair.old.is_event or pair.both > _FEW:
+        return False
+    if cosine is None:
+        return len(pair.common) >= 2 and pair.alignment >= 0.6
+    return cosine >= 0.7 and (len(pair.common) >= 2 or cosine >= 0.8)
+
+
+_FEW = 2
+
+
 def evidence(claim: Claim) -> frozenset[str]:
+    """All that a claim is made of: terms, names and values."""
     found: set[str] = set()
     for one in claim.statements:
         found |= one.terms | one.conditions
         found |= {name for names in one.choices.values() for name in names}
-        found |= {f"{q.dimension} {q.value:g}" for q in one.quantities}
+        found |= {f"{quantity.dimension} {quantity.value:g}" for quantity in one.quantities}
     return frozenset(found)
 
 
 def closeness(new: Claim, old: Claim) -> float:
+    """How much of two claims is the same, 0..1."""
     mine, theirs = evidence(new), evidence(old)
-    common = len(same_terms(mine, theirs))
-    return 2 * common / (len(mine) + len(theirs) or 1)
+    return 2 * len(same_terms(mine, theirs)) / (len(mine) + len(theirs) or 1)
 
 
 def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Finding | None:
-    dice = closeness(new, old)
+    close = closeness(new, old)
     if cosine is None:
-        return Finding(DUPLICATES, "the same words") if dice >= 0.75 else None
-    return Finding(DUPLICATES, "the same claim") if cosine + dice >= 1.35 else None
+        return Finding(DUPLICATES, "the same words") if close >= _SAME_WORDS else None
+    return Finding(DUPLICATES, "the same claim in other words") if cosine + close >= _SAME_MEANING else None
+
+
+_SAME_WORDS, _SAME_MEANING = 0.7, 1.3

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memcli.claims.alignment import Pair, pairs
+from memcli.claims.alignment import Pair, pairs, same_terms
 from memcli.claims.claim import Claim
+from memcli.claims.lexicon import ROLES
 from memcli.claims.quantities import Quantity
+
+QUANTITY, SLOT = "quantity", "slot"
+_FEW = 2
 
 
 class Conflict(NamedTuple):
@@ -17,11 +21,10 @@ class Conflict(NamedTuple):
 
 
 def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
+    """In what the statements of two claims differ, pair by pair."""
     for pair in pairs(new, old):
-        found = [*_quantities(pair), *_choices(pair), *_poles(pair)]
-        yield from found or _signs(pair)
-        if not found and not [*_signs(pair)]:
-            yield from _names(pair)
+        found = [*_quantities(pair), *_choices(pair), *_poles(pair)] or [*_signs(pair)]
+        yield from found or [*_slots(pair), *_roles(pair), *_names(pair)]
 
 
 def _quantities(pair: Pair) -> Iterator[Conflict]:
@@ -34,14 +37,16 @@ def _quantities(pair: Pair) -> Iterator[Conflict]:
             if not mine or not theirs or {q.value for q in mine} & {q.value for q in theirs}:
                 continue
         a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
-        if a.is_approximate == b.is_approximate and (dimension != "number" or _count_same(a, b, pair)):
-            yield Conflict("quantity", f"{a.text} here, {b.text} there", pair)
+        if a.is_beyond and b.is_beyond and pair.both:
+            continue  # what happens beyond one bound, and beyond another
+        if a.is_approximate == b.is_approximate and (dimension != "number" or _counts_same(a, b, pair)):
+            yield Conflict(QUANTITY, f"{a.text} here, {b.text} there", pair)
 
 
-def _count_same(a: Quantity, b: Quantity, pair: Pair) -> bool:
-    """Whether two plain numbers stand for the same."""
-    if a.noun and b.noun:
-        return a.noun == b.noun or a.noun in pair.old.terms or b.noun in pair.new.terms
+def _counts_same(a: Quantity, b: Quantity, pair: Pair) -> bool:
+    """Whether two plain numbers count the same."""
+    if a.nouns and b.nouns:
+        return bool(a.nouns & b.nouns or a.nouns & pair.old.terms or b.nouns & pair.new.terms)
     return True
 
 
@@ -87,3 +92,20 @@ def _names(pair: Pair) -> Iterator[Conflict]:
     mine, theirs = pair.left & pair.new.names, pair.right & pair.old.names
     if mine and theirs and len(pair.left) <= 2 and len(pair.right) <= 2 and len(pair.common) >= 2:
         yield Conflict("name", f"{_listed(mine)} here, {_listed(theirs)} there", pair)
+
+
+def _slots(pair: Pair) -> Iterator[Conflict]:
+    """Another value behind the same preposition, where all else is the same."""
+    for group in sorted(pair.new.slots.keys() & pair.old.slots.keys()):
+        mine, theirs = pair.new.slots[group], pair.old.slots[group]
+        is_all = pair.left <= mine and pair.right <= theirs
+        if pair.left and pair.right and is_all and not same_terms(mine & pair.left, theirs & pair.right):
+            yield Conflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)
+
+
+def _roles(pair: Pair) -> Iterator[Conflict]:
+    """Another value of what has one alone, such as a level or a format."""
+    one, other = pair.new, pair.old
+    same_head = one.head and other.head and not (pair.left & one.head) and not (pair.right & other.head)
+    if same_head and pair.left and pair.right and one.head & other.head & ROLES and pair.both <= _FEW:
+        yield Conflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)

@@ -61,7 +61,7 @@ OPPOSITES: Mapping[str, tuple[str, str]] = {
     "growth": ("incremental incrementally delta changed", "full fully complete completely scratch whole entire"),
     "place": ("bundled embedded", "remote fetched downloaded"),
     "sort": ("ascending oldest", "descending newest"),
-    "strategy": ("push", "pull"),
+    "strategy": ("push pushed", "pull poll polling"),
     "end": ("immediate immediately instantly", "delayed deferred eventually restored recoverable"),
     "ownership": ("shared share", "own dedicated separate individual"),
     "cable": ("usb wired", "air wireless ota"),
@@ -88,7 +88,7 @@ def _poles() -> Iterator[tuple[str, tuple[str, int]]]:
                 yield word, (axis, sign)
 
 
-POLES: Mapping[str, tuple[str, int]] = dict(_poles())
+POLES: Mapping[str, tuple[str, int]] = {_stem(word): pole for word, pole in _poles()}
 
 SCOPES: Mapping[str, str] = {
     **dict.fromkeys("staging stage preprod pre-production".split(), "staging"),
@@ -173,6 +173,17 @@ GENERIC = frozenset(STOP_WORDS) | _stems(
 )
 """Stems that say nothing of what a claim is about."""
 
+LIGHT = _stems(
+    """
+    read reads write written build built report reports leave return returned raise raised count counts compile target
+    promise follow offer provide handle process create produce emit expose listen connect talk stay remain show shown
+    display displayed print print contain support add added copy copied load loaded send sent receive get apply applied
+    change changed try tried ship shipped deliver delivered expire answer accept take pass passed call called define
+    defined configure configured perform performed execute executed trigger triggered consist fixed pin pinned
+    """
+)
+"""Stems of verbs that say little of what a claim is about: others often stand in their place."""
+
 SAME_WORDS: Mapping[str, str] = {
     _stem(word): _stem(group.split()[0])
     for group in (
@@ -203,4 +214,35 @@ EXCEPTIONS = _words("except unless apart besides")
 EVENTS = _words("incident postmortem bug crashed crash happened outage took broke leaked reached")
 """Words that begin an account of what happened."""
 
-MONTHS = _words("january february april june july august september october november december")
+MONTHS = {
+    month: number
+    for number, month in enumerate(
+        "january february march april may june july august september october november december".split(), 1
+    )
+}
+
+ROLES = _stems(
+    """
+    level format language framework tool strategy algorithm method mode type protocol provider engine backend driver licence
+    license color colour theme name prefix suffix branch region zone currency encoding convention style approach runner
+    manager port target platform owner lead maintainer codec model order direction unit resolution
+    """
+)
+"""Stems of nouns that stand for one thing alone at a time."""
+
+HOSTING = _words(
+    "stored store stores kept keep keeps live lives hosted deployed run runs running saved located sits held put written "
+    "write writes generated done happens decoded made rendered evaluated"
+)
+"""Verbs behind which `in`, `on` and `at` lead to a value."""
+
+VALUE_PLACES: Mapping[str, str] = {
+    **dict.fromkeys("by via through with using over".split(), "by"),
+    **dict.fromkeys("to into".split(), "to"),
+    "from": "from",
+    "as": "as",
+    **dict.fromkeys("in on at".split(), "in"),
+}
+"""Prepositions that lead to a value, by those that mean the same."""
+
+OWNING = _words("owns owned maintains maintained leads led reviews")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from memcli.claims.lexicon import NUMBERS
-from memcli.claims.words import Word, is_content
+from memcli.claims.lexicon import MONTHS, NUMBERS
+from memcli.claims.words import Word, choice_of, is_content
 from memcli.model.analysis import STOP_WORDS
 from memcli.regex import regex
 
@@ -50,158 +50,167 @@ _LEAST = frozenset("min minimum least ≥".split())
 _BEYOND = frozenset(
     "over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split()
 )
+_CODE = regex(r"([a-z]{1,6})-?(\d{1,6}(?:\.\d+)?)")
+_LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
+_VERSION_WORDS = frozenset("version versions minimum".split())
+_PRODUCTS = frozenset(
+    """
+    python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios android
+    safari cpython kernel version rails django react vue angular typescript c++ openssl mysql redis kubernetes gradle
+    """.split()
+)
+_FACTORS = {"k": 1e3, "million": 1e6}
+_NOUNS, _SHORT_UNIT, _DAYS = 2, 2, 31
 
 
 class Quantity(NamedTuple):
-    """A number: of what dimension, how much of it, how it was written, and what the words beside it are."""
+    """A number: of what dimension, how much of it, and how it was written.
+
+    `at` is the place of its first word, `beside` the stems around it, `nouns` what a plain number counts. `bound` is `most`
+    or `least`; `is_beyond`: what is said holds of more, or of less.
+    """
 
     dimension: str
     value: float
     text: str
     at: int
     beside: frozenset[str]
-    is_approximate: bool = False
-    noun: str = ""
+    nouns: frozenset[str] = frozenset()
     bound: str = ""
     is_beyond: bool = False
+    is_approximate: bool = False
+
+
+class _Read(NamedTuple):
+    """What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
+
+    dimension: str
+    value: float
+    length: int
+    text: str
 
 
 def quantities(words: Sequence[Word]) -> list[Quantity]:
     """The quantities of a sentence, in order."""
     found: list[Quantity] = []
-    used = -1
-    for at, word in enumerate(words):
-        if at <= used:
-            continue
-        read = _read(words, at)
-        if read is None:
-            continue
-        dimension, value, length, text = read
-        used = at + length - 1
-        near = words[max(0, at - 4) : at]
-        beside = frozenset(w.stem for w in (*near, *words[at + length : at + length + 3]) if is_content(w))
-        noun = words[used].stem if dimension == "number" and " " in text else ""
-        is_approximate = any(w.low in _APPROXIMATE for w in near[-3:])
-        lows = {w.low for w in near[-3:]}
-        bound = "most" if lows & _MOST else "least" if lows & _LEAST else ""
-        found.append(Quantity(dimension, value, text, at, beside, is_approximate, noun, bound, bool(lows & _BEYOND)))
+    at = 0
+    while at < len(words):
+        one = next((one for reader in _READERS if (one := reader(words, at)) is not None), None)
+        if one is not None:
+            found.append(_quantity(words, at, one))
+        at += one.length if one is not None else 1
     return found
 
 
-def _read(words: Sequence[Word], at: int) -> tuple[str, float, int, str] | None:
-    word = words[at]
-    if _CLOCK.fullmatch(word.text):
-        hours, minutes = word.text.split(":")[:2]
-        return "clock", int(hours) * 60 + int(minutes), 1, word.text
-    version = _version(words, at)
-    if version is not None:
-        return version
-    if word.low == "half" and at + 1 < len(words):
-        return _half(words, at)
-    number = _number(word)
-    if number is None:
+def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
+    near = words[max(0, at - 4) : at]
+    after = words[at + one.length : at + one.length + 3]
+    lows = {w.low for w in near[-3:]}
+    counted = words[at + 1 : at + 1 + _NOUNS] if one.dimension == "number" else ()
+    return Quantity(
+        one.dimension,
+        one.value,
+        one.text,
+        at,
+        beside=frozenset(w.stem for w in (*near, *after) if is_content(w)),
+        nouns=frozenset(w.stem for w in _until_link(counted) if is_content(w)),
+        bound="most" if lows & _MOST else "least" if lows & _LEAST else "",
+        is_beyond=bool(lows & _BEYOND),
+        is_approximate=bool(lows & _APPROXIMATE),
+    )
+
+
+def _until_link(words: Sequence[Word]) -> Sequence[Word]:
+    end = next((n for n, word in enumerate(words) if not word.stem or word.low in _LINKS), len(words))
+    return words[:end]
+
+
+def _clock(words: Sequence[Word], at: int) -> _Read | None:
+    text = words[at].text
+    if not _CLOCK.fullmatch(text):
         return None
-    value, unit = number
-    if not unit:
-        return _with_unit(words, at, value)
-    dimension, factor = UNITS[unit]
-    return dimension, value * factor, 1, word.text
+    hours, minutes = text.split(":")[:2]
+    return _Read("clock", int(hours) * 60 + int(minutes), 1, text)
 
 
-def _half(words: Sequence[Word], at: int) -> tuple[str, float, int, str] | None:
+def _date(words: Sequence[Word], at: int) -> _Read | None:
+    """`June 20`, `20 June`."""
+    if at + 1 >= len(words):
+        return None
+    for month, day in ((words[at], words[at + 1]), (words[at + 1], words[at])):
+        number = day.text.removesuffix("th").removesuffix("st").removesuffix("nd")
+        if month.low in MONTHS and number.isdigit() and 0 < int(number[:4]) <= _DAYS:
+            return _Read("date", MONTHS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}")
+    return None
+
+
+def _code(words: Sequence[Word], at: int) -> _Read | None:
+    """`ES2020`: a name that ends in a number."""
+    word = words[at]
+    match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
+    return _Read(f"code {match[1]}", float(match[2]), 1, word.text) if match else None
+
+
+def _half(words: Sequence[Word], at: int) -> _Read | None:
     """`half an hour`, `half minute`."""
+    if words[at].low != "half":
+        return None
     for length in (2, 3):
         if at + length <= len(words) and (known := UNITS.get(words[at + length - 1].low)) and known[0] == "time":
-            return "time", known[1] / 2, length, " ".join(w.text for w in words[at : at + length])
+            return _Read("time", known[1] / 2, length, " ".join(w.text for w in words[at : at + length]))
     return None
 
 
-def _number(word: Word) -> tuple[float, str] | None:
-    """The number that a token is, and the unit that is glued to it."""
-    if word.low in NUMBERS:
-        return float(NUMBERS[word.low]), ""
-    text = word.text
-    if not text[0].isdigit():
+def _number(words: Sequence[Word], at: int) -> _Read | None:
+    """A number with its unit, or else a plain one."""
+    word = words[at]
+    is_word = word.low in NUMBERS
+    if not is_word and not _NUMBER.fullmatch(word.text):
         return None
-    if _NUMBER.fullmatch(text):
-        plain = text.rstrip("%").replace(",", "")
-        try:
-            return float(plain), "%" if text.endswith("%") else ""
-        except ValueError:
-            return None
-    return None
-
-
-def _with_unit(words: Sequence[Word], at: int, value: float) -> tuple[str, float, int, str] | None:
-    """A number with its unit, or else a plain one, of which the noun beside it says what it counts."""
+    value = float(NUMBERS[word.low] if is_word else word.text.rstrip("%").replace(",", ""))
+    if word.text.endswith("%"):
+        return _Read("share", value / 100, 1, word.text)
     following = words[at + 1] if at + 1 < len(words) else None
-    is_word = words[at].low in NUMBERS
-    length, text = 1, words[at].text
-    if following is not None and not is_word and following.low in ("k", "million"):
-        value *= 1e3 if following.low == "k" else 1e6
-        length, text = 2, f"{text} {following.text}"
-        following = words[at + 2] if at + 2 < len(words) else None
-    if following is not None:
-        known = UNITS.get(following.low) if not is_word or len(following.low) > 2 else None
-        if known is not None and length == 1:
-            return known[0], value * known[1], 2, f"{text} {following.text}"
-        if following.stem and following.low not in _LINKS and following.low not in STOP_WORDS:
-            return "number", value, length + 1, f"{text} {following.text}"
-    return None if is_word else ("number", value, length, text)
+    if following is None or not following.text.strip(".,;:)"):
+        return None if is_word else _Read("number", value, 1, word.text)
+    known = UNITS.get(following.low) if not is_word or len(following.low) > _SHORT_UNIT else None
+    if known is not None:
+        return _Read(known[0], value * known[1], 2, f"{word.text} {following.text}")
+    if following.low in _FACTORS and not is_word:
+        return _Read("number", value * _FACTORS[following.low], 2, f"{word.text} {following.text}")
+    is_counted = following.stem and following.low not in _LINKS and following.low not in STOP_WORDS
+    if is_counted:
+        return _Read("number", value, 1, f"{word.text} {following.text}")
+    return None if is_word else _Read("number", value, 1, word.text)
 
 
-_LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
-
-
-def _version(words: Sequence[Word], at: int) -> tuple[str, float, int, str] | None:
+def _version(words: Sequence[Word], at: int) -> _Read | None:
     """A number that is the version of what is named before it."""
     word, before = words[at], words[at - 1] if at else None
-    if before is not None and before.low == ":" and at > 1 and words[at - 2].stem and word.text[0].isdigit():
-        named = words[at - 2]
-        if named.is_name or "." in word.text or named.text[0] == "`":
-            from_image = _parts(word.text)
-            if from_image is not None and _is_product(named):
-                return f"version of {named.stem}", from_image, 1, f"{named.text} {word.text}"
-    if not (_VERSION.fullmatch(word.low) or (word.text.isdigit() and before is not None and _is_product(before))):
+    follows_product = before is not None and before.low in _PRODUCTS
+    if not _VERSION.fullmatch(word.low) and not (word.text.isdigit() and follows_product):
+        return None
+    if at + 1 < len(words) and words[at + 1].low in UNITS:
+        return None
+    is_plain = word.text.count(".") == 1 and not word.low.startswith("v")
+    if is_plain and not _names_version(words, at):
         return None
     value = _parts(word.low.removeprefix("v"))
-    if value is None:
-        return None
-    if "." in word.text and (at + 1 < len(words) and words[at + 1].low in UNITS):
-        return None
-    if (
-        "." in word.text
-        and word.text.count(".") == 1
-        and not word.low.startswith("v")
-        and not _names_version(words, at)
-    ):
-        return None
-    named = next(
-        (
-            w
-            for w in reversed(words[max(0, at - 4) : at])
-            if w.stem and (is_content(w) or _is_product(w)) and w.low not in ("version", "versions", "minimum")
-        ),
-        None,
-    )
-    return f"version of {named.stem if named else ''}", value, 1, word.text
+    return None if value is None else _Read(f"version of {_named(words, at)}", value, 1, word.text)
 
 
 def _names_version(words: Sequence[Word], at: int) -> bool:
-    near = words[max(0, at - 3) : at]
-    return any(w.low in ("version", "versions") for w in words[max(0, at - 5) : at + 2]) or any(
-        _is_product(w) for w in near
-    )
+    """Whether what stands around a number says that it is a version."""
+    near = words[max(0, at - 5) : at + 2]
+    return any(w.low in _VERSION_WORDS for w in near) or any(w.low in _PRODUCTS for w in words[max(0, at - 3) : at])
 
 
-_PRODUCTS = frozenset(
-    "python java node nodejs ubuntu debian alpine postgres postgresql llvm gcc clang tls ssl go ruby php macos ios "
-    "android safari cpython kernel version rails django react vue angular typescript c++ openssl".split()
-)
-
-
-def _is_product(word: Word) -> bool:
-    return word.low in _PRODUCTS
+def _named(words: Sequence[Word], at: int) -> str:
+    """The stem of what the version is of."""
+    for word in reversed(words[max(0, at - 4) : at]):
+        if word.stem and word.low not in _VERSION_WORDS and (is_content(word) or word.low in _PRODUCTS):
+            return word.stem
+    return ""
 
 
 def _parts(text: str) -> float | None:
@@ -214,8 +223,11 @@ def _parts(text: str) -> float | None:
 
 def glued(text: str) -> str:
     """The text with a space between a number and the unit that is written right behind it."""
-    return _GLUED.sub(_split, text)
+    return _GLUED.sub(_apart, text)
 
 
-def _split(match: re.Match[str]) -> str:
+def _apart(match: re.Match[str]) -> str:
     return f"{match[1]} {match[2]}" if match[2].lower() in UNITS else match[0]
+
+
+_READERS: Sequence[Callable[[Sequence[Word], int], _Read | None]] = (_clock, _date, _version, _half, _code, _number)

@@ -11,12 +11,14 @@ from memcli.claims.lexicon import (
     DENYING,
     EVENTS,
     EXCEPTIONS,
-    MONTHS,
+    HOSTING,
     NEGATIONS,
+    OWNING,
     PLACES,
     POLES,
     REFUSING,
     SCOPES,
+    VALUE_PLACES,
     VERB_MARKS,
 )
 from memcli.claims.quantities import UNITS, Quantity, quantities
@@ -27,7 +29,7 @@ from memcli.record import Record
 _LABEL_WORDS = 7
 _EVENT_WORDS = 5
 _LEADING = 2
-_YEARS = range(1990, 2100)
+_YEARS = range(1990, 2040)
 _LINKS = frozenset("and or with to from as that which who into onto than".split())
 
 Names = Mapping[str, Mapping[str, str]]
@@ -38,7 +40,7 @@ class Statement(Record):
     """What one clause says.
 
     `terms` are the stems of what it is about, `head` those before its verb, `conditions` those that limit it; `stems` are all
-    of them in order, and `places` those behind each preposition of place. `sign` is -1 where it denies, `is_refusal` where a
+    of them in order, `places` those behind each preposition of place, `slots` those where a value stands. `sign` is -1 where it denies, `is_refusal` where a
     verb such as `reject` does. `poles` are the ends of the axes that it names; `choices` and `replaced` the names that it
     chooses and rejects. `is_event`: it tells of something that happened.
     """
@@ -49,6 +51,7 @@ class Statement(Record):
     names: frozenset[str]
     stems: tuple[str, ...]
     places: Mapping[str, frozenset[str]]
+    slots: Mapping[str, frozenset[str]]
     sign: int
     is_refusal: bool
     is_affirmed: bool
@@ -72,7 +75,8 @@ def statement_of(clause: Clause) -> Statement:
     if sign < 0 and any(one.is_beyond for one in counted):
         sign, is_refusal = 1, False  # what is refused beyond a bound is allowed up to it
     versions = [one for one in counted if _is_scope(one, main)]
-    terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in gone]
+    apart = gone | {one.at for one in counted if one.dimension.startswith("code")}
+    terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in apart]
     verb = _verb_place(main)
     return Statement(
         terms=frozenset(stem for _, stem in terms),
@@ -81,6 +85,7 @@ def statement_of(clause: Clause) -> Statement:
         names=frozenset(word.stem for word in main if word.is_name and word.stem),
         stems=tuple(word.stem for word in main if word.stem),
         places=_places(main),
+        slots=_slots(main),
         sign=sign,
         is_refusal=is_refusal,
         is_affirmed=any(word.stem in AFFIRMING for word in main),
@@ -121,7 +126,7 @@ def _poles(words: Sequence[Word], gone: frozenset[int]) -> tuple[dict[str, tuple
         refuses = word.stem in REFUSING and not is_of_name and not denies
         if denies or refuses:
             sign, is_refusal = -sign, is_refusal or refuses
-        if (pole := POLES.get(word.low)) is not None:
+        if (pole := POLES.get(word.stem)) is not None:
             axis, end = pole
             found.setdefault(axis, set()).add((-end if denies or refuses else end, word.stem))
     poles = {axis: min(ends) for axis, ends in found.items() if len({end for end, _ in ends}) == 1}
@@ -149,6 +154,25 @@ def _places(words: Sequence[Word]) -> dict[str, frozenset[str]]:
     return {preposition: frozenset(stems) for preposition, stems in found.items() if stems}
 
 
+def _slots(words: Sequence[Word]) -> dict[str, frozenset[str]]:
+    """What stands where a value does: behind `by`, `through`, `from`, behind `in` of what is kept there; who owns."""
+    found: dict[str, set[str]] = {}
+    hosts = any(word.low in HOSTING for word in words)
+    into: set[str] | None = None
+    for at, word in enumerate(words):
+        group = VALUE_PLACES.get(word.low, "")
+        if word.low in OWNING and not word.low.endswith("d"):
+            found.setdefault("owner", set()).update(w.stem for w in words[:at] if _is_term(w))
+        if group and (group != "in" or hosts):
+            is_owner = at > 0 and words[at - 1].low in OWNING
+            into = found.setdefault("owner" if is_owner else group, set())
+        elif not word.stem or word.low in VERB_MARKS or word.low in _LINKS or word.low in PLACES:
+            into = None
+        elif into is not None and is_content(word):
+            into.add(word.stem)
+    return {group: frozenset(stems) for group, stems in found.items() if stems}
+
+
 def _verb_place(words: Sequence[Word]) -> int:
     """Where the subject ends: at a colon after a few words, or at the first auxiliary verb."""
     for at, word in enumerate(words[1:], 1):
@@ -162,5 +186,5 @@ def _scope(word: Word) -> str:
 
 
 def _is_event(words: Sequence[Word]) -> bool:
-    is_dated = any(word.low in MONTHS or (word.text.isdigit() and int(word.text[:9]) in _YEARS) for word in words)
+    is_dated = any(word.text.isdigit() and int(word.text[:9]) in _YEARS for word in words)
     return is_dated or any(word.low in EVENTS for word in words[:_EVENT_WORDS])
