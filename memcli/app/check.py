@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,6 +16,7 @@ from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
 from memcli.model.findings import Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
+from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
 from memcli.record import Record
@@ -32,6 +34,7 @@ TOLD_OF = ("log", "episode", "diff", "code")
 _TEXT = 1500
 _TERMS = 24
 _ROWS = 16
+_ALIKE_ROWS = 8
 _NEAR_ROWS = 8
 _NEAR = 0.55
 _MANY = 64
@@ -129,7 +132,7 @@ def _near_in_all(snapshot: Snapshot, claims: Sequence[Claim]) -> Iterator[tuple[
 def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     """The memories that share most words with a claim; by meaning, the nearest ones too, and how near all are."""
     wanted = query_terms(claim.text[:_TEXT])[:_TERMS]
-    rows = list(view.lexical(wanted, _ROWS).counts) if wanted else []
+    rows = _alike(view.lexical(wanted, _ROWS)) if wanted else []
     found = view.dense([claim.text]) if by_meaning else None
     if not found:
         return [(memory, None) for memory in view.fetch(rows)]
@@ -137,6 +140,13 @@ def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     nearest = sorted((row for row, cosine in best.items() if cosine >= _NEAR), key=lambda row: (-best[row], row))
     rows = list(dict.fromkeys([*rows, *nearest[:_NEAR_ROWS]]))
     return [(memory, best.get(row)) for row, memory in zip(rows, view.fetch(rows), strict=True)]
+
+
+def _alike(stats: TermStats) -> list[int]:
+    """The rows that share the most and rarest of the terms."""
+    weight = {term: math.log(1 + stats.size / count) for term, count in stats.frequencies.items() if count}
+    shared = {row: sum(weight[term] for term in terms) for row, terms in stats.counts.items()}
+    return sorted(shared, key=lambda row: (-round(shared[row], 4), row))[:_ALIKE_ROWS]
 
 
 def is_claim(memory: Memory, now: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
 from memcli.claims.statement import Statement, statement_of
@@ -27,6 +29,7 @@ def claim_of(memory: Memory) -> Claim:
     return claim_of_text(memory.raw)
 
 
+@lru_cache(maxsize=1024)
 def claim_of_text(text: str) -> Claim:
     """The claim of a text; without statements where there are none that could be compared."""
     begun = text[:MOST_CHARACTERS]

@@ -27,6 +27,9 @@ _FEW = 1000
 _FEW_AT_ONCE = 2000
 """So many new memories are indexed while somebody waits for something else."""
 
+_FEW_STEPS = 8
+"""So many writes are followed again and again before an index is written."""
+
 _SMALL, _LARGE = 1 << 21, 1 << 26
 """Bytes of a space that is read whole for that: where there is no index yet, and where there is one to compare with."""
 
@@ -89,7 +92,7 @@ class CachedIndex:
             self._make(self._folder)
             connection = connect(path)
             try:
-                synchronize(connection, snapshot, path, _FEW_AT_ONCE)
+                _follow(connection, snapshot, path)
             except BaseException:
                 connection.close()
                 raise
@@ -208,6 +211,17 @@ class CachedIndex:
         return self._embedder, self._vectors
 
 
+def _follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
+    """Makes the index that of the snapshot for as long as the connection is open. A few changes are not written: that
+    would take longer than to make them."""
+    steps = _steps(connection, snapshot, path)
+    if steps is None or len(steps) > _FEW_STEPS:
+        synchronize(connection, snapshot, path, _FEW_AT_ONCE)
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    _renew(connection, snapshot, path, _FEW_AT_ONCE)
+
+
 class _OutdatedError(Exception):
     """The snapshot holds what was erased since."""
 
@@ -222,20 +236,25 @@ def synchronize(
     if stored_fingerprint(connection) == snapshot.fingerprint:
         return
     with _transaction(connection):
-        if stored_fingerprint(connection) == snapshot.fingerprint:
-            return
-        from memcli.index.erasing import is_outdated
-        from memcli.index.update import update
+        _renew(connection, snapshot, path, most)
 
-        if path != IN_MEMORY and is_outdated(path, snapshot):
-            raise _OutdatedError
-        header = snapshot.header()
-        meta = {
-            "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
-            "fingerprint": snapshot.fingerprint,
-            "policy": encode_line(policy_to_json(header.policy)).decode(),
-        }
-        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: int | None) -> None:
+    """As `synchronize`, within a transaction."""
+    if stored_fingerprint(connection) == snapshot.fingerprint:
+        return
+    from memcli.index.erasing import is_outdated
+    from memcli.index.update import update
+
+    if path != IN_MEMORY and is_outdated(path, snapshot):
+        raise _OutdatedError
+    header = snapshot.header()
+    meta = {
+        "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
+        "fingerprint": snapshot.fingerprint,
+        "policy": encode_line(policy_to_json(header.policy)).decode(),
+    }
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
 
 
 class _NotKeptError(Exception):
