@@ -33,9 +33,17 @@ class Pair(NamedTuple):
 
 
 def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
+    """Each statement of one claim beside each of the other, but for those that both make."""
+    mine = {_content(one) for one in new.statements}
+    theirs = {_content(one) for one in old.statements}
     for one in new.statements:
         for other in old.statements:
-            yield _pair(one, other, new, old)
+            if _content(one) not in theirs and _content(other) not in mine:
+                yield _pair(one, other, new, old)
+
+
+def _content(statement: Statement) -> tuple[tuple[str, ...], tuple[tuple[str, float], ...]]:
+    return statement.stems, tuple((quantity.dimension, quantity.value) for quantity in statement.quantities)
 
 
 def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
@@ -95,7 +103,7 @@ def _before(statement: Statement) -> dict[str, set[str]]:
 
 
 def _unmatched(terms: frozenset[str], there: frozenset[str]) -> frozenset[str]:
-    return frozenset(t for t in terms if t not in there and not any(_issame_terms(t, u) for u in there))
+    return frozenset(t for t in terms if t not in there and not any(_is_same(t, u) for u in there))
 
 
 def _values(one: Statement, other: Statement) -> frozenset[str]:
@@ -116,18 +124,21 @@ def _named(statement: Statement, kind: str) -> dict[str, str]:
 
 
 def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, str]]:
+    """The terms that two sets share, each with that of the other set; of two sets the same pairs whichever comes first."""
+    if sorted(theirs) < sorted(mine):
+        return [(a, b) for b, a in same_terms(theirs, mine)]
     exact = mine & theirs
-    found = [(t, t) for t in exact]
     rest = sorted(theirs - exact)
+    found = [(term, term) for term in sorted(exact)]
     for term in sorted(mine - exact):
-        match = next((other for other in rest if _issame_terms(term, other)), None)
+        match = next((other for other in rest if _is_same(term, other)), None)
         if match is not None:
             rest.remove(match)
             found.append((term, match))
     return found
 
 
-def _issame_terms(a: str, b: str) -> bool:
+def _is_same(a: str, b: str) -> bool:
     """Whether one is the beginning of the other, as of a word and its derivation."""
     if a == b:
         return True

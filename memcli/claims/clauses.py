@@ -14,6 +14,9 @@ _PREFIX = regex(r"^\s*(?:feat|fix|chore|refactor|perf|docs|style|test|build|ci)(
 _BREAK = regex(r";\s|\s\|\s")
 
 
+_MOST_WORDS = 100
+
+
 class Clause(NamedTuple):
     """The words of a claim, those that limit it, and whether it is told as the reason of another."""
 
@@ -27,7 +30,7 @@ def clauses(sentence: str) -> Iterator[Clause]:
     if sentence.rstrip().endswith("?"):
         return
     for part in _BREAK.split(_PREFIX.sub("", sentence)):
-        words = read(glued(part))
+        words = read(glued(part))[:_MOST_WORDS]
         if any(word.low in HEDGES for word in words):
             continue
         for clause, is_reason in _cut(words):

@@ -38,7 +38,7 @@ UNITS = {
     for words, factor in units.items()
     for word in words.split()
 }
-_GLUED = regex(r"(\d[\d,]*(?:\.\d+)?)([a-zµ%°]+(?:/s)?)", re.IGNORECASE)
+_GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
 _NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
 _VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
@@ -139,7 +139,7 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
         return None
     for month, day in ((words[at], words[at + 1]), (words[at + 1], words[at])):
         number = day.text.removesuffix("th").removesuffix("st").removesuffix("nd")
-        if month.low in MONTHS and number.isdigit() and 0 < int(number[:4]) <= _DAYS:
+        if month.low in MONTHS and number.isdecimal() and 0 < int(number[:4]) <= _DAYS:
             return _Read("date", MONTHS[month.low] * 32 + int(number), 2, f"{words[at].text} {words[at + 1].text}")
     return None
 
@@ -188,7 +188,7 @@ def _version(words: Sequence[Word], at: int) -> _Read | None:
     """A number that is the version of what is named before it."""
     word, before = words[at], words[at - 1] if at else None
     follows_product = before is not None and before.low in _PRODUCTS
-    if not _VERSION.fullmatch(word.low) and not (word.text.isdigit() and follows_product):
+    if not _VERSION.fullmatch(word.low) and not (word.text.isdecimal() and follows_product):
         return None
     if at + 1 < len(words) and words[at + 1].low in UNITS:
         return None

@@ -186,5 +186,5 @@ def _scope(word: Word) -> str:
 
 
 def _is_event(words: Sequence[Word]) -> bool:
-    is_dated = any(word.text.isdigit() and int(word.text[:9]) in _YEARS for word in words)
+    is_dated = any(word.text.isdecimal() and int(word.text[:9]) in _YEARS for word in words)
     return is_dated or any(word.low in EVENTS for word in words[:_EVENT_WORDS])

@@ -14,7 +14,7 @@ from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
 from memcli.regex import regex
 
 _TOKEN = regex(
-    r"`[^`\n]{1,80}`|\d{1,2}:\d\d(?::\d\d)?|v?\d+(?:,\d{3})*(?:\.\d+)*(?:e-?\d+)?(?:x\d+)?%?(?![\w])|"
+    r"`[^`\n]{1,80}`|\d{1,2}:\d\d(?::\d\d)?|v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?(?![\w])|"
     r"[^\W\d_](?:[\w+#]|[-/.'](?=\w)|:(?=v?\d))*[+#]*|--[a-z][\w-]*|[.,;:!?()=<>≤≥|%°/+-]"
 )
 _APOSTROPHES = str.maketrans("’‘“”–—\u00a0", "''\"\"-- ")

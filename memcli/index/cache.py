@@ -84,7 +84,7 @@ class CachedIndex:
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
         most = _LARGE if os.path.exists(path) else _SMALL
-        if not snapshot.fingerprint or snapshot.size > most:
+        if not snapshot.fingerprint or _size(snapshot) > most:
             return None
         from memcli.index.update import TooMuchError
 
@@ -255,6 +255,12 @@ def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: 
         "policy": encode_line(policy_to_json(header.policy)).decode(),
     }
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+def _size(snapshot: Snapshot) -> int:
+    """How many bytes the file has, where it is one."""
+    size = snapshot.fingerprint.partition("-")[0]
+    return int(size) if size.isdecimal() else 0
 
 
 class _NotKeptError(Exception):

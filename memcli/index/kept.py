@@ -168,10 +168,6 @@ class CurrentSnapshot:
         self.now = now
         self.space, self.fingerprint = now.space, now.fingerprint
 
-    @property
-    def size(self) -> int:
-        return self.now.size
-
     def load(self) -> Space:
         return self.now.load()
 

@@ -31,11 +31,8 @@ class Snapshot(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Equal for equal files, different after any change; empty when the space does not exist."""
-
-    @property
-    def size(self) -> int:
-        """How many bytes the file has."""
+        """Equal for equal files, different after any change; empty when the space does not exist. That of a file begins with
+        its size in bytes and `-`."""
 
     def load(self) -> Space:
         """The whole space. Raises CorruptError."""

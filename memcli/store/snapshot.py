@@ -59,10 +59,6 @@ class ByteSnapshot(ABC):
     def close(self) -> None:
         """Lets go of the file."""
 
-    @property
-    def size(self) -> int:
-        return len(self.read()) if self.fingerprint else 0
-
     def is_before(self, time: int) -> bool:  # noqa: ARG002 - what is read from a commit never changes
         return False
 
@@ -144,10 +140,6 @@ class FileSnapshot(ByteSnapshot):
         self._fd = _open(path)
         fingerprint = "" if self._fd is None else fingerprint_of(os.fstat(self._fd))
         super().__init__(space, fingerprint, os.path.join("spaces", os.path.basename(path)))
-
-    @property
-    def size(self) -> int:
-        return 0 if self._fd is None else os.fstat(self._fd).st_size
 
     def is_before(self, time: int) -> bool:
         if self._fd is None or os.fstat(self._fd).st_mtime_ns >= time:
@@ -233,5 +225,5 @@ def _cannot_read(path: str, error: OSError) -> StoreError:
 
 
 def fingerprint_of(status: os.stat_result) -> str:
-    """Equal for equal files, different after any change."""
+    """Equal for equal files, different after any change; the size comes first."""
     return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ino}"
