@@ -5,36 +5,25 @@ from __future__ import annotations
 import os
 import sqlite3
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memcli.codec.canonical import encode_line
-from memcli.codec.space import policy_to_json
 from memcli.errors import MemcliError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
+from memcli.index.renewal import ErasedError, follow, is_complete, size_of, stored_fingerprint, synchronize
 from memcli.index.view import IndexedSpace
 from memcli.ports import Embedder, Progress, Snapshot
 
 if TYPE_CHECKING:
-    from memcli.codec.moves import Step
     from memcli.index.catalogue import IndexedCatalogue
     from memcli.index.vectors import VectorFile
 
 _FEW = 1000
 """So many new memories are indexed while somebody waits for what the file can tell too."""
 
-_FEW_AT_ONCE = 2000
-"""So many new memories are indexed while somebody waits for something else."""
-
-_FEW_STEPS = 8
-"""So many writes are followed again and again before an index is written."""
-
 _SMALL, _LARGE = 1 << 21, 1 << 26
 """Bytes of a space that is read whole for that: where there is no index yet, and where there is one to compare with."""
-
-_MOST_NOTES = 1 << 20
-"""Bytes of what writers noted; they keep it far below."""
 
 _View = TypeVar("_View", bound=IndexedSpace)
 
@@ -84,7 +73,7 @@ class CachedIndex:
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
         most = _LARGE if os.path.exists(path) else _SMALL
-        if not snapshot.fingerprint or _size(snapshot) > most:
+        if not snapshot.fingerprint or size_of(snapshot) > most:
             return None
         from memcli.index.update import TooMuchError
 
@@ -92,11 +81,11 @@ class CachedIndex:
             self._make(self._folder)
             connection = connect(path)
             try:
-                _follow(connection, snapshot, path)
+                follow(connection, snapshot, path)
             except BaseException:
                 connection.close()
                 raise
-        except (sqlite3.Error, OSError, MemcliError, _OutdatedError, TooMuchError, LookupError, TypeError, ValueError):
+        except (sqlite3.Error, OSError, MemcliError, ErasedError, TooMuchError, LookupError, TypeError, ValueError):
             return None
         return self._over(IndexedSpace, snapshot, connection, path)
 
@@ -113,12 +102,12 @@ class CachedIndex:
         try:
             if stored_fingerprint(connection) != snapshot.fingerprint:
                 _catch_up(connection, snapshot, path)
-            if _is_complete(connection):
+            if is_complete(connection):
                 return IndexedCatalogue(connection, snapshot)
         except (
             sqlite3.Error,
             MemcliError,
-            _OutdatedError,
+            ErasedError,
             _NotKeptError,
             ArithmeticError,
             LookupError,
@@ -155,7 +144,7 @@ class CachedIndex:
             if self._live != self._folder and not os.path.exists(path):
                 copy(os.path.join(self._live, os.path.basename(path)), path)
             return self._synchronized(path, snapshot), path
-        except _OutdatedError:
+        except ErasedError:
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
         except (sqlite3.Error, OSError) as error:
             self._warn(f"the cache cannot be kept ({_reason(error)}); this command works without it")
@@ -171,7 +160,7 @@ class CachedIndex:
         connection = connect(path, self._warn)
         try:
             synchronize(connection, snapshot, path)
-        except _OutdatedError:
+        except ErasedError:
             connection.close()
             raise
         except sqlite3.OperationalError:
@@ -211,58 +200,6 @@ class CachedIndex:
         return self._embedder, self._vectors
 
 
-def _follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
-    """Makes the index that of the snapshot for as long as the connection is open. A few changes are not written: that
-    would take longer than to make them."""
-    steps = _steps(connection, snapshot, path)
-    if steps is None or len(steps) > _FEW_STEPS:
-        synchronize(connection, snapshot, path, _FEW_AT_ONCE)
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    _renew(connection, snapshot, path, _FEW_AT_ONCE)
-
-
-class _OutdatedError(Exception):
-    """The snapshot holds what was erased since."""
-
-
-def synchronize(
-    connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY, most: int | None = None
-) -> None:
-    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is.
-
-    Raises CorruptError, and TooMuchError when more than `most` memories are new.
-    """
-    if stored_fingerprint(connection) == snapshot.fingerprint:
-        return
-    with _transaction(connection):
-        _renew(connection, snapshot, path, most)
-
-
-def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: int | None) -> None:
-    """As `synchronize`, within a transaction."""
-    if stored_fingerprint(connection) == snapshot.fingerprint:
-        return
-    from memcli.index.erasing import is_outdated
-    from memcli.index.update import update
-
-    if path != IN_MEMORY and is_outdated(path, snapshot):
-        raise _OutdatedError
-    header = snapshot.header()
-    meta = {
-        "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
-        "fingerprint": snapshot.fingerprint,
-        "policy": encode_line(policy_to_json(header.policy)).decode(),
-    }
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
-
-
-def _size(snapshot: Snapshot) -> int:
-    """How many bytes the file has, where it is one."""
-    size = snapshot.fingerprint.partition("-")[0]
-    return int(size) if size.isdecimal() else 0
-
-
 class _NotKeptError(Exception):
     """There is no index that could be brought up to date."""
 
@@ -276,43 +213,6 @@ def _catch_up(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> 
         synchronize(connection, snapshot, path, _FEW)
     except TooMuchError:
         raise _NotKeptError from None
-
-
-def _is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the index tells of each memory all that a catalogue needs: nothing stands there twice, or oddly."""
-    complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()
-    odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
-    return complete is not None and bool(complete[0]) and odd is None
-
-
-def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
-    """The fingerprint of the snapshot that the index is of."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
-    return row[0] if row else None
-
-
-def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[Step] | None:
-    """What was written since the file was indexed, as its writers noted it; None where that is not known."""
-    before = stored_fingerprint(connection)
-    if path == IN_MEMORY or before is None or not _is_complete(connection):
-        return None
-    from memcli.codec.moves import steps_between
-
-    with suppress(OSError), open(f"{path.removesuffix('.index')}.moves", "rb") as file:
-        return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)
-    return None
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
 
 
 def _reason(error: Exception) -> str:

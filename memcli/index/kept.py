@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from memcli.index.cache import CachedIndex, stored_fingerprint
+from memcli.index.cache import CachedIndex
 from memcli.index.database import identity
+from memcli.index.renewal import stored_fingerprint
 from memcli.index.view import IndexedSpace, Semantic
 from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group

@@ -239,11 +239,6 @@ class Section(Record):
     opposed: tuple[Opposed, ...] = ()
 
     @property
-    def is_brief(self) -> bool:
-        """Whether a budget leaves room for hardly more than that the memory is there."""
-        return self.level in LEVELS[:2]
-
-    @property
     def is_doubtful(self) -> bool:
         """Whether code that it speaks of has changed or is gone."""
         return any(anchor.is_doubtful for anchor in self.anchors)
@@ -260,7 +255,7 @@ class Section(Record):
         marks += ["unreviewed"] if self.is_unreviewed else []
         marks += [f"superseded by {self.memory.superseded_by}"] if self.memory.superseded_by else []
         marks += [] if self.memory.active else ["forgotten"]
-        marks += told(self.opposed, is_brief=self.is_brief)
+        marks += told(self.opposed, is_brief=self.level in LEVELS[:2])
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section
 from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
@@ -84,7 +84,7 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
     if section.is_unreviewed:
         data["unreviewed"] = True
     if section.opposed:
-        data["contradicts"] = [one.to_json(is_brief=section.is_brief) for one in section.opposed]
+        data["contradicts"] = [one.to_json(is_brief=section.level in LEVELS[:2]) for one in section.opposed]
     if section.anchors:
         data["anchors"] = [anchor.to_json() for anchor in section.anchors]
     if section.space != bundle.space:

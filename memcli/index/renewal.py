@@ -1,0 +1,114 @@
+"""Renewal: an index is made that of a snapshot, in one transaction; from what writers noted, where that is known."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from memcli.codec.canonical import encode_line
+from memcli.codec.space import policy_to_json
+from memcli.index.database import IN_MEMORY
+from memcli.ports import Snapshot
+
+if TYPE_CHECKING:
+    from memcli.codec.moves import Step
+
+_FEW_AT_ONCE = 2000
+"""So many new memories are indexed while somebody waits for something else."""
+
+_FEW_STEPS = 8
+"""So many writes are followed again and again before an index is written."""
+
+_MOST_NOTES = 1 << 20
+"""Bytes of what writers noted; they keep it far below."""
+
+
+class ErasedError(Exception):
+    """The snapshot holds what was erased since."""
+
+
+def synchronize(
+    connection: sqlite3.Connection, snapshot: Snapshot, path: str = IN_MEMORY, most: int | None = None
+) -> None:
+    """Makes the index at `path` that of exactly this snapshot; what did not change is left as it is.
+
+    Raises CorruptError, and TooMuchError when more than `most` memories are new.
+    """
+    if stored_fingerprint(connection) == snapshot.fingerprint:
+        return
+    with _transaction(connection):
+        _renew(connection, snapshot, path, most)
+
+
+def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: int | None) -> None:
+    """As `synchronize`, within a transaction."""
+    if stored_fingerprint(connection) == snapshot.fingerprint:
+        return
+    from memcli.index.erasing import is_outdated
+    from memcli.index.update import update
+
+    if path != IN_MEMORY and is_outdated(path, snapshot):
+        raise ErasedError
+    header = snapshot.header()
+    meta = {
+        "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
+        "fingerprint": snapshot.fingerprint,
+        "policy": encode_line(policy_to_json(header.policy)).decode(),
+    }
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+def follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:
+    """Makes the index that of the snapshot for as long as the connection is open. A few changes are not written: that
+    would take longer than to make them."""
+    steps = _steps(connection, snapshot, path)
+    if steps is None or len(steps) > _FEW_STEPS:
+        synchronize(connection, snapshot, path, _FEW_AT_ONCE)
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    _renew(connection, snapshot, path, _FEW_AT_ONCE)
+
+
+def size_of(snapshot: Snapshot) -> int:
+    """How many bytes the file has, where it is one."""
+    size = snapshot.fingerprint.partition("-")[0]
+    return int(size) if size.isdecimal() else 0
+
+
+def is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether the index tells of each memory all that a catalogue needs: nothing stands there twice, or oddly."""
+    complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()
+    odd = connection.execute("SELECT 1 FROM memory WHERE is_odd OR start < 0 LIMIT 1").fetchone()
+    return complete is not None and bool(complete[0]) and odd is None
+
+
+def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
+    """The fingerprint of the snapshot that the index is of."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    return row[0] if row else None
+
+
+def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[Step] | None:
+    """What was written since the file was indexed, as its writers noted it; None where that is not known."""
+    before = stored_fingerprint(connection)
+    if path == IN_MEMORY or before is None or not is_complete(connection):
+        return None
+    from memcli.codec.moves import steps_between
+
+    with suppress(OSError), open(f"{path.removesuffix('.index')}.moves", "rb") as file:
+        return steps_between(file.read(_MOST_NOTES), before, snapshot.fingerprint)
+    return None
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
