@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from memcli.claims.choices import SCOPED
 from memcli.claims.claim import Claim
 from memcli.claims.lexicon import LIGHT, SOFT_SCOPES
 from memcli.claims.statement import Statement
@@ -71,6 +72,10 @@ def _other_subject(
         other.head - values, new.terms | one.conditions
     ):
         return "head"
+    if any(
+        _is_about(one, kind) and _is_about(other, kind) for kind in SCOPED & one.choices.keys() & other.choices.keys()
+    ):
+        return "head"
     if one.scopes ^ other.scopes and not one.scopes & other.scopes:
         hard = (one.scopes | other.scopes) - SOFT_SCOPES
         if hard & (one.scopes ^ other.scopes) or (one.scopes and other.scopes):
@@ -88,6 +93,11 @@ def _other_subject(
         if mine and theirs and mine <= left and theirs <= right:
             return "place"
     return ""
+
+
+def _is_about(statement: Statement, kind: str) -> bool:
+    """Whether its subject is a name of the class, rather than its value."""
+    return not statement.head.isdisjoint(statement.choices[kind].values())
 
 
 def _is_elsewhere(conditions: frozenset[str], there: frozenset[str]) -> bool:

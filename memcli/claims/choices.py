@@ -32,7 +32,7 @@ _CLASSES: Mapping[str, str] = {
     "provisioning": "terraform pulumi cloudformation ansible chef puppet saltstack opentofu",
     "delivery": "argo-cd=argocd flux fluxcd spinnaker capistrano",
     "registry": "ghcr ghcr.io ecr dockerhub=docker-hub quay artifactory harbor nexus",
-    "secrets": "vault sops doppler 1password aws-secrets-manager infisical",
+    "secrets": "vault sops doppler aws-secrets-manager infisical",
     "monitoring": "prometheus datadog newrelic=new-relic graphite zabbix nagios influx dynatrace",
     "error tracker": "sentry rollbar bugsnag honeybadger",
     "log store": "loki splunk graylog fluentd logstash papertrail cloudwatch",
@@ -135,11 +135,11 @@ NAMES = _members()
 """For each name in lower case, words joined by a hyphen: its class, and the one name for all its spellings."""
 
 CASED = frozenset("go swift express spring make just less beam metal square can lin can't lion drone flux teams linear "
-                  "unity right left ember chef ent ava pip black nose comet temporal hive scratch sequence state space "
+                  "unity ember chef ent ava pip black nose comet temporal hive scratch sequence state space "
                   "teams puppet loki vault scratch linear bun spark presto lucene double".split())  # fmt: skip
 """Names that are also plain words: they count where they begin with a capital inside a sentence, or stand as code."""
 
-PLAIN = frozenset("right left space double sequence scratch".split())
+PLAIN = frozenset("space double sequence scratch".split())
 """Of these the ones that are hardly ever written with a capital when they are meant."""
 
 FIRST_PARTS = frozenset(name.split("-")[0] for name in NAMES if "-" in name)

@@ -59,6 +59,7 @@ _PRODUCTS = frozenset(
     safari cpython kernel version rails django react vue angular typescript c++ openssl mysql redis kubernetes gradle
     """.split()
 )
+_CURRENCIES = frozenset("$€")
 _FACTORS = {"k": 1e3, "million": 1e6}
 _NOUNS, _SHORT_UNIT, _DAYS = 2, 2, 31
 
@@ -170,6 +171,8 @@ def _number(words: Sequence[Word], at: int) -> _Read | None:
     value = float(NUMBERS[word.low] if is_word else word.text.rstrip("%").replace(",", ""))
     if word.text.endswith("%"):
         return _Read("share", value / 100, 1, word.text)
+    if at and words[at - 1].text in _CURRENCIES:
+        return _Read("money", value, 1, f"{words[at - 1].text}{word.text}")
     following = words[at + 1] if at + 1 < len(words) else None
     if following is None or not following.text.strip(".,;:)"):
         return None if is_word else _Read("number", value, 1, word.text)

@@ -78,4 +78,5 @@ class Resolution(Record):
             one if one.place < 0 else replace(one, id=outcomes[one.place]["id"], path=outcomes[one.place]["path"])
             for one in (self.checks[place] if place < len(self.checks) else ())
         ]
-        return [one for one in named if one.id != outcomes[place]["id"]]
+        own = None if outcomes[place]["status"] == "proposed" else outcomes[place]["id"]  # in the inbox ids are others
+        return [one for one in named if one.id != own]

@@ -1,0 +1,53 @@
+"""The tables of words agree with each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from memcli.claims.choices import CASED, NAMES, PLAIN, SCOPED
+from memcli.claims.lexicon import AFFIRMING, DENYING, OPPOSITES, POLES, REFUSING, SAME_WORDS, SCOPES, SOFT_SCOPES
+from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
+from memcli.claims.quantities import UNITS, glued, quantities
+from memcli.claims.words import choice_of, read
+
+
+def test_a_word_denies_affirms_or_refuses() -> None:
+    assert not DENYING & AFFIRMING
+    assert not REFUSING & (DENYING | AFFIRMING)
+
+
+def test_the_ends_of_an_axis_differ() -> None:
+    for axis, (one, other) in OPPOSITES.items():
+        assert not set(one.split()) & set(other.split()), axis
+    assert {axis for axis, _ in POLES.values()} <= OPPOSITES.keys()
+
+
+def test_names_are_in_classes_that_there_are() -> None:
+    kinds = {kind for kind, _ in NAMES.values()}
+    assert kinds >= SCOPED
+    assert NAMES.keys() >= PLAIN
+    assert SOFT_SCOPES <= set(SCOPES.values())
+
+
+def test_a_word_that_stands_for_another_is_none_that_another_stands_for() -> None:
+    assert all(SAME_WORDS.get(base, base) == base for base in SAME_WORDS.values())
+
+
+def test_phrases_are_found_by_their_first_word() -> None:
+    assert all(len(phrase) <= LONGEST_PHRASE and phrase[0] in FIRST_WORDS for phrase in PHRASES)
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_name_is_read_as_one(name: str) -> None:
+    if name in PLAIN:
+        return
+    text = name.title() if name in CASED else name.replace("-", " ")
+    words = [choice_of(word) for word in read(f"We use {text}")]
+    assert NAMES[name] in words or NAMES.get(text.lower()) in words or any(words)
+
+
+@pytest.mark.parametrize("unit", sorted(UNITS))
+def test_every_unit_is_read(unit: str) -> None:
+    (quantity,) = quantities(read(glued(f"it takes 3 {unit} there"))) or (None,)
+    assert quantity is not None
+    assert (quantity.dimension, quantity.value) == (UNITS[unit][0], 3 * UNITS[unit][1])
