@@ -66,6 +66,9 @@ class Memory:
         set: str | Sequence[str] | Mapping[str, Any] = (),
         id: str | None = None,
         supersedes: str | None = None,
+        no_check: bool = False,
+        keep_both: bool = False,
+        merge: bool = False,
         semantic: str | None = None,
         embed: bool = False,
         propose: bool = False,
@@ -118,6 +121,9 @@ class Memory:
             set: Set any field. Repeatable. (FIELD=JSON)
             id: Use this id [default: derived from the path]. (ID)
             supersedes: Replace this memory and take over its path, kind, tags and pin. (ID)
+            no_check: Do not look for memories that this one contradicts or repeats.
+            keep_both: Accept a contradiction; memcli does not report it again.
+            merge: Strengthen the memory that this one repeats instead of storing another.
             semantic: How to fill missing fields [default: local]. (local|off)
             embed: Compute vectors now instead of at the next recall.
             propose: Put the memory into the inbox for review.

@@ -34,11 +34,13 @@ class Pair(NamedTuple):
 
 
 def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
-    """Each statement of one claim beside each of the other, but for those that both make."""
+    """Each statement of one claim beside each of the other that shares a term with it, but for those that both make."""
     mine = {_content(one) for one in new.statements}
     theirs = {_content(one) for one in old.statements}
     for one in new.statements:
         for other in old.statements:
+            if one.terms.isdisjoint(other.terms):
+                continue
             if _content(one) not in theirs and _content(other) not in mine:
                 yield _pair(one, other, new, old)
 
@@ -150,7 +152,7 @@ def same_terms(mine: frozenset[str], theirs: frozenset[str]) -> list[tuple[str, 
 
 def _is_same(a: str, b: str) -> bool:
     """Whether one is the beginning of the other, as of a word and its derivation."""
-    if a == b:
-        return True
+    if a == b or a[:1] != b[:1]:
+        return a == b
     short, long = (a, b) if len(a) < len(b) else (b, a)
     return len(short) >= 4 and long.startswith(short) and len(long) - len(short) <= 5

@@ -17,6 +17,7 @@ from memcli.model.memory import TRIGGERED_KINDS, Json
 from memcli.render.clean import clean_line
 
 _SHOWN = 5
+_COMPARED = 500
 _QUESTIONS = 3
 
 
@@ -28,8 +29,11 @@ def checked(
     keep_both: bool,
     merge: bool,
     embed: bool,
-) -> Resolution:
-    """What the candidates contradict and repeat, and what the options say of that."""
+) -> Resolution | None:
+    """What the candidates contradict and repeat, and what the options say of that; None for more than are compared."""
+    if len(candidates) > _COMPARED:
+        workspace.warn(f"more than {_COMPARED} memories at once are not checked for contradictions")
+        return None
     from memcli.app.check import check
 
     checks = check(workspace, candidates, supersedes, by_meaning=embed)
