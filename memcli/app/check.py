@@ -168,7 +168,12 @@ def _compared(
     own = [memory for memory, _ in near if is_own and _becomes(candidate, memory)]
     accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}
     for memory, cosine in near:
-        if memory in own or memory.id in accepted or not is_claim(memory, workspace.clock()):
+        if (
+            memory.hash == candidate.hash
+            or memory in own
+            or memory.id in accepted
+            or not is_claim(memory, workspace.clock())
+        ):
             continue
         finding = compare(claim, claim_of_text(memory.raw), cosine)
         if finding is not None:

@@ -27,7 +27,9 @@ def with_opposed(query: Query, sections: Sequence[Section], places: Sequence[Pla
         wanted = sorted({name for s in sections if s.memory.id in own for name in contradicted(s.memory)})
         others = _read(query, place, wanted) if wanted else {}
         found = [
-            replace(one, opposed=tuple(_opposed(one.memory, others))) if one.space == place.name else one
+            replace(one, opposed=tuple(sorted(_opposed(one.memory, others), key=lambda o: o.holds)))
+            if one.space == place.name
+            else one
             for one in found
         ]
     return tuple(_reordered(found))

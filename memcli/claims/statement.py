@@ -134,8 +134,10 @@ def _poles(words: Sequence[Word], gone: frozenset[int]) -> tuple[dict[str, tuple
 
 
 def _is_scope(quantity: Quantity, words: Sequence[Word]) -> bool:
-    """Whether it is the version that a sentence begins with, and so says of which version something holds."""
+    """Whether it is the version that a sentence begins with, or the number of its label, and so says of what it holds."""
     after = words[quantity.at + 1].low if quantity.at + 1 < len(words) else ""
+    if quantity.dimension == "number" and 0 < quantity.at <= _LEADING + 1 and after == ":":
+        return bool(words[quantity.at - 1].stem)
     is_version = quantity.dimension.startswith("version")
     return is_version and quantity.at <= _LEADING and after not in ("is", "are", ".", "")
 

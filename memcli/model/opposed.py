@@ -32,10 +32,10 @@ class Opposed(Record):
 
 
 def told(opposed: Sequence[Opposed], *, is_brief: bool) -> list[str]:
-    """What contradicts a memory, for its reader; `is_brief`: by ids alone."""
-    if is_brief and opposed:
-        return [f"contradicts {', '.join(f'[{one.id}]' for one in opposed)}"]
-    return [str(one) for one in opposed]
+    """What contradicts a memory, for its reader: the first with its text unless `is_brief`, others by their ids."""
+    shown = [] if is_brief else [str(one) for one in opposed[:1]]
+    rest = [f"[{one.id}]" for one in opposed[len(shown) :]]
+    return [*shown, *([f"{'also ' if shown else ''}contradicts {', '.join(rest)}"] if rest else [])]
 
 
 def _clipped(text: str) -> str:

@@ -109,7 +109,8 @@ def command(session: Session, options: RememberOptions) -> int:
     """Store a memory and print its id.
 
     The text is an argument, a file or standard input. Missing fields (path, kind, tags, summaries) are derived from the text.
-    Storing to an existing path updates that memory; storing the same text again strengthens it.
+    Storing to an existing path updates that memory; storing the same text again strengthens it. Memories that it contradicts
+    or repeats are named, and the former linked both ways; by meaning too with --embed.
     A season is a period (12-01..12-31, last 3 days of month), or a name that policy.seasons gives one.
 
     Example: memcli remember "Never force-push main" --kind negative --pin
@@ -142,14 +143,8 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: Rem
     """What the candidates contradict and repeat; None where nobody is to look."""
     if options.no_check:
         return None
-    return checked(
-        workspace,
-        candidates,
-        options.supersedes,
-        keep_both=options.keep_both,
-        merge=options.merge,
-        embed=options.embed,
-    )
+    both, merge, embed = options.keep_both, options.merge, options.embed
+    return checked(workspace, candidates, options.supersedes, keep_both=both, merge=merge, embed=embed)
 
 
 def _context(workspace: Workspace, options: RememberOptions, given: Mapping[str, Json]) -> dict[str, Json]:
