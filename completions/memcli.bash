@@ -19,7 +19,7 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'recall')
@@ -329,7 +329,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'add')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'rm')
