@@ -8,7 +8,7 @@ from memcli.claims.clauses import clauses
 from memcli.claims.lexicon import NEWER
 from memcli.claims.statement import Statement, statement_of
 from memcli.model.memory import Memory
-from memcli.record import Record
+from memcli.record import Record, replace
 from memcli.summarize.sentences import split
 
 MOST_CHARACTERS = 4000
@@ -35,7 +35,10 @@ def claim_of_text(text: str) -> Claim:
     begun = text[:MOST_CHARACTERS]
     found: list[Statement] = []
     for sentence in split(begun, MOST_STATEMENTS):
-        found += map(statement_of, clauses(sentence.text))
+        for clause in clauses(sentence.text):
+            one = statement_of(clause)
+            # `It runs every 5 minutes`: of what was spoken of before
+            found.append(replace(one, terms=found[-1].terms) if found and not one.terms else one)
     kept = tuple(found[:MOST_STATEMENTS])
     low = begun.lower()
     terms = frozenset(term for one in kept for term in one.terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcli.claims.alignment import Pair, pairs, same_terms
 from memcli.claims.claim import Claim
-from memcli.claims.conflicts import QUANTITY, SLOT, Conflict, conflicts
+from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, Conflict, conflicts
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
 
@@ -54,6 +54,8 @@ def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
         return _is_enough_for_slot(pair, cosine)
     if pair.other_subject or not pair.common:
         return False
+    if conflict.kind == OWNER:
+        return pair.both <= 1
     if conflict.kind == QUANTITY and (pair.new.is_event or pair.old.is_event):
         return False
     if cosine is None:

@@ -10,7 +10,7 @@ from memcli.claims.claim import Claim
 from memcli.claims.lexicon import ROLES
 from memcli.claims.quantities import Quantity
 
-QUANTITY, SLOT = "quantity", "slot"
+QUANTITY, SLOT, OWNER = "quantity", "slot", "owner"
 _FEW = 2
 
 
@@ -23,7 +23,9 @@ class Conflict(NamedTuple):
 def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
     """In what the statements of two claims differ, pair by pair."""
     for pair in pairs(new, old):
-        found = [*_quantities(pair), *_choices(pair), *_poles(pair)] or [*_signs(pair)]
+        counted = [*_quantities(pair)]
+        values = counted if len(counted) == 1 else []  # where all numbers differ, they are of another case
+        found = [*values, *_choices(pair), *_poles(pair)] or [*_signs(pair)]
         yield from found or [*_slots(pair), *_roles(pair), *_names(pair)]
 
 
@@ -79,7 +81,8 @@ def _poles(pair: Pair) -> Iterator[Conflict]:
 def _signs(pair: Pair) -> Iterator[Conflict]:
     one, other = pair.new, pair.old
     turns = sum(one.poles[axis][0] != other.poles[axis][0] for axis in one.poles.keys() & other.poles.keys())
-    if one.sign == other.sign or turns or one.has_exception or other.has_exception:
+    is_limited = one.has_exception or other.has_exception or one.denies_limits != other.denies_limits
+    if one.sign == other.sign or turns or is_limited:
         return
     denied, affirmed, more = (one, other, pair.right) if one.sign < 0 else (other, one, pair.left)
     if denied.is_refusal and not affirmed.is_affirmed and more:
@@ -100,7 +103,11 @@ def _slots(pair: Pair) -> Iterator[Conflict]:
         mine, theirs = pair.new.slots[group], pair.old.slots[group]
         is_all = pair.left <= mine and pair.right <= theirs
         if pair.left and pair.right and is_all and not same_terms(mine & pair.left, theirs & pair.right):
-            yield Conflict(SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair)
+            if mine & theirs and pair.other_subject == "modifier":
+                pair = pair._replace(other_subject="")  # `the main thread`, `a background thread`: it is the value
+            yield Conflict(
+                OWNER if group == "owner" else SLOT, f"{_listed(pair.left)} here, {_listed(pair.right)} there", pair
+            )
 
 
 def _roles(pair: Pair) -> Iterator[Conflict]:

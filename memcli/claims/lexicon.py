@@ -125,7 +125,7 @@ VERB_MARKS = _words(
 REASONS = _words("because since although though whereas which due thanks otherwise")
 """Words that begin what is told beside a claim: its reason, its consequence."""
 
-HEDGES = _words("considered consider evaluated considering discussed proposed propose propose might maybe perhaps "
+HEDGES = _words("considered consider considering discussed proposed propose propose might maybe perhaps "
                 "suggested looked investigated thinking wonder wondering idea")  # fmt: skip
 """Words of sentences that claim nothing yet."""
 

@@ -62,6 +62,7 @@ class Statement(Record):
     replaced: Names
     is_event: bool
     is_reason: bool
+    denies_limits: bool
     has_exception: bool
 
 
@@ -96,6 +97,7 @@ def statement_of(clause: Clause) -> Statement:
         replaced=_choices(main[at] for at in gone),
         is_event=_is_event(main),
         is_reason=clause.is_reason,
+        denies_limits=any(word.low in NEGATIONS for word in limits),
         has_exception=any(word.low in EXCEPTIONS for word in words),
     )
 
@@ -122,7 +124,8 @@ def _poles(words: Sequence[Word], gone: frozenset[int]) -> tuple[dict[str, tuple
     found: dict[str, set[tuple[int, str]]] = {}
     for at, word in enumerate(words):
         is_of_name = any(place in gone for place in range(at - 2, at + 4))
-        denies = (word.low in NEGATIONS or word.stem in DENYING) and not is_of_name
+        is_again = at > 0 and words[at - 1].low in ("also", "and", "nor")  # "not here, also not there"
+        denies = (word.low in NEGATIONS or word.stem in DENYING) and not is_of_name and not is_again
         refuses = word.stem in REFUSING and not is_of_name and not denies
         if denies or refuses:
             sign, is_refusal = -sign, is_refusal or refuses
