@@ -55,7 +55,7 @@ TOOLS = (
         description="Store one fact that the code does not say: a decision with its reason, a rule, a procedure, a gotcha. "
         "Full sentences. A path that exists is updated; the same text twice is stored once. Secrets are redacted. "
         "It may wait for a person's review.",
-        fields=("text", "kind", "path", "tag", "anchor", "trigger", "supersedes", "keep_both", "merge", "reason"),
+        fields=("text", "kind", "path", "tag", "anchor", "trigger", "supersedes", "reason"),
         reads_only=False,
         is_default=True,
     ),
