@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from processes import memcli, run, surroundings
 
 from memcli.app.choice import order
-from memcli.model.recall import Nearness, Query, Rows
+from memcli.model.nearness import Nearness
+from memcli.model.recall import Query, Rows
 from memcli.ports import Ranker
 from memcli.wiring.workspace import open_workspace
 

@@ -16,7 +16,8 @@ from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
 from memcli.model.findings import Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
-from memcli.model.recall import Nearness, TermStats
+from memcli.model.nearness import Nearness
+from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
 from memcli.record import Record

@@ -14,7 +14,8 @@ from memcli.index.filters import visible
 from memcli.index.words import IndexedWords
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
-from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
+from memcli.model.nearness import Nearness
+from memcli.model.recall import Entry, Group, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 

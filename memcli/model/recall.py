@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.model.memory import Memory
 from memcli.model.opposed import Opposed, told
@@ -130,23 +129,6 @@ class PassageTerms(NamedTuple):
     is_versioned: bool
     counts: Mapping[str, tuple[int, int]]
     length: int
-
-
-class Nearness(Record):
-    """How near a text is to what a space holds, as cosines in arrays of NumPy. `rows`, ascending, are those that have a
-    vector, and `best` holds the cosine of each: int64 [n], float64 [n]. `cosines` has that of every passage, NaN for the
-    `missing` ones that have no vector yet; those of a row begin at `first[row]`."""
-
-    rows: Any
-    best: Any
-    first: Mapping[int, int]
-    cosines: Any
-    missing: int = 0
-
-    def of(self, row: int, count: int) -> list[float]:
-        """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
-        start = self.first.get(row)
-        return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
 
 
 class TermStats(Record):

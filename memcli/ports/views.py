@@ -8,7 +8,8 @@ from typing import Protocol
 from memcli.model.catalogue import Counts, Wanted
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
-from memcli.model.recall import Entry, Group, Nearness, PassageTerms, Query, Rows, TermStats
+from memcli.model.nearness import Nearness
+from memcli.model.recall import Entry, Group, PassageTerms, Query, Rows, TermStats
 from memcli.model.space import Policy
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memcli.model.analysis import exact_terms
+from memcli.model.nearness import Nearness
 from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
-from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, TermStats
+from memcli.model.recall import FIELDS, PassageTerms, Query, TermStats
 from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated, weighed
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from memcli.model.recall import Nearness, Rows
+from memcli.model.nearness import Nearness
+from memcli.model.recall import Rows
 from memcli.record import Record
 
 

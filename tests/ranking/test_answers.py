@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy
 import pytest
 
-from memcli.model.recall import FIELDS, Nearness, PassageTerms, Query, TermStats
+from memcli.model.nearness import Nearness
+from memcli.model.recall import FIELDS, PassageTerms, Query, TermStats
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.floor import judge_passages
 from tests.conftest import NOW

@@ -10,7 +10,8 @@ import numpy
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
-from memcli.model.recall import FIELDS, Entry, Group, Nearness, PassageTerms, Query, Ranking, Rows, TermStats
+from memcli.model.nearness import Nearness
+from memcli.model.recall import FIELDS, Entry, Group, PassageTerms, Query, Ranking, Rows, TermStats
 from memcli.ranking.fusion import TAIL_SHARE, FusionRanker
 from tests.conftest import NOW, memory
 

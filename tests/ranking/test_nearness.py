@@ -6,7 +6,8 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.model.recall import Nearness, Rows
+from memcli.model.nearness import Nearness
+from memcli.model.recall import Rows
 from memcli.ranking.nearness import NONE, Cosines, by_row, mixed
 
 KNOWN = st.dictionaries(st.integers(0, 60), st.floats(-1, 1, width=32), max_size=40)

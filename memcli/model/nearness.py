@@ -1,0 +1,26 @@
+"""How near a text is to the passages of a space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from memcli.record import Record
+
+
+class Nearness(Record):
+    """How near a text is to what a space holds, as cosines in arrays of NumPy. `rows`, ascending, are those that have a
+    vector, and `best` holds the cosine of each: int64 [n], float64 [n]. `cosines` has that of every passage, NaN for the
+    `missing` ones that have no vector yet; those of a row begin at `first[row]`."""
+
+    rows: Any
+    best: Any
+    first: Mapping[int, int]
+    cosines: Any
+    missing: int = 0
+
+    def of(self, row: int, count: int) -> list[float]:
+        """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
+        start = self.first.get(row)
+        return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
