@@ -13,6 +13,7 @@ from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
+from memcli.ports.upkeep import UpkeepLog
 from memcli.ports.usage import NoUsage, Usage
 from memcli.record import Record
 from memcli.settings import BESIDE, DEFAULT_SPACE
@@ -39,6 +40,7 @@ class Workspace(Record, kw_only=True):
     load_redactor: Callable[[], Redactor]
     load_sessions: Callable[[], SessionStore]
     load_talk: Callable[[], Workspace]
+    load_upkeep: Callable[[], UpkeepLog]
     drop_talk: Callable[[], None]
     ranker: Callable[[str], Ranker]
     clock: Clock
@@ -87,6 +89,11 @@ class Workspace(Record, kw_only=True):
     def sessions(self) -> SessionStore:
         """The conversations."""
         return self.load_sessions()
+
+    @property
+    def upkeep(self) -> UpkeepLog:
+        """What `maintain` has done and begun."""
+        return self.load_upkeep()
 
     @property
     def usage(self) -> Usage:

@@ -94,6 +94,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"pin": "include memories in every recall", "unpin": "unpin memories"},
         {"forget": "exclude memories from recall, or delete them"},
         {"feedback": "say whether recalled memories helped", "gaps": "list questions that nothing answers"},
+        {"maintain": "apply feedback, archive what is of no use, link, tag and merge"},
         {"gc": "delete expired memories", "restore": "restore deleted memories"},
         {"inbox": "review proposed memories", "trust": "accept a cloned store, imports or memories"},
         {"off": "stop hooks, watch and agents in this clone", "on": "start them again"},

@@ -40,6 +40,7 @@ SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "
 COMPACTIONS = ("fifo", "value")
 VISIBILITIES = ("project", "private", "derived")
 PROMOTIONS = ("manual", "auto")
+UPKEEPS = ("manual", "auto")
 RELATIONS = ("relates_to", "supersedes", "contradicts", "derived_from", "depends_on")
 
 
@@ -127,6 +128,7 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "max_episodes": {"type": "integer", "minimum": 1},
     "seasons": {"type": "object", "additionalProperties": {**TEXT, "minLength": 1}},
     "gaps": FLAG,
+    "upkeep": {**TEXT, "enum": list(UPKEEPS)},
 }
 
 SESSION_FIELDS: Mapping[str, Shape] = {

@@ -31,6 +31,7 @@ class Policy(Record):
     max_episodes: int = 100
     seasons: Mapping[str, str] = field(default_factory=dict)
     gaps: bool = False
+    upkeep: str = "manual"
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property
@@ -110,7 +111,8 @@ class Change(Record):
 
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
     space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
-    the trash, whatever grace the policy grants. Of `displaced` ids the trash keeps what `put` takes the place of.
+    the trash, whatever grace the policy grants. Of `displaced` ids the trash keeps what `put` takes the place of. `tasks`
+    of upkeep, by name, and the ids that each changed, go into the audit log.
     """
 
     put: tuple[Memory, ...] = ()
@@ -119,6 +121,7 @@ class Change(Record):
     header: Space | None = None
     erase: bool = False
     displaced: frozenset[str] = frozenset()
+    tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.put or self.drop or self.header is not None)

@@ -35,6 +35,7 @@ def tightened(policy: Policy) -> Policy:
         promote=Policy().promote,
         max_episodes=max(policy.max_episodes, Policy().max_episodes),
         gaps=False,
+        upkeep=Policy().upkeep,
     )
 
 

@@ -161,8 +161,9 @@ class FileStore:
         acts: list[Act | None] = []
         answers = {waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)}
         policy = draft.header.policy
-        receipt = _receipt(draft, change(draft))
-        acts.append(act_of(receipt, policy, draft.header.policy))
+        own = change(draft)
+        receipt = _receipt(draft, own)
+        acts.append(act_of(receipt, policy, draft.header.policy, tasks=dict(own.tasks) or None))
         whole = draft.change()
         if whole:
             check_writable(shelf.header, self._where(space))
@@ -204,7 +205,10 @@ class FileStore:
 
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
         if self._acts:
-            told = [replace(act, touched=_without_erased(act.touched, going)) for act in acts if act is not None]
+            told = [
+                replace(act, touched=_without_erased(act.touched, going), run=going.run)
+                for act in acts if act is not None
+            ]  # fmt: skip
             self._acts.begin(space, told, before, after)
 
     def _answer(self, draft: Draft, request: Json, acts: list[Act | None]) -> Json:

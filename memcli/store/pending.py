@@ -43,12 +43,15 @@ _ACTS = ".acts"
 
 
 class Act(Record):
-    """What one writer did. `by`: its user and command, where it is not the one that makes the write."""
+    """What one writer did. `by`: its user and command, where it is not the one that makes the write. `tasks` of upkeep did
+    it, by name with the ids that each changed; `run` is where the trash has what was before."""
 
     action: str
     touched: Sequence[Touched]
     policy: Json = None
     by: Json = None
+    tasks: Json = None
+    run: str = ""
 
     @property
     def must_be_recorded(self) -> bool:
@@ -80,10 +83,14 @@ class Acts:
         """
         if not acts:
             return
-        entries = [self._log().entry(space, act.action, act.touched, act.policy, act.by) for act in acts]
+        entries = [self._entry(space, act) for act in acts]
         data = encode_line({"before": before, "after": after, "entries": entries})
         overwrite_file(self._path(space), data, sync=True)
         self._begun[space] = entries
+
+    def _entry(self, space: str, act: Act) -> dict[str, Json]:
+        entry = self._log().entry(space, act.action, act.touched, act.policy, act.by)
+        return entry if act.tasks is None else {**entry, "tasks": act.tasks, "run": act.run}
 
     def finish(self, space: str) -> None:
         """Records what the write has done. A failure is only reported: the act is done, and the next writer tries again."""
@@ -131,12 +138,12 @@ def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
     return record if fits else None
 
 
-def act_of(receipt: Receipt, before: Policy, after: Policy | None, by: Json = None) -> Act | None:
+def act_of(receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, tasks: Json = None) -> Act | None:
     """What the log is to say of a write; None when it did nothing."""
     policy = None if before == after else _difference(before, after)
     if not receipt.touched and not receipt.header_changed and policy is None:
         return None
-    return Act("delete space" if after is None else _action(receipt, policy), receipt.touched, policy, by)
+    return Act("delete space" if after is None else _action(receipt, policy), receipt.touched, policy, by, tasks)
 
 
 def _action(receipt: Receipt, policy: Json) -> str:

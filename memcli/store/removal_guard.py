@@ -43,8 +43,8 @@ class Guard:
         Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
         """
         before, erased = going.kept, going.erased
-        if before.policy.is_derived:  # the repository has it
-            before = replace(before, objects=())
+        if before.policy.is_derived:  # the repository has it, but not what was changed in it since
+            before = replace(before, objects=tuple(m for m in before.objects if m.id in going.displaced))
         grace = self._in_force(before.policy).grace_days
         if grace == 0:
             gone = (memory for memory in before.objects if memory.id not in going.displaced)
@@ -65,8 +65,7 @@ class Guard:
         if erased:
             self._erase(before.name)
         if run:
-            many = "1 memory is" if len(before.objects) == 1 else f"{len(before.objects)} memories are"
-            self._warn(f"{many} in the trash for {grace:g} days: `memcli restore --run {run}`")
+            self._warn(f"{_told(before, going)} in the trash for {grace:g} days: `memcli restore --run {run}`")
 
     def _unignore(self, space: str) -> None:
         try:
@@ -85,3 +84,10 @@ class Guard:
                 f"it was removed from space {space!r}, but traces of it are left: {error.message}",
                 "`memcli fsck --repair` erases them",
             ) from None
+
+
+def _told(kept: Space, going: Going) -> str:
+    count = len(kept.objects)
+    if count and all(memory.id in going.displaced for memory in kept.objects):
+        return "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
+    return "1 memory is" if count == 1 else f"{count} memories are"

@@ -94,6 +94,7 @@ def open_workspace(
             lambda: open_talk(workspace, layout, fold, wait, partial(_index, settings, warn, progress, None, keep))
         ),
         drop_talk=partial(drop_talk, layout),
+        load_upkeep=cache(lambda: _upkeep(layout)),
         ranker=partial(_ranker, warn, keep),
         clock=clock, govern=policies.in_force, root=layout.root,
         space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
@@ -106,6 +107,12 @@ def open_workspace(
         load_gaps=cache(partial(open_gaps, layout, environ, **state)), warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
+
+
+def _upkeep(layout: Layout) -> UpkeepLog:
+    from memcli.store.upkeep import FileUpkeep
+
+    return FileUpkeep(layout)
 
 
 def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create: bool, warn: Warn) -> str:

@@ -63,6 +63,7 @@ def test_every_field_is_read() -> None:
         "max_episodes",
         "seasons",
         "gaps",
+        "upkeep",
     ]
     assert (space.extra, space.policy.extra, full.extra) == (
         {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},

@@ -114,5 +114,7 @@ def _entry(act: dict[str, Any]) -> str:
         told.append(f"{created.get('count')} new")
     if policy := act.get("policy"):
         told.append(f"policy: {', '.join(map(str, policy.get('fields', [])))}")
+    if isinstance(tasks := act.get("tasks"), dict):
+        told.append(f"tasks: {', '.join(sorted(map(str, tasks)))}; run {act.get('run') or 'none'}")
     head = f"{act.get('time')}  {act.get('user')}  {act.get('command')}: {act.get('action')}"
     return f"{head}  {'; '.join(told)}".rstrip()

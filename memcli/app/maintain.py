@@ -1,0 +1,156 @@
+"""Maintain: carry out the plan of upkeep, space by space, each in one write that `restore --run` undoes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from memcli.app.workspace import Workspace, load_space
+from memcli.codec.space import memory_digest
+from memcli.errors import UsageError
+from memcli.model.space import Change, Space
+from memcli.model.usage import JUDGEMENTS, Use
+from memcli.ports import Shelf
+from memcli.record import Record, field, replace
+from memcli.upkeep import usage
+from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
+from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
+from memcli.upkeep.step import Given
+
+
+class _Look(Record):
+    """A space as a plan sees it."""
+
+    space: Space
+    given: Given
+    tasks: frozenset[str] = field(default_factory=frozenset)
+
+    def plan(self) -> Plan:
+        return plan(self.space.objects, self.given, self.tasks)
+
+
+def check_tasks(names: Sequence[str]) -> frozenset[str]:
+    """The tasks of these names, or all. Raises UsageError."""
+    for name in names:
+        if name not in TASKS:
+            raise UsageError(f"no task {name[:40]!r}", f"tasks: {', '.join(TASKS)}")
+    return frozenset(names or TASKS)
+
+
+def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] | None = None) -> list[Maintained]:
+    """What `maintain` would do now. Changes nothing."""
+    ledger = _load(workspace)
+    return [
+        Maintained(name, _look(workspace, name, tasks, ledger).plan())
+        for name in (workspace.asked_spaces if spaces is None else spaces)
+    ]
+
+
+def maintain(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] | None = None) -> Iterator[Maintained]:
+    """Does the tasks in one space after the other, each whole or not at all: interrupted, the next call goes on.
+
+    Raises LockedError while another process is at it, CorruptError, StoreError.
+    """
+    with workspace.upkeep.turn(workspace.clock()):
+        for name in workspace.asked_spaces if spaces is None else spaces:
+            _settle(workspace, name)
+            yield _maintain(workspace, name, tasks)
+
+
+def _maintain(workspace: Workspace, name: str, tasks: Collection[str]) -> Maintained:
+    look = _look(workspace, name, tasks, _load(workspace))
+    planned = look.plan()
+    if not planned.after:
+        _fold(workspace, look, ())
+        return Maintained(name, planned)
+    seen = {memory.id: memory for memory in look.space.objects}
+    done = planned
+    fixed: frozenset[str] = frozenset()
+
+    def change(shelf: Shelf) -> Change:
+        nonlocal done, fixed
+        now = shelf.load().objects
+        fixed = frozenset(memory.id for memory in now if seen.get(memory.id) != memory)
+        done = plan(now, replace(look.given, fixed=fixed), look.tasks)
+        if not done.after:
+            return Change()
+        pending = _pending(done, _folded(look, fixed))
+        _save(workspace, _load(workspace).begin(name, pending))
+        return Change(
+            tuple(done.after.values()), now=look.given.now, displaced=frozenset(done.after), tasks=_touched(done)
+        )
+
+    receipt = workspace.store.update(name, change)
+    _fold(workspace, look, fixed)
+    _save(workspace, _load(workspace).finish(name))
+    kept = {(step.task, step.id) for step in done.steps}
+    skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
+    return Maintained(name, done, skipped, receipt.run)
+
+
+def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledger) -> _Look:
+    space = load_space(workspace.store, name)
+    digests = _digests(space, ledger, name)
+    uses = [use for use in workspace.usage.read() if use.space == name]
+    pending = ledger.pending.get(name)
+    if pending is not None and pending.is_written(digests):
+        uses = [use for use in uses if use_key(use) not in pending.uses]
+    given = Given(
+        now=workspace.clock(), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
+        undone=ledger.undone(name, digests),
+    )  # fmt: skip
+    return _Look(space, given, frozenset(tasks))
+
+
+def _digests(space: Space, ledger: Ledger, name: str) -> dict[str, str]:
+    """The digests of the memories that the ledger speaks of."""
+    pending = ledger.pending.get(name)
+    known = ledger.done.get(name, {}).keys() | (pending.after.keys() if pending else ())
+    return {memory.id: memory_digest(memory) for memory in space.objects if memory.id in known}
+
+
+def _settle(workspace: Workspace, name: str) -> None:
+    """Finishes what a run that was killed has begun in a space: it wrote all of it, or nothing."""
+    ledger = _load(workspace)
+    pending = ledger.pending.get(name)
+    if pending is None:
+        return
+    space = load_space(workspace.store, name)
+    is_written = pending.is_written(_digests(space, ledger, name))
+    if is_written:
+        workspace.usage.fold([use for use in workspace.usage.read() if use_key(use) in pending.uses])
+    _save(workspace, ledger.finish(name, is_written=is_written))
+
+
+def _fold(workspace: Workspace, look: _Look, fixed: Collection[str]) -> None:
+    if folded := _folded(look, fixed):
+        workspace.usage.fold(folded)
+
+
+def _folded(look: _Look, fixed: Collection[str]) -> list[Use]:
+    """The uses that the run takes in; a judgement of a memory that it had to leave alone waits for the next."""
+    if usage.NAME not in look.tasks:
+        return []
+    return [use for use in look.given.uses if use.act not in JUDGEMENTS or not any(name in fixed for name in use.ids)]
+
+
+def _pending(done: Plan, folded: Sequence[Use]) -> Pending:
+    before = {name: memory_digest(memory) for name, memory in done.before.items()}
+    after = {name: memory_digest(memory) for name, memory in done.after.items()}
+    return Pending(before, after, _touched(done), frozenset(map(use_key, folded)))
+
+
+def _touched(done: Plan) -> Mapping[str, tuple[str, ...]]:
+    """The ids that each task changed."""
+    touched: dict[str, dict[str, None]] = {}
+    for step in done.steps:
+        if step.memories:
+            touched.setdefault(step.task, {}).update(dict.fromkeys(memory.id for memory in step.memories))
+    return {task: tuple(sorted(ids)) for task, ids in touched.items()}
+
+
+def _load(workspace: Workspace) -> Ledger:
+    return ledger_from_json(workspace.upkeep.load())
+
+
+def _save(workspace: Workspace, ledger: Ledger) -> None:
+    workspace.upkeep.save(ledger_to_json(ledger))

@@ -1,0 +1,38 @@
+"""`memcli maintain`"""
+
+from __future__ import annotations
+
+from memcli.cli.options import Options, dry_run_option, option
+from memcli.cli.verb import Session, verb
+
+
+class MaintainOptions(Options):
+    """What `memcli maintain` takes."""
+
+    dry_run: bool = dry_run_option()
+    only: list[str] = option(
+        metavar="TASK",
+        help="Only usage, archive, decay, links, clusters, merge, tags or review. Repeatable.",
+        many=True,
+    )
+
+
+@verb(MaintainOptions)
+def command(session: Session, options: MaintainOptions) -> None:
+    """Apply feedback to confidence, and tidy up what has aged.
+
+    In this order: `usage` applies feedback; `archive` takes old memories of low value out of recall; `decay` lowers the
+    relevance of what nobody confirmed; `links` relates memories that were recalled together and judged helpful; `clusters`
+    names clusters; `merge` merges near-duplicate episodes; `tags` adds tags; `review` lists contradictions and near-duplicates.
+    Nothing is deleted, and pinned memories stay. `memcli restore --run RUN` undoes a run.
+
+    Example: memcli maintain --dry-run
+    """
+    from memcli.app.maintain import check_tasks, maintain, preview
+    from memcli.render.upkeep import upkeep_json, upkeep_text
+
+    tasks = check_tasks(options.only or ())
+    workspace = session.open()
+    done = preview(workspace, tasks) if options.dry_run else list(maintain(workspace, tasks))
+    text = upkeep_text(done, dry_run=options.dry_run)
+    session.output.confirm(upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")

@@ -1,0 +1,18 @@
+"""`clusters`: names the clusters of a space. They are kept in the cache, and change no memory."""
+
+from __future__ import annotations
+
+from memcli.upkeep.step import Given, Memories, Step
+
+NAME = "clusters"
+
+
+def propose(memories: Memories, given: Given) -> list[Step]:
+    """A step for each cluster, the largest first."""
+    known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters or ()]
+    return [
+        Step(
+            task=NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} memories", others=tuple(ids[1:])
+        )
+        for cluster, ids in sorted(known, key=lambda one: (-len(one[1]), one[0].name)) if ids
+    ]  # fmt: skip

@@ -1,0 +1,79 @@
+"""`merge`: of episodes that tell the same, one stays, stronger; the others are superseded by it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from memcli.model.analysis import terms
+from memcli.model.memory import Memory
+from memcli.model.references import SUPERSEDES
+from memcli.model.tokens import count_tokens
+from memcli.record import replace
+from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
+
+NAME = "merge"
+LEAST_ALIKE = 0.8
+"""The share of the words of both that two episodes must have in common."""
+_KIND = "episode"
+
+
+def propose(memories: Memories, given: Given) -> list[Step]:
+    """A step for each episode that takes others in."""
+    episodes = [
+        memory for memory in memories.values()
+        if memory.kind == _KIND and memory.id not in given.fixed and is_current(memory, given.now)
+    ]  # fmt: skip
+    words = {memory.id: frozenset(terms(memory.raw)) for memory in episodes}
+    kept: dict[str, list[Memory]] = {}
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
+        own = words[memory.id]
+        near = {name for word in own for name in by_word[word]}
+        alike = [name for name in sorted(near) if _alike(own, words[name])]
+        same = next((name for name in alike if not memory.pinned and _is_same(memories[name], memory)), None)
+        if same is not None:
+            kept.setdefault(same, []).append(memory)
+            continue
+        for word in own:
+            by_word[word].append(memory.id)
+    return [_step(memories[name], others, given.now) for name, others in sorted(kept.items())]
+
+
+def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
+    return bool(first) and len(first & second) >= LEAST_ALIKE * len(first | second)
+
+
+def _is_same(kept: Memory, other: Memory) -> bool:
+    """Whether two episodes with nearly the same words differ in none that decides: a number, or how it went."""
+    return _numbers(kept.raw) == _numbers(other.raw) and _sign(kept) == _sign(other)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(term for term in terms(text) if any(c.isdigit() for c in term))
+
+
+def _sign(memory: Memory) -> int:
+    valence = (memory.episode or {}).get("valence", 0)
+    return (valence > 0) - (valence < 0) if isinstance(valence, int | float) else 0
+
+
+def _step(kept: Memory, others: Sequence[Memory], now: str) -> Step:
+    links = [{"to": other.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": now} for other in others]
+    stronger = replace(
+        kept,
+        strength=kept.strength + sum(other.strength for other in others),
+        tags=tuple(dict.fromkeys([*kept.tags, *(tag for other in others for tag in other.tags)])),
+        links=(*kept.links, *links),
+    )
+    ended = [as_edit(replace(other, superseded_by=kept.id, valid_until=_until(other, now))) for other in others]
+    return Step(
+        task=NAME, id=kept.id, path=kept.path, action="merge",
+        reason=f"tells the same as {', '.join(other.path for other in others)}",
+        memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),
+        tokens=sum(count_tokens(other.raw) for other in others),
+    )  # fmt: skip
+
+
+def _until(memory: Memory, now: str) -> str:
+    return max(min(memory.valid_until or now, now), memory.valid_from or "")

@@ -1,0 +1,84 @@
+"""The step of a plan, and what the tasks are given to propose steps from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memcli.model.memory import Json, Memory, holds
+from memcli.model.references import SUPERSEDES
+from memcli.model.usage import JUDGEMENTS, Access, Use
+from memcli.record import Record, field, replace
+
+REASONS = ("derived_from", "depends_on", SUPERSEDES)
+"""The relations whose ends explain each other: what such a link leads to must stay."""
+
+
+class Step(Record, kw_only=True):
+    """One thing that a task proposes for the memory `id`, and why.
+
+    `memories` are those that it changes, as they become; a step without any only tells. `others` are the ids beside its
+    own that it speaks of. `fields` has what each changed field of its own memory was and becomes. `tokens`: how many it
+    takes out of recall.
+    """
+
+    task: str
+    id: str
+    path: str
+    action: str
+    reason: str
+    memories: tuple[Memory, ...] = ()
+    others: tuple[str, ...] = ()
+    fields: Mapping[str, tuple[Json, Json]] = field(default_factory=dict)
+    tokens: int = 0
+
+
+class Pair(Record):
+    """Two memories that a check found to contradict or to repeat each other."""
+
+    kind: str
+    first: str
+    second: str
+    reason: str
+
+
+class Cluster(Record):
+    """Memories that speak of one thing, by the name of their cluster."""
+
+    name: str
+    ids: tuple[str, ...]
+
+
+class Given(Record, kw_only=True):
+    """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
+    accesses, its clusters (None: not known), and the pairs that a check found. `fixed` are ids that no step may change or
+    newly refer to; `undone` the ids, by task, for which somebody took such a step back.
+    """
+
+    now: str
+    is_derived: bool = False
+    uses: Sequence[Use] = ()
+    accesses: Mapping[str, Access] = field(default_factory=dict)
+    clusters: Sequence[Cluster] | None = None
+    pairs: Sequence[Pair] = ()
+    fixed: frozenset[str] = frozenset()
+    undone: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def judgements(self) -> list[tuple[str, Use]]:
+        """Each judgement of a memory, by its id, in order of time."""
+        return [(name, use) for use in self.uses if use.act in JUDGEMENTS for name in use.ids]
+
+
+Memories = Mapping[str, Memory]
+"""The memories of a space by id, as the tasks before have left them, in the order of the file."""
+Task = Callable[[Memories, Given], list[Step]]
+"""Proposes steps, at most one of which changes a memory."""
+
+
+def is_current(memory: Memory, now: str) -> bool:
+    """Whether the memory is active and holds."""
+    return memory.active and holds(memory, now)
+
+
+def as_edit(memory: Memory) -> Memory:
+    """The memory as its next version. Its date stays: upkeep makes nothing newer."""
+    return replace(memory, version=memory.version + 1)

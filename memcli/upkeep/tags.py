@@ -1,0 +1,57 @@
+"""`tags`: a memory that mentions what a tag of the space is about gets it, where the tag is given reliably."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from memcli.model.analysis import terms
+from memcli.model.memory import Memory
+from memcli.record import replace
+from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
+
+NAME = "tags"
+LEAST_TAGGED = 4
+"""A tag that fewer memories have is no habit."""
+LEAST_SHARE = 0.8
+"""So many of the memories that mention a tag must have it already."""
+MOST_TAGS = 6
+"""A memory with so many tags gets no more."""
+
+
+def propose(memories: Memories, given: Given) -> list[Step]:
+    """A step for each memory that gets tags."""
+    current = [memory for memory in memories.values() if is_current(memory, given.now)]
+    tagged = Counter(tag for memory in current for tag in memory.tags)
+    mentions = _mentions(current, {tag for tag, count in tagged.items() if count >= LEAST_TAGGED})
+    added: dict[str, list[str]] = defaultdict(list)
+    for tag in sorted(mentions, key=lambda tag: (-tagged[tag], tag)):
+        without = [memory for memory in mentions[tag] if tag not in memory.tags]
+        having = len(mentions[tag]) - len(without)
+        if having >= LEAST_TAGGED and having >= LEAST_SHARE * len(mentions[tag]):
+            for memory in without:
+                if len(memory.tags) + len(added[memory.id]) < MOST_TAGS and memory.id not in given.fixed:
+                    added[memory.id].append(tag)
+    return [_step(memories[name], tags) for name, tags in sorted(added.items()) if tags]
+
+
+def _mentions(memories: list[Memory], tags: set[str]) -> dict[str, list[Memory]]:
+    """The memories that mention all words of each tag in their heading or text."""
+    words = {tag: frozenset(terms(tag.replace("-", " "))) for tag in tags}
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for tag in sorted(tags):
+        if words[tag]:
+            by_word[min(words[tag])].append(tag)
+    found: dict[str, list[Memory]] = defaultdict(list)
+    for memory in memories:
+        text = frozenset(terms(f"{memory.heading.replace('-', ' ')} {memory.raw}"))
+        for word in text & by_word.keys():
+            for tag in by_word[word]:
+                if words[tag] <= text:
+                    found[tag].append(memory)
+    return found
+
+
+def _step(memory: Memory, tags: list[str]) -> Step:
+    tagged = as_edit(replace(memory, tags=(*memory.tags, *tags)))
+    reason = f"most memories that mention {', '.join(tags)} have the tag"
+    return Step(task=NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))
