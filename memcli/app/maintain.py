@@ -95,6 +95,7 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
     if pending is not None and pending.is_written(digests):
         uses = [use for use in uses if use_key(use) not in pending.uses]
     given = Given(
+        watched_since=ledger.seen(name, uses).since.get(name, ""),
         now=workspace.clock(), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
     )  # fmt: skip
@@ -122,7 +123,11 @@ def _settle(workspace: Workspace, name: str) -> None:
 
 
 def _fold(workspace: Workspace, look: _Look, fixed: Collection[str]) -> None:
-    if folded := _folded(look, fixed):
+    folded = _folded(look, fixed)
+    ledger = _load(workspace)
+    if (seen := ledger.seen(look.space.name, folded)) is not ledger:
+        _save(workspace, seen)
+    if folded:
         workspace.usage.fold(folded)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from memcli.model.memory import Memory
 from memcli.record import replace
 from memcli.upkeep.step import Given, Memories, Step
-from memcli.upkeep.worth import Spared, confidence_now
+from memcli.upkeep.worth import Worth
 
 NAME = "decay"
 LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
@@ -19,17 +19,17 @@ LEVELS = (("high", 0.5), ("medium", 0.25), ("low", 0.0))
 
 def propose(memories: Memories, given: Given) -> list[Step]:
     """A step for each memory whose relevance is more than its confidence bears."""
-    spared = Spared(memories, given)
+    worth = Worth(memories, given)
     return [
         step
         for name in sorted(memories)
-        if not spared.from_age(memories[name]) and (step := _step(memories[name], given)) is not None
+        if not worth.is_spared(memories[name]) and (step := _step(memories[name], worth)) is not None
     ]
 
 
-def _step(memory: Memory, given: Given) -> Step | None:
+def _step(memory: Memory, worth: Worth) -> Step | None:
     names = [name for name, _ in LEVELS]
-    confidence = confidence_now(memory, given)
+    confidence = worth.confidence(memory)
     bears = next(n for n, (_, least) in enumerate(LEVELS) if confidence >= least)
     if memory.relevance not in names or names.index(memory.relevance) >= bears:
         return None

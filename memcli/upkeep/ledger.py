@@ -6,7 +6,7 @@ it changes. So is what somebody rejected in the inbox.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memcli.model.memory import Json
@@ -35,10 +35,12 @@ class Pending(Record):
 
 
 class Ledger(Record):
-    """`done` has for each space and id the digest of the memory before, and the tasks that changed it, or were refused."""
+    """`done` has for each space and id the digest of the memory before, and the tasks that changed it, or were
+    refused; `since` from when on the uses of each space are known."""
 
     pending: Mapping[str, Pending] = field(default_factory=dict)
     done: Mapping[str, _Done] = field(default_factory=dict)
+    since: Mapping[str, str] = field(default_factory=dict)
 
     def undone(self, space: str, digests: Mapping[str, str]) -> dict[str, frozenset[str]]:
         """By task, the memories that are as they were before it changed them."""
@@ -47,6 +49,12 @@ class Ledger(Record):
             for task in tasks if digests.get(name) == before else ():
                 found.setdefault(task, set()).add(name)
         return {task: frozenset(ids) for task, ids in found.items()}
+
+    def seen(self, space: str, uses: Sequence[Use]) -> Ledger:
+        """With the time of the first use of a space, where it was not known."""
+        if space in self.since or not uses:
+            return self
+        return replace(self, since={**self.since, space: min(use.at for use in uses)})
 
     def begin(self, space: str, pending: Pending) -> Ledger:
         """With what a run is about to write."""
@@ -91,6 +99,7 @@ def ledger_to_json(ledger: Ledger) -> dict[str, Json]:
             space: [[name, before, list(tasks)] for name, (before, tasks) in of_space.items()]
             for space, of_space in ledger.done.items()
         },
+        "since": dict(ledger.since),
     }  # fmt: skip
 
 
@@ -110,6 +119,7 @@ def ledger_from_json(data: Any) -> Ledger:
             str(space): {str(name): (str(before), tuple(map(str, tasks))) for name, before, tasks in rows}
             for space, rows in data["done"].items()
         }
+        since = {str(space): str(at) for space, at in data["since"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return Ledger()
-    return Ledger(pending, done)
+    return Ledger(pending, done, since)

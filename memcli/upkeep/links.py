@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from memcli.model.memory import Memory
-from memcli.model.usage import HELPFUL, INJECT, RECALL, Use
+from memcli.model.usage import HELPFUL, Use
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, is_current
+from memcli.upkeep.step import Given, Memories, Step, is_current, judged_bundles
 
 NAME = "links"
 RELATION = "relates_to"
@@ -38,20 +38,9 @@ def _may_link(memory: Memory | None, given: Given) -> bool:
 
 
 def _together(uses: Sequence[Use]) -> Counter[tuple[str, str]]:
-    """How many bundles each pair was shown in and judged helpful after. A judgement speaks of the last bundle that showed
-    the memory."""
-    shown: list[Use] = []
-    last: dict[str, int] = {}
-    helpful: dict[int, set[str]] = {}
-    for use in uses:
-        if use.act in (RECALL, INJECT):
-            last.update(dict.fromkeys(use.ids, len(shown)))
-            shown.append(use)
-        elif use.act == HELPFUL:
-            for name in use.ids:
-                if name in last:
-                    helpful.setdefault(last[name], set()).add(name)
-    return Counter(pair for names in helpful.values() for pair in combinations(sorted(names), 2))
+    """How many bundles each pair was judged helpful in."""
+    helpful = ([name for name, act in judged.items() if act == HELPFUL] for judged in judged_bundles(uses))
+    return Counter(pair for names in helpful for pair in combinations(sorted(names), 2))
 
 
 def _step(memory: Memory, to: Sequence[tuple[str, int]], memories: Memories, now: str) -> Step:

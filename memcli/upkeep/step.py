@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.references import SUPERSEDES
-from memcli.model.usage import JUDGEMENTS, Access, Use
+from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
 from memcli.record import Record, field, replace
 
 REASONS = ("derived_from", "depends_on", SUPERSEDES)
@@ -51,7 +51,8 @@ class Cluster(Record):
 class Given(Record, kw_only=True):
     """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
     accesses, its clusters (None: not known), and the pairs that a check found. `fixed` are ids that no step may change or
-    newly refer to; `undone` the ids, by task, for which somebody took such a step back.
+    newly refer to; `undone` the ids, by task, for which somebody took such a step back. `watched_since`: from when on uses
+    are known; empty where none ever was.
     """
 
     now: str
@@ -60,6 +61,7 @@ class Given(Record, kw_only=True):
     accesses: Mapping[str, Access] = field(default_factory=dict)
     clusters: Sequence[Cluster] | None = None
     pairs: Sequence[Pair] = ()
+    watched_since: str = ""
     fixed: frozenset[str] = frozenset()
     undone: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -82,3 +84,18 @@ def is_current(memory: Memory, now: str) -> bool:
 def as_edit(memory: Memory) -> Memory:
     """The memory as its next version. Its date stays: upkeep makes nothing newer."""
     return replace(memory, version=memory.version + 1)
+
+
+def judged_bundles(uses: Sequence[Use]) -> list[dict[str, str]]:
+    """For each bundle that was judged, the last judgement of each memory. It speaks of the last bundle that showed the
+    memory."""
+    last: dict[str, int] = {}
+    judged: dict[int, dict[str, str]] = {}
+    for number, use in enumerate(uses):
+        if use.act in (RECALL, INJECT):
+            last.update(dict.fromkeys(use.ids, number))
+        elif use.act in JUDGEMENTS:
+            for name in use.ids:
+                if name in last:
+                    judged.setdefault(last[name], {})[name] = use.act
+    return list(judged.values())

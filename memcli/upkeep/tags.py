@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.record import replace
-from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
+from memcli.upkeep.step import Given, Memories, Step, is_current
 
 NAME = "tags"
 LEAST_TAGGED = 4
@@ -52,6 +52,6 @@ def _mentions(memories: list[Memory], tags: set[str]) -> dict[str, list[Memory]]
 
 
 def _step(memory: Memory, tags: list[str]) -> Step:
-    tagged = as_edit(replace(memory, tags=(*memory.tags, *tags)))
+    tagged = replace(memory, tags=(*memory.tags, *tags))
     reason = f"most memories that mention {', '.join(tags)} have the tag"
     return Step(task=NAME, id=memory.id, path=memory.path, action="tag", reason=reason, memories=(tagged,))
