@@ -12,7 +12,7 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters or ()]
     return [
         Step(
-            task=NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} memories", others=tuple(ids[1:])
+            task=NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} {'memory' if len(ids) == 1 else 'memories'}", others=tuple(ids[1:])
         )
         for cluster, ids in sorted(known, key=lambda one: (-len(one[1]), one[0].name)) if ids
     ]  # fmt: skip

@@ -58,7 +58,7 @@ class Worth:
             memory.pinned
             or not is_current(memory, now)
             or (memory.valid_from or "") > now
-            or bool(memory.triggers or memory.enforce or getattr(memory, "season", None))
+            or bool(memory.triggers or memory.enforce or memory.season)
             or days_between(memory.updated_at, now) <= LEAST_AGE_DAYS
             or (self._is_in_use(memory) and self._judged[memory.id] >= 0)
         )
