@@ -60,27 +60,27 @@ def _maintain(workspace: Workspace, name: str, tasks: Collection[str]) -> Mainta
     look = _look(workspace, name, tasks, _load(workspace))
     planned = look.plan()
     if not planned.after:
-        _fold(workspace, look, ())
+        _fold(workspace, look)
         return Maintained(name, planned)
     seen = {memory.id: memory for memory in look.space.objects}
     done = planned
-    fixed: frozenset[str] = frozenset()
 
     def change(shelf: Shelf) -> Change:
-        nonlocal done, fixed
-        now = shelf.load().objects
-        fixed = frozenset(memory.id for memory in now if seen.get(memory.id) != memory)
-        done = plan(now, replace(look.given, fixed=fixed), look.tasks)
+        nonlocal done, look
+        now = shelf.load()
+        fixed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
+        look = replace(look, space=now, given=_without(look.given, fixed))
+        done = look.plan()
         if not done.after:
             return Change()
-        pending = _pending(done, _folded(look, fixed))
+        pending = _pending(done, _folded(look))
         _save(workspace, _load(workspace).begin(name, pending))
         return Change(
             tuple(done.after.values()), now=look.given.now, displaced=frozenset(done.after), tasks=_touched(done)
         )
 
     receipt = workspace.store.update(name, change)
-    _fold(workspace, look, fixed)
+    _fold(workspace, look)
     _save(workspace, _load(workspace).finish(name))
     kept = {(step.task, step.id) for step in done.steps}
     skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
@@ -122,8 +122,8 @@ def _settle(workspace: Workspace, name: str) -> None:
     _save(workspace, ledger.finish(name, is_written=is_written))
 
 
-def _fold(workspace: Workspace, look: _Look, fixed: Collection[str]) -> None:
-    folded = _folded(look, fixed)
+def _fold(workspace: Workspace, look: _Look) -> None:
+    folded = _folded(look)
     ledger = _load(workspace)
     if (seen := ledger.seen(look.space.name, folded)) is not ledger:
         _save(workspace, seen)
@@ -131,17 +131,23 @@ def _fold(workspace: Workspace, look: _Look, fixed: Collection[str]) -> None:
         workspace.usage.fold(folded)
 
 
-def _folded(look: _Look, fixed: Collection[str]) -> list[Use]:
-    """The uses that the run takes in; a judgement of a memory that it had to leave alone waits for the next."""
-    if usage.NAME not in look.tasks:
-        return []
-    return [use for use in look.given.uses if use.act not in JUDGEMENTS or not any(name in fixed for name in use.ids)]
+def _folded(look: _Look) -> Sequence[Use]:
+    """The uses that the run takes in."""
+    return look.given.uses if usage.NAME in look.tasks else ()
+
+
+def _without(given: Given, fixed: frozenset[str]) -> Given:
+    """What is given when `fixed` are to be left alone: a judgement of one of them, and what was judged with it, waits."""
+    waiting = {use_key(use) for use in given.uses if use.act in JUDGEMENTS and not fixed.isdisjoint(use.ids)}
+    return replace(given, fixed=fixed, uses=[use for use in given.uses if use_key(use) not in waiting])
 
 
 def _pending(done: Plan, folded: Sequence[Use]) -> Pending:
     before = {name: memory_digest(memory) for name, memory in done.before.items()}
     after = {name: memory_digest(memory) for name, memory in done.after.items()}
-    return Pending(before, after, _touched(done), frozenset(map(use_key, folded)))
+    judged = {step.id for step in done.steps if step.task == usage.NAME}
+    others = {memory.id for step in done.steps if step.task != usage.NAME for memory in step.memories}
+    return Pending(before, after, frozenset(judged - others), frozenset(map(use_key, folded)))
 
 
 def _touched(done: Plan) -> Mapping[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ it changes. So is what somebody rejected in the inbox.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.model.memory import Json
@@ -15,18 +15,15 @@ from memcli.record import Record, field, replace
 
 MOST_DONE = 5_000
 """Of so many memories of a space the ledger keeps what was done to them last."""
-_ALWAYS_NEW = ("usage",)
-"""The tasks that go by what they are told once: what they are told next is something else."""
-_Done = Mapping[str, tuple[str, tuple[str, ...]]]
 
 
 class Pending(Record):
-    """What a run was about to write to a space: the digest of each memory before and after, what each task was to change,
-    and the keys of the uses that it folds."""
+    """What a run was about to write to a space: the digest of each memory before and after, and the keys of the uses that
+    it folds. `judged` are the memories that only feedback changed: what they are told next is something else."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
-    tasks: Mapping[str, tuple[str, ...]]
+    judged: frozenset[str] = frozenset()
     uses: frozenset[str] = frozenset()
 
     def is_written(self, digests: Mapping[str, str]) -> bool:
@@ -35,20 +32,16 @@ class Pending(Record):
 
 
 class Ledger(Record):
-    """`done` has for each space and id the digest of the memory before, and the tasks that changed it, or were
-    refused; `since` from when on the uses of each space are known."""
+    """`done` has for each space and id the digest of a memory before it was changed, or when that was refused; `since` from
+    when on the uses of each space are known."""
 
     pending: Mapping[str, Pending] = field(default_factory=dict)
-    done: Mapping[str, _Done] = field(default_factory=dict)
+    done: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     since: Mapping[str, str] = field(default_factory=dict)
 
-    def undone(self, space: str, digests: Mapping[str, str]) -> dict[str, frozenset[str]]:
-        """By task, the memories that are as they were before it changed them."""
-        found: dict[str, set[str]] = {}
-        for name, (before, tasks) in self.done.get(space, {}).items():
-            for task in tasks if digests.get(name) == before else ():
-                found.setdefault(task, set()).add(name)
-        return {task: frozenset(ids) for task, ids in found.items()}
+    def undone(self, space: str, digests: Mapping[str, str]) -> frozenset[str]:
+        """The memories that are as they were before they were changed."""
+        return frozenset(name for name, before in self.done.get(space, {}).items() if digests.get(name) == before)
 
     def seen(self, space: str, uses: Sequence[Use]) -> Ledger:
         """With the time of the first use of a space, where it was not known."""
@@ -66,17 +59,12 @@ class Ledger(Record):
         rest = {name: one for name, one in self.pending.items() if name != space}
         if pending is None or not is_written:
             return replace(self, pending=rest)
-        return replace(self, pending=rest).with_done(space, pending.before, pending.tasks)
+        kept = {name: digest for name, digest in pending.before.items() if name not in pending.judged}
+        return replace(self, pending=rest).with_done(space, kept)
 
-    def with_done(self, space: str, before: Mapping[str, str], tasks: Mapping[str, Collection[str]]) -> Ledger:
-        """With what the tasks did to the memories of the digests `before`, or were refused to do."""
-        known = dict(self.done.get(space, {}))
-        for name, digest in before.items():
-            own = {task for task, ids in tasks.items() if name in ids and task not in _ALWAYS_NEW}
-            same = known.pop(name, None)
-            earlier = set(same[1]) if same and same[0] == digest else set()
-            if own | earlier:
-                known[name] = (digest, tuple(sorted(own | earlier)))
+    def with_done(self, space: str, before: Mapping[str, str]) -> Ledger:
+        """With the memories of the digests `before` changed, or refused to be."""
+        known = {name: digest for name, digest in self.done.get(space, {}).items() if name not in before} | dict(before)
         return replace(self, done={**self.done, space: dict(list(known.items())[-MOST_DONE:])})
 
 
@@ -91,14 +79,11 @@ def ledger_to_json(ledger: Ledger) -> dict[str, Json]:
         "pending": {
             space: {
                 "before": dict(one.before), "after": dict(one.after),
-                "tasks": {task: list(ids) for task, ids in one.tasks.items()}, "uses": sorted(one.uses),
+                "judged": sorted(one.judged), "uses": sorted(one.uses),
             }
             for space, one in ledger.pending.items()
         },
-        "done": {
-            space: [[name, before, list(tasks)] for name, (before, tasks) in of_space.items()]
-            for space, of_space in ledger.done.items()
-        },
+        "done": {space: list(map(list, of_space.items())) for space, of_space in ledger.done.items()},
         "since": dict(ledger.since),
     }  # fmt: skip
 
@@ -110,15 +95,12 @@ def ledger_from_json(data: Any) -> Ledger:
             str(space): Pending(
                 {str(k): str(v) for k, v in one["before"].items()},
                 {str(k): str(v) for k, v in one["after"].items()},
-                {str(task): tuple(map(str, ids)) for task, ids in one["tasks"].items()},
+                frozenset(map(str, one["judged"])),
                 frozenset(map(str, one["uses"])),
             )
             for space, one in data["pending"].items()
         }
-        done = {
-            str(space): {str(name): (str(before), tuple(map(str, tasks))) for name, before, tasks in rows}
-            for space, rows in data["done"].items()
-        }
+        done = {str(space): {str(name): str(before) for name, before in rows} for space, rows in data["done"].items()}
         since = {str(space): str(at) for space, at in data["since"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return Ledger()

@@ -20,7 +20,7 @@ OF_DERIVED = (usage.NAME, clusters.NAME, review.NAME)
 
 class Plan(Record):
     """The steps for one space, by task, and the memories that they change, as they were and as they become. `undone`:
-    how many steps are left out because somebody took them back before."""
+    how many memories are left alone because somebody took back what was done to them."""
 
     steps: tuple[Step, ...] = ()
     before: Mapping[str, Memory] = field(default_factory=dict)
@@ -50,20 +50,20 @@ class Maintained(Record):
 def plan(memories: Iterable[Memory], given: Given, tasks: Collection[str] = tuple(TASKS)) -> Plan:
     """What these tasks make of the memories. The same for the same input, whatever the order of the memories."""
     before = {memory.id: memory for memory in sorted(memories, key=lambda memory: memory.order)}
-    state, steps, undone = dict(before), list[Step](), 0
+    state, steps, undone = dict(before), list[Step](), set[str]()
     for name, propose in TASKS.items():
         if name not in tasks or (given.is_derived and name not in OF_DERIVED):
             continue
         for step in propose(state, given):
             if any(memory.id in given.fixed for memory in step.memories):
                 continue
-            if any(memory.id in given.undone.get(name, ()) for memory in step.memories):
-                undone += 1
+            if name != usage.NAME and any(memory.id in given.undone for memory in step.memories):
+                undone.update(memory.id for memory in step.memories if memory.id in given.undone)
                 continue
             steps.append(replace(step, fields=_fields(state, step)))
             state.update((memory.id, memory) for memory in step.memories)
     after = {name: memory for name, memory in state.items() if memory != before[name]}
-    return Plan(tuple(steps), {name: before[name] for name in after}, after, undone)
+    return Plan(tuple(steps), {name: before[name] for name in after}, after, len(undone))
 
 
 def _fields(state: Mapping[str, Memory], step: Step) -> dict[str, tuple[Json, Json]]:

@@ -51,7 +51,7 @@ class Cluster(Record):
 class Given(Record, kw_only=True):
     """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
     accesses, its clusters (None: not known), and the pairs that a check found. `fixed` are ids that no step may change or
-    newly refer to; `undone` the ids, by task, for which somebody took such a step back. `watched_since`: from when on uses
+    newly refer to; `undone` those that somebody restored after upkeep had changed them. `watched_since`: from when on uses
     are known; empty where none ever was.
     """
 
@@ -63,7 +63,7 @@ class Given(Record, kw_only=True):
     pairs: Sequence[Pair] = ()
     watched_since: str = ""
     fixed: frozenset[str] = frozenset()
-    undone: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    undone: frozenset[str] = frozenset()
 
     def judgements(self) -> list[tuple[str, Use]]:
         """Each judgement of a memory, by its id, in order of time."""

@@ -8,9 +8,7 @@ from memcli.model.usage import RECALL, Use
 from memcli.upkeep import ledger as ledgers
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json
 
-PENDING = Pending(
-    {"mem_a": "old", "mem_b": "was"}, {"mem_a": "new", "mem_b": "is"}, {"archive": ("mem_a",), "usage": ("mem_b",)}
-)
+PENDING = Pending({"mem_a": "old", "mem_b": "was"}, {"mem_a": "new", "mem_b": "is"}, frozenset(["mem_b"]))
 
 
 def test_a_write_was_made_when_one_memory_is_as_it_made_it() -> None:
@@ -22,14 +20,14 @@ def test_a_write_was_made_when_one_memory_is_as_it_made_it() -> None:
 def test_what_is_again_as_it_was_was_undone() -> None:
     ledger = Ledger().begin("main", PENDING).finish("main")
     assert not ledger.pending
-    assert ledger.undone("main", {"mem_a": "old"}) == {"archive": frozenset(["mem_a"])}
-    assert ledger.undone("main", {"mem_a": "new"}) == {}
-    assert ledger.undone("other", {"mem_a": "old"}) == {}
+    assert ledger.undone("main", {"mem_a": "old"}) == {"mem_a"}
+    assert ledger.undone("main", {"mem_a": "new"}) == frozenset()
+    assert ledger.undone("other", {"mem_a": "old"}) == frozenset()
 
 
 def test_feedback_is_always_new() -> None:
     ledger = Ledger().begin("main", PENDING).finish("main")
-    assert ledger.undone("main", {"mem_b": "was"}) == {}
+    assert ledger.undone("main", {"mem_b": "was"}) == frozenset()
 
 
 def test_what_was_not_written_is_not_done() -> None:
@@ -39,19 +37,17 @@ def test_what_was_not_written_is_not_done() -> None:
 
 
 def test_a_memory_that_changed_meanwhile_is_known_as_it_was_last() -> None:
-    ledger = Ledger().with_done("main", {"mem_a": "one"}, {"archive": ["mem_a"]})
-    more = ledger.with_done("main", {"mem_a": "one"}, {"tags": ["mem_a"]})
-    assert more.undone("main", {"mem_a": "one"}) == {"archive": frozenset(["mem_a"]), "tags": frozenset(["mem_a"])}
-    other = more.with_done("main", {"mem_a": "two"}, {"tags": ["mem_a"]})
-    assert other.undone("main", {"mem_a": "one"}) == {}
+    ledger = Ledger().with_done("main", {"mem_a": "one"}).with_done("main", {"mem_a": "two"})
+    assert ledger.undone("main", {"mem_a": "two"}) == {"mem_a"}
+    assert ledger.undone("main", {"mem_a": "one"}) == frozenset()
 
 
 def test_only_the_last_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledgers, "MOST_DONE", 2)
     ledger = Ledger()
-    for name in "abc":
-        ledger = ledger.with_done("main", {name: "old"}, {"tags": [name]})
-    assert list(ledger.done["main"]) == ["b", "c"]
+    for name in "abca":
+        ledger = ledger.with_done("main", {name: "old"})
+    assert list(ledger.done["main"]) == ["c", "a"]
 
 
 def test_a_ledger_is_read_as_it_was_written() -> None:

@@ -107,7 +107,7 @@ def test_one_task_alone_does_what_it_does_in_a_plan_of_its_own(found: list[Memor
 
 def test_what_was_undone_is_left_and_counted() -> None:
     low = made("low", kind="inferred", created_at="2025-01-01T00:00:00Z", updated_at="2025-01-01T00:00:00Z")
-    undone = {"archive": frozenset([low.id])}
+    undone = frozenset([low.id])
     assert plan([low], Given(now=NOW), ["archive"]).after
     done = plan([low], Given(now=NOW, undone=undone), ["archive"])
     assert (done.steps, dict(done.after), done.undone) == ((), {}, 1)
