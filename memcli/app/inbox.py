@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember, with_found
+from memcli.app.upkeep import carry_out, is_plan, turn_down
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
 from memcli.model.findings import Found, Resolution
@@ -128,6 +129,8 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
     memory at the path of a candidate has changed since it was proposed.
     """
+    upkeep = [memory for memory in memories if is_plan(memory)]
+    memories = [memory for memory in memories if memory not in upkeep]
     _check_targets(workspace, memories)
     there = {memory.id for memory in _load(workspace).objects}
     found = [candidate_of(memory) for memory in memories]
@@ -141,7 +144,11 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
                 done.append(remember(workspace, [candidate], old, links=DROP))
     with workspace.behind_the_write():
         withdraw(workspace, memories)
-    return Stored([outcome for each in done for outcome in each.outcomes], sum(each.compacted for each in done))
+    outcomes = [outcome for each in done for outcome in each.outcomes]
+    for memory in upkeep:
+        outcomes += carry_out(workspace, memory)
+        withdraw(workspace, [memory])
+    return Stored(outcomes, sum(each.compacted for each in done))
 
 
 def findings(workspace: Workspace, memories: Sequence[Memory]) -> list[Sequence[Found]]:
@@ -160,8 +167,13 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
 
 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
-    """Takes the candidates out of the inbox for good: their hashes stay, their texts do not."""
-    ids = [memory.id for memory in memories]
+    """Takes the candidates out of the inbox for good: their hashes stay, their texts do not. What a plan of upkeep was
+    to change is left alone until it changes."""
+    upkeep = [memory for memory in memories if is_plan(memory)]
+    for memory in upkeep:
+        turn_down(workspace, memory)
+    withdraw(workspace, upkeep)
+    ids = [memory.id for memory in memories if memory not in upkeep]
     _change(workspace, memories, lambda shelf: Change(tuple(_stub(m) for name in ids if (m := shelf.get(name)))))
 
 

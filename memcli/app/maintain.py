@@ -28,6 +28,13 @@ class _Look(Record):
         return plan(self.space.objects, self.given, self.tasks)
 
 
+def refuse(workspace: Workspace, name: str, ids: Collection[str]) -> None:
+    """Notes that these memories of a space are to be left alone as they are now. Raises LockedError, StoreError."""
+    with workspace.upkeep.turn(workspace.clock()):
+        digests = {m.id: memory_digest(m) for m in load_space(workspace.store, name).objects if m.id in ids}
+        _save(workspace, _load(workspace).with_done(name, digests))
+
+
 def check_tasks(names: Sequence[str]) -> frozenset[str]:
     """The tasks of these names, or all. Raises UsageError."""
     for name in names:
@@ -45,19 +52,30 @@ def preview(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] 
     ]
 
 
-def maintain(workspace: Workspace, tasks: Collection[str], spaces: Sequence[str] | None = None) -> Iterator[Maintained]:
-    """Does the tasks in one space after the other, each whole or not at all: interrupted, the next call goes on.
+def maintain(
+    workspace: Workspace,
+    tasks: Collection[str],
+    spaces: Sequence[str] | None = None,
+    only: Collection[str] | None = None,
+) -> Iterator[Maintained]:
+    """Does the tasks in one space after the other, each whole or not at all: interrupted, the next call goes on. With
+    `only`, changes no other memories than these.
 
     Raises LockedError while another process is at it, CorruptError, StoreError.
     """
     with workspace.upkeep.turn(workspace.clock()):
         for name in workspace.asked_spaces if spaces is None else spaces:
             _settle(workspace, name)
-            yield _maintain(workspace, name, tasks)
+            yield _maintain(workspace, name, tasks, only)
 
 
-def _maintain(workspace: Workspace, name: str, tasks: Collection[str]) -> Maintained:
+def _maintain(
+    workspace: Workspace, name: str, tasks: Collection[str], only: Collection[str] | None = None
+) -> Maintained:
     look = _look(workspace, name, tasks, _load(workspace))
+    if only is not None:
+        fixed = frozenset(memory.id for memory in look.space.objects if memory.id not in only)
+        look = replace(look, given=_without(look.given, fixed))
     planned = look.plan()
     if not planned.after:
         _fold(workspace, look)
@@ -68,7 +86,8 @@ def _maintain(workspace: Workspace, name: str, tasks: Collection[str]) -> Mainta
     def change(shelf: Shelf) -> Change:
         nonlocal done, look
         now = shelf.load()
-        fixed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
+        changed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
+        fixed = changed | look.given.fixed
         look = replace(look, space=now, given=_without(look.given, fixed))
         done = look.plan()
         if not done.after:

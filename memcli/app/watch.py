@@ -9,6 +9,7 @@ from memcli.app.ingest import Ingested, ingest, retire, retire_commits
 from memcli.app.relocate import Place, relocate
 from memcli.app.repo import sync
 from memcli.app.space import embed_spaces, index_status
+from memcli.app.upkeep import maintain_behind
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, reporting_done
 from memcli.model.changes import Batch
@@ -17,6 +18,7 @@ from memcli.model.memory import Json
 from memcli.ports import Source
 
 _T = TypeVar("_T")
+_TO_THE_HOUR = len("2026-01-31T09")
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
@@ -75,7 +77,7 @@ class Watch:
     """A watch that is ready to run.
 
     With `once` what cannot be stored is an error, else it is tried again. With `embed` vectors are made when there is
-    time. It ends early, and `is_gone` is true, when the store is not there any more.
+    time, with `upkeep` what is due is maintained. It ends early, and `is_gone` is true, when the store is not there any more.
     """
 
     def __init__(
@@ -87,13 +89,14 @@ class Watch:
         *,
         once: bool = False,
         embed: bool = False,
+        upkeep: bool = False,
     ) -> None:
         self._tree = tree
         self._progress = progress
         self._stop = stop
         self._once = once
         self._workspace = workspace
-        self._spare_time = _SpareTime(workspace, progress, embed)
+        self._spare_time = _SpareTime(workspace, progress, embed, upkeep)
         self._warned = ""
         self._counts = Ingested()
         self.is_gone = False
@@ -225,8 +228,10 @@ class Watch:
 class _SpareTime:
     """The work that waits until nothing happens, and which version of the space it was done for."""
 
-    def __init__(self, workspace: Workspace, progress: Progress, embed: bool) -> None:
+    def __init__(self, workspace: Workspace, progress: Progress, embed: bool, upkeep: bool) -> None:
         self._workspace = workspace
+        self._upkeep = upkeep
+        self._looked = ""  # when upkeep was last thought of
         self._progress = progress
         self._embed = embed
         self.is_saved = False
@@ -246,7 +251,19 @@ class _SpareTime:
         # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
         if now == self._last:
             self._quiet = now
+            self._maintain()
         self._last = now
+
+    def _maintain(self) -> None:
+        now = self._workspace.clock()
+        if not self._upkeep or self._progress.is_off() or now[:_TO_THE_HOUR] == self._looked:
+            return
+        self._looked = now[:_TO_THE_HOUR]
+        for done in maintain_behind(self._workspace):
+            if done.plan.after:
+                self._progress.log(
+                    {"event": "upkeep", "in": done.space, "changed": len(done.plan.after), "run": done.run}
+                )
 
     def end(self, *, once: bool) -> None:
         """What is left to do when the watch ends. Raises MemcliError."""

@@ -16,8 +16,9 @@ from memcli.store.lock import locked
 FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
 """Set: nothing goes into the background, and nothing is given up for want of time; for scripts and tests."""
 SWITCH = "MEMCLI_BACKGROUND"
-"""`off`: no vectors are computed in the background."""
+"""`off`: nothing is done in the background."""
 _LOWEST = 19
+_RECALLS = 50
 _TURN_SECONDS = 24 * 3600.0
 
 
@@ -56,6 +57,27 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
     space = session.options["space"]
     start(["index", "embed", "--background", f"--root={workspace.root}", *([f"--space={space}"] if space else [])])
     return True
+
+
+def upkeep_later(session: Session, workspace: Workspace) -> bool:
+    """Counts a recall, and after every 50th has what is due maintained in the background; whether that was begun.
+
+    Not while the clock is frozen, or memory is off.
+    """
+    from memcli.store.switch import is_off
+
+    if is_frozen(session) or os.environ.get(SWITCH) == "off" or is_off(workspace.root, os.environ):
+        return False
+    count = workspace.upkeep.count()
+    if not count or count % _RECALLS:
+        return False
+    from memcli.app.upkeep import is_due
+
+    with suppress(MemcliError):  # the recall has been answered
+        if is_due(workspace):
+            start(["maintain", "--background", f"--root={workspace.root}"])
+            return True
+    return False
 
 
 def run_alone(root: str, work: Callable[[], object]) -> None:

@@ -17,5 +17,14 @@ class UpkeepLog(Protocol):
     def load(self) -> Json:
         """The ledger as it was saved; None when there is none."""
 
+    def count(self) -> int:
+        """Counts one more recall; how many there were. Never raises: 0 when it cannot be counted."""
+
+    def tried(self) -> str:
+        """When upkeep was last begun in the background; "" when it never was."""
+
+    def try_at(self, now: str) -> None:
+        """Notes that upkeep is begun in the background. Raises StoreError."""
+
     def save(self, ledger: Json) -> None:
         """Saves the ledger; it is on disk when this returns. Raises StoreError."""

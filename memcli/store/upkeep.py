@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
 
 from memcli.codec.canonical import encode
 from memcli.model.memory import Json
-from memcli.store.atomic import make_folder, write_file
+from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import held
 from memcli.store.reading import read_json
+
+_COUNT, _TRIED = "upkeep.count", "upkeep.tried"
+_MOST_COUNTED = 5_000
 
 
 class FileUpkeep:
@@ -24,6 +28,25 @@ class FileUpkeep:
 
     def load(self) -> Json:
         return read_json(self._layout.local("upkeep.json"))
+
+    def count(self) -> int:
+        path = self._layout.local(_COUNT)
+        try:
+            append_line(path, b"")  # a byte for each recall: what many processes append at once is all counted
+            size = os.path.getsize(path)
+        except OSError:
+            return 0
+        if size >= _MOST_COUNTED:
+            remove_quietly(path)
+        return size
+
+    def tried(self) -> str:
+        tried = read_json(self._layout.local(_TRIED))
+        return tried if isinstance(tried, str) else ""
+
+    def try_at(self, now: str) -> None:
+        make_folder(self._layout.local(""))
+        write_file(self._layout.local(_TRIED), encode(now) + b"\n", 0o600)
 
     def save(self, ledger: Json) -> None:
         make_folder(self._layout.local(""))

@@ -36,7 +36,8 @@ _MAX_BYTES = 1 << 30
 
 
 class WatchRequest(Record):
-    """What a watch is to follow, and how. `all_is_new`: when nothing was seen so far, all files have changed."""
+    """What a watch is to follow, and how. `all_is_new`: when nothing was seen so far, all files have changed.
+    `upkeep`: what is due is maintained when nothing happens."""
 
     paths: Sequence[str] = ()
     globs: Sequence[str] = ()
@@ -44,6 +45,7 @@ class WatchRequest(Record):
     once: bool = False
     embed: bool = False
     all_is_new: bool = False
+    upkeep: bool = False
 
 
 @contextmanager
@@ -72,6 +74,7 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
             stop,
             once=options.once,
             embed=options.embed,
+            upkeep=options.upkeep,
         )
         log.add({"event": "start", "work_tree": root})
         yield watch, root

@@ -35,6 +35,7 @@ from memcli.wiring.sources import open_work_tree
 from memcli.wiring.usage import open_gaps, open_usage
 
 if TYPE_CHECKING:
+    from memcli.ports.upkeep import UpkeepLog
     from memcli.safety.secrets.detector import Detector
     from memcli.store.audit import AuditLog
     from memcli.store.revision import RevisionStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.cli.options import Options, dry_run_option, option
+from memcli.cli.options import Options, dry_run_option, flag, option
 from memcli.cli.verb import Session, verb
 
 
@@ -15,6 +15,9 @@ class MaintainOptions(Options):
         help="Only usage, archive, decay, links, clusters, merge, tags or review. Repeatable.",
         many=True,
     )
+    background: bool = flag(
+        help="Only what is due by the policy `upkeep: auto`, silently, at the lowest priority. Recalls start this."
+    )
 
 
 @verb(MaintainOptions)
@@ -26,13 +29,32 @@ def command(session: Session, options: MaintainOptions) -> None:
     names clusters; `merge` merges near-duplicate episodes; `tags` adds tags; `review` lists contradictions and near-duplicates.
     Nothing is deleted, and pinned memories stay. `memcli restore --run RUN` undoes a run.
 
+    With the policy `upkeep=auto` this also runs in the background, after every 50th recall and when `watch` is idle, at most
+    once an hour. It then changes only derived and private spaces; a plan for the others waits in the inbox.
+
     Example: memcli maintain --dry-run
     """
     from memcli.app.maintain import check_tasks, maintain, preview
     from memcli.render.upkeep import upkeep_json, upkeep_text
 
     tasks = check_tasks(options.only or ())
+    if options.background:
+        _maintain_behind(session)
+        return
     workspace = session.open()
     done = preview(workspace, tasks) if options.dry_run else list(maintain(workspace, tasks))
     text = upkeep_text(done, dry_run=options.dry_run)
     session.output.confirm(upkeep_json(done, dry_run=options.dry_run), text or "nothing to do")
+
+
+def _maintain_behind(session: Session) -> None:
+    import os
+
+    from memcli.app.upkeep import maintain_behind
+    from memcli.cli.background import run_alone
+    from memcli.store.switch import is_off
+
+    session.output.quiet = True
+    workspace = session.open()
+    if not is_off(workspace.root, os.environ):
+        run_alone(workspace.root, lambda: maintain_behind(session.open()))

@@ -126,6 +126,7 @@ def command(session: Session, options: RecallOptions) -> int:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
         bundles = recall(workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line)
         session.output.lines(bundle_to_json(bundle) for bundle in bundles)
+        _upkeep_later(session, options, workspace)
         return 0
     render = RENDERERS[name]()
     asked = [replace(query, topic=topic or "")]
@@ -136,7 +137,15 @@ def command(session: Session, options: RecallOptions) -> int:
         session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
     else:
         session.output.write(render(bundle))
+    _upkeep_later(session, options, workspace)
     return NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+
+
+def _upkeep_later(session: Session, options: RecallOptions, workspace: Workspace) -> None:
+    if options.rev is None:
+        from memcli.cli.background import upkeep_later
+
+        upkeep_later(session, workspace)
 
 
 def _note_missing(session: Session, workspace: Workspace) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from memcli.app.ingest import Ingested
 from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
+from memcli.cli.background import is_frozen
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
@@ -89,7 +90,14 @@ def command(session: Session, options: WatchOptions) -> None:
         return
     _watch(
         session,
-        WatchRequest(tuple(options.paths or ()), tuple(options.glob or ()), options.git, options.once, options.embed),
+        WatchRequest(
+            tuple(options.paths or ()),
+            tuple(options.glob or ()),
+            options.git,
+            options.once,
+            options.embed,
+            upkeep=not is_frozen(session),
+        ),
     )
 
 
