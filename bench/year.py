@@ -1,7 +1,8 @@
 """A year of a store that is used and judged: with upkeep every week, and without.
 
 Prints for each month how much of the first three places outdated or wrong memories take, and how often what holds is
-among them.
+among them. Recall goes by words alone, unless --embedder names one. Without upkeep a judgement has no effect, so that year
+notes none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +23,7 @@ from statements import Statement, Subject, make
 
 from memcli.app.maintain import check_tasks, maintain
 from memcli.app.recall import recall
+from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace, load_space
 from memcli.model.recall import Query
 from memcli.model.usage import HELPFUL, UNHELPFUL, Use
@@ -31,8 +34,8 @@ START = datetime(2030, 1, 1, 8, tzinfo=UTC)
 DAYS = 365
 MONTH = 30.5
 PLACES = 3
-JUDGED = 1.0
-"""The share of recalls after which the user judges what stood in the first places."""
+SHOWN = 5
+"""How many memories a recall shows."""
 MISTAKEN = 0.05
 """The share of judgements that are the wrong way round."""
 
@@ -58,8 +61,11 @@ class Year:
     lost: dict[str, int] = field(default_factory=dict)
 
 
-def live(size: int, bad: int, recalls: int, seed: int, *, upkeep: bool, embedder: str = "off") -> Year:
-    """Lives a year in a new store. The questions, and when they are asked, depend on the seed alone."""
+def live(
+    size: int, bad: int, recalls: int, seed: int, *, upkeep: bool, judged: float = 1.0, embedder: str = "off"
+) -> Year:
+    """Lives a year in a new store. The questions, and when they are asked, depend on the seed alone; `judged` is the share
+    of recalls after which the user judges what stood in the first places."""
     subjects, statements = make(size, bad, seed)
     with tempfile.TemporaryDirectory() as folder:
         root = os.path.join(folder, ".memory")
@@ -68,9 +74,9 @@ def live(size: int, bad: int, recalls: int, seed: int, *, upkeep: bool, embedder
         environ = {"MEMCLI_GLOBAL": os.path.join(folder, "none"), "HOME": folder, "MEMCLI_BACKGROUND": "off"}
         now = [_time(0, 0)]
         opened = kept.open({"root": root, "embedder": embedder, "command": "year"}, environ)
-        workspace = replace(opened, clock=lambda: now[0])
+        workspace = replace(opened if upkeep else unnoted(opened), clock=lambda: now[0])
         try:
-            return _Life(root, workspace, now, subjects, statements, seed).run(recalls, upkeep=upkeep)
+            return _Life(root, workspace, now, subjects, statements, seed, judged).run(recalls, upkeep=upkeep)
         finally:
             kept.close()
 
@@ -84,6 +90,7 @@ class _Life:
         subjects: Sequence[Subject],
         statements: Sequence[Statement],
         seed: int,
+        judged: float,
     ) -> None:
         self._root, self._workspace, self._now = root, workspace, now
         self._subjects, self._statements = subjects, statements
@@ -91,6 +98,7 @@ class _Life:
         self._chance = random.Random(seed + 1)
         self._user = random.Random(seed + 2)
         self._year = Year()
+        self._judged = judged
 
     def run(self, recalls: int, *, upkeep: bool) -> Year:
         self._store([one for one in self._statements if one.day < 0])
@@ -104,6 +112,8 @@ class _Life:
             if upkeep and day % 7 == 6:
                 list(maintain(self._workspace, check_tasks(())))
                 self._count_archived(day)
+            if day % 30 == 0:
+                sys.stderr.write(f"{'with' if upkeep else 'without'} upkeep: day {day}\n")
             while position < recalls and asked[position] < day + 1:
                 self._now[0] = _time(day, asked[position] - day)
                 self._ask(day, chosen[position])
@@ -113,7 +123,7 @@ class _Life:
 
     def _ask(self, day: int, subject: int) -> None:
         topic = self._chance.choice(self._subjects[subject].asks)
-        query = Query(topic=topic, now=self._now[0])
+        query = Query(topic=topic, now=self._now[0], limit=SHOWN)
         (bundle,) = recall(self._workspace, [query], with_global=False)
         shown = [section.memory.id for section in bundle.sections]
         month = self._year.months[min(11, int(day / MONTH))]
@@ -124,7 +134,7 @@ class _Life:
         right = [n for n, name in enumerate(shown, 1) if self._is_right(name, subject, day)]
         month.found += bool(right) and right[0] <= PLACES
         month.ranks += 1 / right[0] if right else 0.0
-        if self._user.random() < JUDGED:
+        if self._user.random() < self._judged:
             self._judge(first, subject, day)
 
     def _is_right(self, name: str, subject: int, day: int) -> bool:
@@ -133,11 +143,14 @@ class _Life:
 
     def _judge(self, first: Sequence[Statement], subject: int, day: int) -> None:
         """Judges what speaks of the subject: the user sees whether it is true, most times."""
+        judged = []
         for one in first:
             if one.subject == subject:
                 is_true = one.holds(day) != (self._user.random() < MISTAKEN)
                 act = HELPFUL if is_true else UNHELPFUL
-                self._workspace.usage.judge([Use(self._now[0], act, self._workspace.space, (one.id,))])
+                judged.append(Use(self._now[0], act, self._workspace.space, (one.id,)))
+        if judged:
+            self._workspace.usage.judge(judged)
 
     def _store(self, statements: Sequence[Statement]) -> None:
         if not statements:
@@ -222,14 +235,17 @@ def main() -> None:
     parser.add_argument("--recalls", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--embedder", default="off", help="onnx: by meaning too, which takes hours")
+    parser.add_argument("--judged", type=float, default=1.0, help="the share of recalls that the user judges")
     given = parser.parse_args()
-    years = []
-    for upkeep in (False, True):
-        sys.stderr.write(f"a year {'with' if upkeep else 'without'} upkeep ...\n")
-        years.append(
-            live(given.memories, given.outdated, given.recalls, given.seed, upkeep=upkeep, embedder=given.embedder)
-        )
-    print(told(*years))
+    with ProcessPoolExecutor(2) as both:
+        years = [
+            both.submit(
+                live, given.memories, given.outdated, given.recalls, given.seed,
+                upkeep=upkeep, judged=given.judged, embedder=given.embedder,
+            )
+            for upkeep in (False, True)
+        ]  # fmt: skip
+        print(told(*(year.result() for year in years)))
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ def _plan(steps: Sequence[Step], space: str, now: str) -> Memory:
     ids = sorted({memory.id for step in changing for memory in step.memories})
     told = [(task, list(found)) for task, found in groupby(changing, key=lambda step: step.task)]
     counts = ", ".join(f"{task} {len(found)}" for task, found in told)
-    micro = f"Upkeep would change {len(ids)} memories of space {space}: {counts}."
+    many = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+    micro = f"Upkeep would change {many} of space {space}: {counts}."
     lines = [line for task, found in told for line in _lines(task, found)]
     raw = "\n".join([micro, "", *lines])
     memory = Memory(

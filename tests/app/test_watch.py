@@ -194,12 +194,24 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
 
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
-    monkeypatch.setattr("memcli.app.watch.index_status", lambda _: warmed.append("index"))
-    monkeypatch.setattr("memcli.app.watch.embed_spaces", lambda _: warmed.append("vectors"))
+    monkeypatch.setattr("memcli.app.spare_time.index_status", lambda _: warmed.append("index"))
+    monkeypatch.setattr("memcli.app.spare_time.embed_spaces", lambda _: warmed.append("vectors"))
     list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())
     assert warmed == ["index", "vectors"]
+
+
+def test_what_is_due_is_maintained_when_nothing_happens(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
+    looked: list[str] = []
+    monkeypatch.setattr("memcli.app.spare_time.maintain_behind", lambda one: looked.append(one.clock()) or [])
+    quiet = [IDLE, IDLE, IDLE]
+    list(desk.watch([Batch(("a.md",)), *quiet], upkeep=True).run())
+    assert len(looked) == 1
+    list(desk.watch([Batch(("a.md",)), *quiet]).run())
+    desk.offs = [False, True, True, True]
+    list(desk.watch([Batch(("a.md",)), *quiet], upkeep=True).run())
+    assert len(looked) == 1
 
 
 def test_a_space_that_came_with_another_commit_is_checked(desk: Upserter, workspace: Workspace):

@@ -1,0 +1,145 @@
+"""`memcli maintain`: what it prints, and when it runs by itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memcli.cli import background
+from memcli.store.layout import Layout
+from memcli.store.lock import held
+from tests.conftest import Run
+
+OLD = ("--freeze-clock", "2025-01-01T00:00:00Z")
+
+
+@pytest.fixture
+def aged(run: Run) -> Run:
+    """A store with a guess of a year ago and a decision."""
+    run("remember", "The cache is probably slow.", "--kind", "inferred", "--path", "perf/cache", "--id", "mem_a", *OLD)
+    run("remember", "We chose PostgreSQL.", "--kind", "decision", "--path", "db/choice", "--id", "mem_b", *OLD)
+    return run
+
+
+def test_the_plan_is_told_by_task_and_the_run_can_be_undone(aged: Run) -> None:
+    told = aged("maintain", "--dry-run")
+    assert told.out == (
+        "archive (1, 7 tokens)\n"
+        "  perf/cache  worth 0.00 (importance 0.3 x confidence 0.00), 395 days old\n"
+        "would change 1 memory; would reclaim 7 tokens\n"
+    )
+    done = aged("maintain")
+    run = done.out.splitlines()[-1].split()[-1].strip("`")
+    assert done.out.splitlines()[-1] == f"changed 1 memory; reclaimed 7 tokens; undo with `memcli restore --run {run}`"
+    assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
+    assert f"tasks: archive; run {run}" in aged("audit").out
+    assert aged("restore", "--run", run).code == 0
+    assert json.loads(aged("get", "mem_a", "--json").out).get("version", 1) == 1
+    assert aged("maintain").out == "nothing to do; 1 undone or rejected before, and left until they change\n"
+    assert aged("fsck").code == 0
+
+
+def test_there_may_be_nothing_to_do(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.")
+    assert run("maintain").out == "nothing to do\n"
+    assert run("maintain", "-q").out == ""
+
+
+def test_the_plan_as_json(aged: Run) -> None:
+    data = json.loads(aged("maintain", "--dry-run", "--json").out)
+    (space,) = data["spaces"]
+    assert (data["dry_run"], data["changed"], data["tokens"], space["space"], space["run"]) == (True, 1, 7, "main", "")
+    (step,) = space["steps"]
+    assert (step["task"], step["id"], step["fields"]) == (
+        "archive", "mem_a", {"active": {"after": False, "before": True}},
+    )  # fmt: skip
+    assert json.loads(aged("maintain", "--json").out)["spaces"][0]["run"]
+
+
+def test_only_the_tasks_that_are_named(aged: Run) -> None:
+    assert aged("maintain", "--dry-run", "--only", "tags", "--only", "review").out == "nothing to do\n"
+    wrong = aged("maintain", "--only", "sweep")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert "no task 'sweep' (tasks: usage, archive, decay, links, clusters, merge, tags, review)" in wrong.err
+
+
+def test_long_plans_are_cut_short_in_the_text_alone(run: Run) -> None:
+    lines = [json.dumps({"raw": f"Guess {n}.", "kind": "inferred", "path": f"g/{n:02}"}) for n in range(25)]
+    run("remember", "--batch", "-", *OLD, stdin="\n".join(lines))
+    assert "  and 15 more\n" in run("maintain", "--dry-run").out
+    assert len(json.loads(run("maintain", "--dry-run", "--json").out)["spaces"][0]["steps"]) == 25
+
+
+def test_feedback_is_applied(aged: Run) -> None:
+    aged("feedback", "mem_b", "--unhelpful")
+    assert aged("maintain", "--only", "usage").out.startswith(
+        "usage (1)\n  db/choice  confidence 1.0 -> 0.9; judged 1 unhelpful\n"
+    )
+
+
+def test_another_process_at_it_is_an_error_of_its_own(aged: Run, tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path / ".memory"))
+    with held(layout.local("upkeep.lock"), "it", "now"):
+        busy = aged("maintain")
+    assert busy.code == 4
+    assert "the upkeep of this store is held by process" in busy.err
+    assert aged("maintain").code == 0
+
+
+def test_two_processes_at_once_do_it_once(aged: Run, tmp_path: Path) -> None:
+    del aged
+    both = [
+        subprocess.Popen([sys.executable, "-m", "memcli", "maintain"], cwd=tmp_path, stderr=subprocess.DEVNULL)
+        for _ in range(2)
+    ]
+    assert {process.wait() for process in both} <= {0, 4}
+    assert len(list((tmp_path / ".memory/local/trash").iterdir())) == 1
+
+
+def test_every_fiftieth_recall_begins_it_in_the_background(
+    aged: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[list[str]] = []
+    monkeypatch.setattr(background, "start", lambda arguments, piped="": begun.append(list(arguments)))
+    monkeypatch.setattr(background, "_RECALLS", 2)
+    aged("space", "policy", "main", "--set", "upkeep=auto")
+    aged("recall", "which database?")
+    aged("recall", "which database?")
+    assert not (tmp_path / ".memory/local/upkeep.count").exists()  # the clock is frozen
+    monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")
+    monkeypatch.delenv("MEMCLI_BACKGROUND")
+    for expected in (0, 1, 1):
+        aged("recall", "which database?")
+        assert len(begun) == expected
+    assert begun[0][:2] == ["maintain", "--background"]
+    monkeypatch.setenv("MEMCLI_OFF", "1")
+    aged("recall", "which database?")
+    assert len(begun) == 1
+
+
+def test_in_the_background_a_plan_is_proposed(aged: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    aged("space", "policy", "main", "--set", "upkeep=auto")
+    monkeypatch.setenv("MEMCLI_OFF", "1")
+    aged("maintain", "--background")
+    monkeypatch.delenv("MEMCLI_OFF")
+    assert json.loads(aged("inbox", "--json").out) == []
+    assert aged("maintain", "--background").out == ""
+    assert "Upkeep would change 1 memory of space main: archive 1." in aged("inbox", "show", "upkeep/plan").out
+    assert aged("inbox", "accept", "--all").out == "updated mem_a perf/cache\n"
+    assert json.loads(aged("get", "mem_a", "--json").out)["active"] is False
+
+
+def test_what_ingest_reads_is_judged_and_read_again_without_a_change(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "guide.md").write_text("# Build\n\nThe build needs Node 20.\n")
+    run("ingest", "guide.md")
+    (memory,) = json.loads(run("list", "-s", "repo", "--json").out)
+    run("feedback", memory["id"], "--unhelpful", "-s", "repo")
+    assert json.loads(run("maintain", "--json", "-s", "repo").out)["changed"] == 1
+    before = (tmp_path / ".memory/spaces/repo.json").read_bytes()
+    run("ingest", "guide.md")
+    assert (tmp_path / ".memory/spaces/repo.json").read_bytes() == before
+    assert run("maintain").out == "nothing to do\n"
