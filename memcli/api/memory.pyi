@@ -1041,6 +1041,23 @@ class Memory:
             trust_clock: Proceed despite clock skew.
             space: The space to use, for this call.
         """
+    def maintain(
+        self,
+        *,
+        dry_run: bool = False,
+        only: str | Sequence[str] = (),
+        space: str | None = None,
+    ) -> Object:
+        """Apply feedback to confidence, and tidy up what has aged.
+
+        >>> memory.maintain(dry_run=True)['changed']
+        0
+
+        Parameters:
+            dry_run: Show what would be done without doing it.
+            only: Only usage, archive, decay, links, clusters, merge, tags or review. Repeatable. (TASK)
+            space: The space to use, for this call.
+        """
     def restore(
         self,
         *refs: str,

@@ -34,6 +34,14 @@ class Stores:
         []
         """
 
+    @command("maintain")
+    def maintain(self) -> Object:
+        """Apply feedback to confidence, and tidy up what has aged.
+
+        >>> memory.maintain(dry_run=True)['changed']
+        0
+        """
+
     @command("restore")
     def restore(self) -> Any:
         """Restore deleted memories.

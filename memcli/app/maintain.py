@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from memcli.app.clusters import clusters as find_clusters
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
+from memcli.model.clusters import Cluster
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
-from memcli.upkeep import usage
+from memcli.upkeep import clusters, usage
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
 from memcli.upkeep.step import Given
@@ -101,6 +103,8 @@ def _maintain(
     receipt = workspace.store.update(name, change)
     _fold(workspace, look)
     _save(workspace, _load(workspace).finish(name))
+    if look.given.clusters:  # the cache has them by what the space was before
+        find_clusters(workspace, name)
     kept = {(step.task, step.id) for step in done.steps}
     skipped = tuple(step for step in planned.steps if step.memories and (step.task, step.id) not in kept)
     return Maintained(name, done, skipped, receipt.run)
@@ -117,8 +121,16 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
         watched_since=ledger.seen(name, uses).since.get(name, ""),
         now=workspace.clock(), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
+        clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
+
+
+def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
+    """The clusters of a space, where they were not known."""
+    if not find_clusters(workspace, name, only_known=True).reason:
+        return ()
+    return find_clusters(workspace, name).found
 
 
 def _digests(space: Space, ledger: Ledger, name: str) -> dict[str, str]:

@@ -8,8 +8,8 @@ NAME = "clusters"
 
 
 def propose(memories: Memories, given: Given) -> list[Step]:
-    """A step for each cluster, the largest first."""
-    known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters or ()]
+    """A step for each cluster that was just found, the largest first."""
+    known = [(cluster, [name for name in cluster.ids if name in memories]) for cluster in given.clusters]
     return [
         Step(
             task=NAME, id=ids[0], path=cluster.name, action="name", reason=f"{len(ids)} {'memory' if len(ids) == 1 else 'memories'}", others=tuple(ids[1:])

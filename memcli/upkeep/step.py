@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from memcli.model.clusters import Cluster
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.references import SUPERSEDES
 from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
@@ -41,16 +42,9 @@ class Pair(Record):
     reason: str
 
 
-class Cluster(Record):
-    """Memories that speak of one thing, by the name of their cluster."""
-
-    name: str
-    ids: tuple[str, ...]
-
-
 class Given(Record, kw_only=True):
     """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
-    accesses, its clusters (None: not known), and the pairs that a check found. `fixed` are ids that no step may change or
+    accesses, the clusters that were just found in it, and the pairs that a check found. `fixed` are ids that no step may change or
     newly refer to; `undone` those that somebody restored after upkeep had changed them. `watched_since`: from when on uses
     are known; empty where none ever was.
     """
@@ -59,7 +53,7 @@ class Given(Record, kw_only=True):
     is_derived: bool = False
     uses: Sequence[Use] = ()
     accesses: Mapping[str, Access] = field(default_factory=dict)
-    clusters: Sequence[Cluster] | None = None
+    clusters: Sequence[Cluster] = ()
     pairs: Sequence[Pair] = ()
     watched_since: str = ""
     fixed: frozenset[str] = frozenset()

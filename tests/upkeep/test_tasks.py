@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from memcli.model.clusters import Cluster
 from memcli.model.memory import Memory
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace
 from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
-from memcli.upkeep.step import Cluster, Given, Pair, Step, Task
+from memcli.upkeep.step import Given, Pair, Step, Task
 from tests.conftest import memory as made
 
 NOW = "2026-06-01T00:00:00Z"
@@ -181,8 +182,12 @@ def test_no_memory_gets_more_links_than_it_bears() -> None:
         assert len(step.memories[0].links) <= links.MOST_LINKS
 
 
+def cluster(name: str, *ids: str) -> Cluster:
+    return Cluster(f"cl_{name}", name, ids, (1.0,) * len(ids))
+
+
 def test_clusters_are_named_the_largest_first() -> None:
-    found = [Cluster("auth", ("mem_a",)), Cluster("build", ("mem_b", "mem_c", "mem_gone")), Cluster("gone", ("mem_x",))]
+    found = [cluster("auth", "mem_a"), cluster("build", "mem_b", "mem_c", "mem_gone"), cluster("gone", "mem_x")]
     steps = proposed(clusters.propose, [made(n) for n in "abc"], replace(GIVEN, clusters=found))
     assert [(step.path, step.reason, step.memories) for step in steps] == [
         ("build", "2 memories", ()),
