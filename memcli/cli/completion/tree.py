@@ -15,6 +15,7 @@ from memcli.git.hook_script import NAMES
 from memcli.model.shapes import MEMORY_FIELDS, SOURCES
 from memcli.ranking import RANKERS
 from memcli.record import Record
+from memcli.upkeep.plan import TASKS
 
 
 class Value(Record):
@@ -58,7 +59,7 @@ _FREE = (
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
-    "HOOK": Value(words=tuple(NAMES)),
+    "HOOK": Value(words=tuple(NAMES)), "TASK": Value(words=tuple(TASKS)),
     "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "ID|PATH|NUMBER": Value("refs"), "KIND": Value("kinds"),
     "PATH": Value("paths"), "SESSION": Value("sessions"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
 }  # fmt: skip
