@@ -2,7 +2,7 @@
 
 Prints for each month how much of the first three places outdated or wrong memories take, and how often what holds is
 among them. Recall goes by words alone, unless --embedder names one. Without upkeep a judgement has no effect, so that year
-notes none.
+notes none. Uses are kept in memory: thousands of appends with a lock change nothing of the result.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ import os
 import random  # noqa: TID251 - drawn from a seed
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 from processes import memcli, run
 from statements import Statement, Subject, make
 
 from memcli.app.maintain import check_tasks, maintain
 from memcli.app.recall import recall
-from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace, load_space
 from memcli.model.recall import Query
-from memcli.model.usage import HELPFUL, UNHELPFUL, Use
+from memcli.model.usage import HELPFUL, UNHELPFUL, Access, Counts, Use
+from memcli.model.usage import count as count_uses
+from memcli.ports.usage import NoUsage
 from memcli.record import replace
 from memcli.wiring.kept import Kept
 
@@ -74,11 +76,40 @@ def live(
         environ = {"MEMCLI_GLOBAL": os.path.join(folder, "none"), "HOME": folder, "MEMCLI_BACKGROUND": "off"}
         now = [_time(0, 0)]
         opened = kept.open({"root": root, "embedder": embedder, "command": "year"}, environ)
-        workspace = replace(opened if upkeep else unnoted(opened), clock=lambda: now[0])
+        usage = _Uses() if upkeep else NoUsage()
+        workspace = replace(opened, clock=lambda: now[0], load_usage=lambda: usage)
         try:
             return _Life(root, workspace, now, subjects, statements, seed, judged).run(recalls, upkeep=upkeep)
         finally:
             kept.close()
+
+
+class _Uses(NoUsage):
+    """The usage log, in memory."""
+
+    def __init__(self) -> None:
+        self._uses: list[Use] = []
+        self._counts: Counts = {}
+        self._keys = count(1)
+
+    def note(self, uses: Sequence[Use], topic: str = "") -> None:
+        del topic
+        self.judge(uses)
+        self._counts = count_uses(uses, self._counts)
+
+    def judge(self, uses: Sequence[Use]) -> None:
+        key = str(next(self._keys))
+        self._uses += [replace(use, key=key) for use in uses]
+
+    def read(self) -> list[Use]:
+        return list(self._uses)
+
+    def counts(self, space: str) -> Mapping[str, Access]:
+        return self._counts.get(space, {})
+
+    def fold(self, uses: Collection[Use]) -> None:
+        keys = {use.key for use in uses}
+        self._uses = [use for use in self._uses if use.key not in keys]
 
 
 class _Life:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 from memcli.clock import days_between
@@ -14,7 +15,8 @@ from memcli.upkeep.usage import GAINS
 LEAST_AGE_DAYS = 30.0
 _DIGITS = 9  # the last digits differ between machines, and must decide nothing
 USED_DAYS = 90.0
-"""What was shown within so many days is in use. Before uses are known for so long, nothing is known to be out of use."""
+"""What was shown within so many days is in use, longer the more often it was shown. Before uses are known for so long,
+nothing is known to be out of use."""
 
 
 OUTDONE_CONFIDENCE = 0.8
@@ -71,8 +73,9 @@ class Worth:
         given = self._given
         if not given.watched_since:
             return False
-        last = max(self._access(memory).last_at, given.watched_since)
-        return days_between(last, given.now) <= USED_DAYS
+        access = self._access(memory)
+        last = max(access.last_at, given.watched_since)
+        return days_between(last, given.now) <= USED_DAYS * (1 + math.log(access.count + 1))
 
     def _access(self, memory: Memory) -> Access:
         return self._given.accesses.get(memory.id, Access())

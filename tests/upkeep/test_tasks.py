@@ -105,8 +105,11 @@ def test_what_is_in_use_is_not_archived() -> None:
     low = old("low", kind="inferred")
     given = replace(GIVEN, watched_since=OLD, accesses={low.id: Access(1, "2026-05-30T00:00:00Z")})
     assert not ids(archive.propose, [low], given)
-    long_ago = replace(given, accesses={low.id: Access(9, "2026-02-01T00:00:00Z")})
-    assert ids(archive.propose, [low], long_ago) == [low.id]
+    once = {low.id: Access(1, OLD)}
+    assert not ids(archive.propose, [low], replace(given, accesses=once))  # shown once: for 152 days
+    later = replace(given, accesses=once, now="2026-06-03T00:00:00Z")
+    assert ids(archive.propose, [low], later) == [low.id]
+    assert not ids(archive.propose, [low], replace(later, accesses={low.id: Access(9, OLD)}))
 
 
 def test_before_uses_are_known_for_long_nothing_is_out_of_use() -> None:
