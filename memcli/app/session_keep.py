@@ -13,7 +13,7 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.names import short_digest
-from memcli.model.space import Change
+from memcli.model.references import removal
 
 Kept = Mapping[str, int]
 """What earlier ends of a session made: for each text and each path, as digests, the version of the memory then."""
@@ -79,10 +79,8 @@ def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) ->
     own = _stored(over, session)
     old = [memory for memory in own if memory.id not in told and _is_untouched(over, memory, kept)]
     if old:
-        names, now = [memory.id for memory in old], over.clock()
-        over.store.update(
-            over.space, lambda shelf: Change(drop=frozenset(name for name in names if shelf.get(name)), now=now)
-        )
+        names, now = {memory.id for memory in old}, over.clock()
+        over.store.update(over.space, lambda shelf: removal(shelf.load().objects, names, now))
     return {mark for memory in old for mark in (_text(over, memory.hash), _path(over, memory.path))}
 
 

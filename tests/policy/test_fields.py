@@ -29,6 +29,7 @@ from tests.conftest import memory
         ({"auto_pin": [{"pattern": "(?=a)"}]}, r"policy.auto_pin\[0\].pattern is not an RE2"),
         ({"auto_pin": [{"pattern": "a" * 1001}]}, r"policy.auto_pin\[0\].pattern has 1001"),
         ({"promote": "always"}, "policy.promote must be one of manual, auto"),
+        ({"upkeep": "always"}, "policy.upkeep must be one of manual, auto"),
         ({"max_episodes": 0}, "policy.max_episodes must be at least 1"),
         ({"export_path": "../out.json"}, "policy.export_path"),
         ({"export_path": "/etc/x.json"}, "policy.export_path"),
