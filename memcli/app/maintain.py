@@ -89,9 +89,10 @@ def _maintain(
         nonlocal done, look
         now = shelf.load()
         changed = frozenset(memory.id for memory in now.objects if seen.get(memory.id) != memory)
-        fixed = changed | look.given.fixed
-        look = replace(look, space=now, given=_without(look.given, fixed))
-        done = look.plan()
+        if changed or len(now.objects) != len(seen):  # else the plan holds, and the lock is held for less long
+            fixed = changed | look.given.fixed
+            look = replace(look, space=now, given=_without(look.given, fixed))
+            done = look.plan()
         if not done.after:
             return Change()
         pending = _pending(done, _folded(look))

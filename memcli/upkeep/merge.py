@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
@@ -25,19 +26,27 @@ def propose(memories: Memories, given: Given) -> list[Step]:
         if memory.kind == _KIND and memory.id not in given.fixed and is_current(memory, given.now)
     ]  # fmt: skip
     words = {memory.id: frozenset(terms(memory.raw)) for memory in episodes}
+    rarest = _rarest(words)
     kept: dict[str, list[Memory]] = {}
     by_word: dict[str, list[str]] = defaultdict(list)
     for memory in sorted(episodes, key=lambda m: (not m.pinned, m.created_at, m.id)):
         own = words[memory.id]
-        near = {name for word in own for name in by_word[word]}
+        near = {name for word in rarest[memory.id] for name in by_word[word]}
         alike = [name for name in sorted(near) if _alike(own, words[name])]
         same = next((name for name in alike if not memory.pinned and _is_same(memories[name], memory)), None)
         if same is not None:
             kept.setdefault(same, []).append(memory)
             continue
-        for word in own:
+        for word in rarest[memory.id]:
             by_word[word].append(memory.id)
     return [_step(memories[name], others, given.now) for name, others in sorted(kept.items())]
+
+
+def _rarest(words: Mapping[str, frozenset[str]]) -> dict[str, list[str]]:
+    """Of the words of each episode so many, the rarest first, that two that are alike share one of them."""
+    counts = Counter(word for own in words.values() for word in own)
+    ordered = {name: sorted(own, key=lambda word: (counts[word], word)) for name, own in words.items()}
+    return {name: own[: len(own) - math.ceil(LEAST_ALIKE * len(own)) + 1] for name, own in ordered.items()}
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
