@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -154,6 +154,9 @@ _memcli_table() {
   'gaps')
     options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments=',TOPIC,NUMBER...'
+    ;;
+  'maintain')
+    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     ;;
   'gc')
     options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'

@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'feedback' 'gaps' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'feedback' 'gaps' 'maintain' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -54,6 +54,7 @@ complete -c memcli -n '__memcli_at' -a unpin -d 'Unpin memories.'
 complete -c memcli -n '__memcli_at' -a forget -d 'Exclude memories from recall, or delete them.'
 complete -c memcli -n '__memcli_at' -a feedback -d 'Say whether recalled memories helped.'
 complete -c memcli -n '__memcli_at' -a gaps -d 'List questions that nothing answers.'
+complete -c memcli -n '__memcli_at' -a maintain -d 'Apply feedback, archive what is of no use, link, tag and merge.'
 complete -c memcli -n '__memcli_at' -a gc -d 'Delete expired memories.'
 complete -c memcli -n '__memcli_at' -a restore -d 'Restore deleted memories.'
 complete -c memcli -n '__memcli_at' -a inbox -d 'Review proposed memories.'
@@ -512,6 +513,15 @@ complete -c memcli -n '__memcli_at gaps' -l quiet -s q -d 'Print only results an
 complete -c memcli -n '__memcli_at gaps' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at gaps' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at gaps' -f -a 'TOPIC NUMBER'
+complete -c memcli -n '__memcli_at maintain' -l dry-run -s n -d 'Show what would be done without doing it.'
+complete -c memcli -n '__memcli_at maintain' -l only -r -f -a 'usage archive decay links clusters merge tags review' -d 'Only usage, archive, decay, links, clusters, merge, tags or review. Repeatable.'
+complete -c memcli -n '__memcli_at maintain' -l background -d 'Only what is due by the policy `upkeep: auto`, silently, at the lowest priority. Recalls start this.'
+complete -c memcli -n '__memcli_at maintain' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at maintain' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at maintain' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at maintain' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at maintain' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at maintain' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at gc' -l ttl-days -r -f -d 'Use N instead of the policy\'s ttl_days, for this run.'
 complete -c memcli -n '__memcli_at gc' -l dry-run -s n -d 'Show what would be done without doing it.'
 complete -c memcli -n '__memcli_at gc' -l trust-clock -d 'Proceed despite clock skew.'
