@@ -9,14 +9,15 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import UsageError
 from memcli.model.clusters import Cluster
+from memcli.model.references import elsewhere
 from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
-from memcli.upkeep import clusters, usage
+from memcli.upkeep import archive, clusters, usage
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
-from memcli.upkeep.step import Given
+from memcli.upkeep.step import REASONS, Given
 
 
 class _Look(Record):
@@ -122,6 +123,7 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
         watched_since=ledger.seen(name, uses).since.get(name, ""),
         now=workspace.clock(), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
+        reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
         clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
@@ -132,6 +134,20 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
     if not find_clusters(workspace, name, only_known=True).reason:
         return ()
     return find_clusters(workspace, name).found
+
+
+def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:
+    """The memories of a space that those of other spaces rest on."""
+    others = [other for other in workspace.store.spaces() if other != name]
+    objects = (
+        memory
+        for other in others
+        if not workspace.load_policy(other).is_derived  # what is read links to nothing elsewhere
+        for memory in load_space(workspace.store, other).objects
+    )
+    links = (link for memory in objects for link in memory.links if link["relation"] in REASONS)
+    places = (elsewhere(link["to"]) for link in links)
+    return frozenset(place[1] for place in places if place is not None and place[0] == name)
 
 
 def _digests(space: Space, ledger: Ledger, name: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Given(Record, kw_only=True):
     """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
     accesses, the clusters that were just found in it, and the pairs that a check found. `fixed` are ids that no step may change or
     newly refer to; `undone` those that somebody restored after upkeep had changed them. `watched_since`: from when on uses
-    are known; empty where none ever was.
+    are known; empty where none ever was. `reasons` are the ids that memories of other spaces rest on.
     """
 
     now: str
@@ -56,6 +56,7 @@ class Given(Record, kw_only=True):
     clusters: Sequence[Cluster] = ()
     pairs: Sequence[Pair] = ()
     watched_since: str = ""
+    reasons: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
     undone: frozenset[str] = frozenset()
 

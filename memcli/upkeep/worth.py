@@ -29,9 +29,11 @@ class Worth:
 
     def __init__(self, memories: Memories, given: Given) -> None:
         self._given = given
-        self._reasons = {
-            link["to"] for memory in memories.values() for link in memory.links if link["relation"] in REASONS
-        } | {memory.superseded_by for memory in memories.values()}
+        self._reasons = (
+            given.reasons
+            | {link["to"] for memory in memories.values() for link in memory.links if link["relation"] in REASONS}
+            | {memory.superseded_by for memory in memories.values()}
+        )
         self._judged: Counter[str] = Counter()
         for name, use in given.judgements():
             self._judged[name] += round(100 * GAINS[use.act])

@@ -293,6 +293,16 @@ def test_a_private_space_is_maintained_as_any_other(workspace: Workspace) -> Non
     assert [step.task for step in run(workspace, spaces=["journal"])[0].plan.steps] == ["merge"]
 
 
+def test_what_another_space_rests_on_is_not_archived(workspace: Workspace) -> None:
+    store(workspace, old("a"), old("b"))
+    reason = made(
+        "j", links=({"to": "main:mem_a", "relation": "derived_from"}, {"to": "main:mem_b", "relation": "relates_to"})
+    )
+    store(workspace, reason, space="journal", policy=Policy(visibility="private"))
+    run(workspace, "archive", spaces=["main"])
+    assert {name: memory.active for name, memory in objects(workspace).items()} == {"mem_a": True, "mem_b": False}
+
+
 def test_without_grace_nothing_is_kept_and_nothing_lost(workspace: Workspace) -> None:
     watched(workspace)
     store(workspace, old("a"), policy=Policy(grace_days=0))
