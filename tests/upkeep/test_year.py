@@ -24,9 +24,9 @@ def year(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 @pytest.mark.slow
 def test_outdated_memories_are_shown_less_and_what_holds_as_much(year: ModuleType) -> None:
     live: Callable[..., object] = year.live
-    none, kept = (live(100, 20, 800, 1, upkeep=upkeep) for upkeep in (False, True))
+    none, kept = (live(60, 12, 480, 1, upkeep=upkeep) for upkeep in (False, True))
     before, after = year._sum(none.months), year._sum(kept.months)
-    assert (before.recalls, after.recalls) == (800, 800)
+    assert (before.recalls, after.recalls) == (480, 480)
     assert after.bad / after.places < 0.7 * before.bad / before.places
     assert after.found >= 0.99 * before.found
     assert {name: kept.lost[name] for name in list(kept.lost)[:3]} == {
