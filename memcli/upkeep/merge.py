@@ -1,4 +1,4 @@
-"""`merge`: of episodes that tell the same, one stays, stronger; the others are superseded by it."""
+"""`merge`: of near-duplicate episodes one stays, stronger; the others are superseded by it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _step(kept: Memory, others: Sequence[Memory], now: str) -> Step:
     ended = [as_edit(replace(other, superseded_by=kept.id, valid_until=_until(other, now))) for other in others]
     return Step(
         task=NAME, id=kept.id, path=kept.path, action="merge",
-        reason=f"tells the same as {', '.join(other.path for other in others)}",
+        reason=f"the same as {', '.join(other.path for other in others)}",
         memories=(as_edit(stronger), *ended), others=tuple(other.id for other in others),
         tokens=sum(count_tokens(other.raw) for other in others),
     )  # fmt: skip

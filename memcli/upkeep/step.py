@@ -17,7 +17,7 @@ REASONS = ("derived_from", "depends_on", SUPERSEDES)
 class Step(Record, kw_only=True):
     """One thing that a task proposes for the memory `id`, and why.
 
-    `memories` are those that it changes, as they become; a step without any only tells. `others` are the ids beside its
+    `memories` are those that it changes, as they become; a step without any changes nothing. `others` are the ids beside its
     own that it speaks of. `fields` has what each changed field of its own memory was and becomes. `tokens`: how many it
     takes out of recall.
     """
