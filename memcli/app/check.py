@@ -16,7 +16,6 @@ from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
 from memcli.model.findings import Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
-from memcli.model.nearness import Nearness
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
@@ -141,14 +140,10 @@ def _near(view: SpaceView, claim: Claim, *, by_meaning: bool) -> list[_Near]:
     found = view.dense([claim.text]) if by_meaning else None
     if not found:
         return [(memory, None) for memory in view.fetch(rows)]
-    best = _by_row(found[0])
+    best = found[0].by_row()
     nearest = sorted((row for row, cosine in best.items() if cosine >= _NEAR), key=lambda row: (-best[row], row))
     rows = list(dict.fromkeys([*rows, *nearest[:_NEAR_ROWS]]))
     return [(memory, best.get(row)) for row, memory in zip(rows, view.fetch(rows), strict=True)]
-
-
-def _by_row(near: Nearness) -> dict[int, float]:
-    return dict(zip(near.rows.tolist(), near.best.tolist(), strict=True))
 
 
 def _alike(stats: TermStats) -> list[int]:
@@ -270,7 +265,7 @@ def _cosines(
             dense = view.dense([newer.raw])
             if not dense:
                 return {}
-            best = _by_row(dense[0])
+            best = dense[0].by_row()
             others = [older for one, older in likely if one.id == newer.id]
             found.update(((newer.id, one.id), best[rows[one.id]]) for one in others if rows.get(one.id) in best)
     return found

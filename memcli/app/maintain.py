@@ -14,10 +14,10 @@ from memcli.model.space import Change, Space
 from memcli.model.usage import JUDGEMENTS, Use
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
-from memcli.upkeep import archive, clusters, usage
+from memcli.upkeep import archive, clusters, review, usage
 from memcli.upkeep.ledger import Ledger, Pending, ledger_from_json, ledger_to_json, use_key
 from memcli.upkeep.plan import TASKS, Maintained, Plan, plan
-from memcli.upkeep.step import REASONS, Given
+from memcli.upkeep.step import REASONS, Given, Pair
 
 
 class _Look(Record):
@@ -125,6 +125,7 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
         undone=ledger.undone(name, digests),
         reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
         clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),
+        pairs=_unsettled(workspace, space) if review.NAME in tasks else (),
     )  # fmt: skip
     return _Look(space, given, frozenset(tasks))
 
@@ -134,6 +135,19 @@ def _new_clusters(workspace: Workspace, name: str) -> Sequence[Cluster]:
     if not find_clusters(workspace, name, only_known=True).reason:
         return ()
     return find_clusters(workspace, name).found
+
+
+def _unsettled(workspace: Workspace, space: Space) -> Sequence[Pair]:
+    """What contradicts or repeats itself in a space, and nobody has said that both are to be kept."""
+    if space.policy.is_derived:
+        return ()
+    from memcli.app.check import scan
+
+    return [
+        Pair(clash.finding.kind, clash.newer.id, clash.older.id, clash.finding.reason)
+        for clash in scan(workspace, space.name, by_meaning=True)
+        if not clash.is_accepted
+    ]
 
 
 def _rested_on(workspace: Workspace, name: str) -> frozenset[str]:

@@ -24,3 +24,7 @@ class Nearness(Record):
         """The cosines of the `count` passages of a row, in order; NaN where they are not known."""
         start = self.first.get(row)
         return [math.nan] * count if start is None else self.cosines[start : start + count].tolist()
+
+    def by_row(self) -> dict[int, float]:
+        """The cosine of every row that has one."""
+        return dict(zip(self.rows.tolist(), self.best.tolist(), strict=True))

@@ -12,7 +12,6 @@ from memcli.ranking.floor import coverage
 from memcli.ranking.graph_walk import Graph, Path, cascade, graph_of
 from memcli.ranking.lexical import bm25f
 from memcli.ranking.memo import Kept
-from memcli.ranking.nearness import by_row
 from memcli.ranking.style import style_of
 from memcli.ranking.weights import factors, ordered, preferences
 
@@ -53,7 +52,7 @@ class GraphRanker:
         visible = view.visible(query)
         stats = view.lexical(query_terms(query.topic), CANDIDATES)
         dense = view.dense([query.topic], query.deadline)
-        cosines = by_row(dense[0]) if dense else {}
+        cosines = dense[0].by_row() if dense else {}
         entries, graph = self._kept.get(view, visible, lambda: _build(view, visible))
         weights = factors(query, OWN_WEIGHTS)
         words = _words(stats, entries)

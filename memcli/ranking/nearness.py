@@ -68,8 +68,3 @@ def mixed(near: Sequence[tuple[float, Nearness]]) -> Cosines:
     for share, other in others:
         values = values + share * other.best
     return Cosines(first.rows, values)
-
-
-def by_row(near: Nearness) -> dict[int, float]:
-    """The cosine of every row that has one."""
-    return dict(zip(near.rows.tolist(), near.best.tolist(), strict=True))

@@ -13,7 +13,6 @@ from memcli.model.analysis import query_terms
 from memcli.model.recall import Entry, Hit, Query, Ranking, Rows, TermStats
 from memcli.ranking.lexical import bm25f, idf
 from memcli.ranking.memo import Kept
-from memcli.ranking.nearness import by_row
 from memcli.ranking.style import style_of
 from memcli.ranking.tree import Node, summary_tree
 from memcli.ranking.weights import factors, ordered, preferences, recency
@@ -63,7 +62,7 @@ class RaptorRanker:
             return Ranking(is_degraded=dense is None)
         entries, tree = self._trees.get(view, visible, lambda: _build(view, visible))
         weights = factors(query, OWN_WEIGHTS)
-        scores = _scores(stats, by_row(dense[0]) if dense else {}, entries)
+        scores = _scores(stats, dense[0].by_row() if dense else {}, entries)
         clusters = _handed_down(tree, stats, scores, weights)
         hits = []
         for row, entry in entries.items():

@@ -12,7 +12,8 @@ def propose(memories: Memories, given: Given) -> list[Step]:
     """A step for each pair of current memories, contradictions first."""
     linked = (
         Pair(CONTRADICTS, memory.id, link["to"], str(link.get("reason") or "linked as a contradiction"))
-        for memory in memories.values() for link in memory.links if link["relation"] == CONTRADICTS
+        for memory in memories.values() for link in memory.links
+        if link["relation"] == CONTRADICTS and not link.get("accepted")
     )  # fmt: skip
     pairs: dict[frozenset[str], Pair] = {}
     for pair in (*given.pairs, *linked):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import in_force
 from memcli.ports import Shelf
@@ -9,6 +11,9 @@ from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.snapshot import FileSnapshot
 from memcli.store.trust import FileTrust
+
+InForce = Callable[[Policy], Policy]
+"""What of a policy holds here."""
 
 
 class Policies:

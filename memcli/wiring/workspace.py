@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
-from memcli.clock import Clock, frozen_clock, system_clock
+from memcli.clock import frozen_clock, system_clock
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Change, Policy
+from memcli.model.space import Change
 from memcli.ports import Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
@@ -23,12 +23,11 @@ from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout
 from memcli.store.lock import WAIT_SECONDS
-from memcli.store.pending import Acts, Erasures
 from memcli.store.place import Place, describe
-from memcli.store.removal_guard import Guard
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
-from memcli.wiring.policies import Policies
+from memcli.wiring.policies import InForce, Policies
+from memcli.wiring.records import Records, open_files
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
 from memcli.wiring.sources import open_work_tree
@@ -37,12 +36,10 @@ from memcli.wiring.usage import open_gaps, open_usage
 if TYPE_CHECKING:
     from memcli.ports.upkeep import UpkeepLog
     from memcli.safety.secrets.detector import Detector
-    from memcli.store.audit import AuditLog
     from memcli.store.revision import RevisionStore
     from memcli.store.trash import FileTrash
 
 _T = TypeVar("_T")
-_InForce = Callable[[Policy], Policy]
 
 
 class Keep(Protocol):
@@ -76,11 +73,11 @@ def open_workspace(
     policies = Policies(layout, settings.main, trust)
     past = _past(layout, options.get("rev"), warn)
     state = {"is_frozen": bool(settings.freeze_clock), "is_past": past is not None}
-    records = _Records(layout, clock, environ, options.get("command") or "memcli", warn)
+    records = Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    store = past or LinkedStore(_file_store(layout, fold, wait, records, policies.in_force), records.trash, warn)
+    store = past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
@@ -140,43 +137,8 @@ def _claimed(root: str, warn: Warn) -> Layout:
     return layout
 
 
-class _Records:
-    """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
-
-    def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
-        self.layout, self.warn = layout, warn
-        self.audit = cache(lambda: _audit(layout, clock, environ, command, warn))
-        self.trash = cache(lambda: _trash(layout, clock, command, warn))
-
-    def erase(self, space: str, hashes: Mapping[str, str]) -> None:
-        """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
-        self.erase_traces(space, {*hashes, *(memory.id for memory in self.trash().find(space, hashes))})
-        self.trash().erase(space, hashes)  # last: it alone says which other memories have the same text
-
-    def erase_traces(self, space: str, ids: Collection[str]) -> None:
-        """Erases memories from the indexes and logs of their space, and from what killed writers left."""
-        from memcli.index.erasing import erase
-        from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
-        from memcli.store.usage import FileUsage
-
-        self.audit().erase(space, ids)
-        FileUsage(self.layout).erase(space, ids)
-        erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
-        remove_leftovers(self.layout)
-        remove_quarantined_caches(self.layout)
-
-
-def _file_store(
-    layout: Layout, fold: Callable[..., tuple[Change, Json]], wait: float, records: _Records, in_force: _InForce
-) -> FileStore:
-    """The store in files, whose removals go into the trash and whose changes go into the audit log."""
-    erasures = Erasures(layout, records.erase, records.warn)
-    guard = Guard(layout, lambda *removed: records.trash().keep(*removed), erasures, in_force, records.warn)
-    return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
-
-
 def _redactor(
-    store: Store, layout: Layout, environ: Mapping[str, str], in_force: _InForce, warn: Warn, keep: Keep
+    store: Store, layout: Layout, environ: Mapping[str, str], in_force: InForce, warn: Warn, keep: Keep
 ) -> Redactor:
     key = environ.get(VARIABLE)
     store_itself = os.stat(layout.root).st_ino  # another one at the same place has another key
@@ -220,19 +182,6 @@ def _fold(
         lambda memory: load_trash().holds(name, memory),
         lambda fields: load_summarizer().describe(fields),
     )
-
-
-def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
-    from memcli.store.audit import AuditLog
-    from memcli.wiring.user import user_name
-
-    return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
-
-
-def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
-    from memcli.store.trash import FileTrash
-
-    return FileTrash(layout, clock, command, warn)
 
 
 def _elsewhere(

@@ -104,7 +104,7 @@ def test_a_run_is_undone_byte_for_byte_and_stays_undone(workspace: Workspace) ->
     restore_run(workspace, done.run)
     assert stored(workspace) == before
     (again,) = run(workspace)
-    assert (again.plan.steps, again.plan.undone) == ((), 3)  # the feedback went with the run
+    assert (again.plan.after, again.plan.undone) == ({}, 3)  # the feedback went with the run
     assert stored(workspace) == before
     judge(workspace, UNHELPFUL, "mem_b")
     run(workspace)

@@ -143,3 +143,20 @@ def test_what_ingest_reads_is_judged_and_read_again_without_a_change(run: Run, t
     run("ingest", "guide.md")
     assert (tmp_path / ".memory/spaces/repo.json").read_bytes() == before
     assert run("maintain").out == "nothing to do\n"
+
+
+def test_what_contradicts_or_repeats_itself_is_listed_until_somebody_decides(run: Run) -> None:
+    run("remember", "The API request timeout is 30 seconds.", "--path", "api/timeout", "--id", "mem_a")
+    run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--id", "mem_b", "--no-check")
+    run("remember", "We deploy with Kubernetes on Fridays.", "--path", "ops/a", "--id", "mem_c")
+    run("remember", "We deploy on Fridays with Kubernetes.", "--path", "ops/b", "--id", "mem_d", "--no-check")
+    listed = run("maintain", "--only", "review").out
+    assert listed == (
+        "review (2)\n"
+        "  api/limits  contradicts: api/timeout: 60 seconds here, 30 seconds there\n"
+        "  ops/b       duplicates: ops/a: the same claim in other words\n"
+    )
+    assert run("maintain", "--only", "review").out == listed
+    run("remember", "The API request timeout is 60 seconds.", "--path", "api/limits", "--keep-both")
+    run("forget", "mem_d")
+    assert "review" not in run("maintain").out

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.model.nearness import Nearness
 from memcli.model.recall import Rows
-from memcli.ranking.nearness import NONE, Cosines, by_row, mixed
+from memcli.ranking.nearness import NONE, Cosines, mixed
 
 KNOWN = st.dictionaries(st.integers(0, 60), st.floats(-1, 1, width=32), max_size=40)
 SOME = st.frozensets(st.integers(0, 70), max_size=30)
@@ -51,4 +51,4 @@ def test_texts_are_mixed_by_their_shares() -> None:
     rows = numpy.array([2, 5])
     one, other = (Nearness(rows, numpy.array(best), {}, numpy.empty(0)) for best in ([1.0, 0.5], [0.0, 1.0]))
     assert mixed([(0.25, one), (0.75, other)]).of([2, 5]) == {2: 0.25, 5: 0.875}
-    assert by_row(one) == mixed([(1.0, one)]).of([2, 5]) == {2: 1.0, 5: 0.5}
+    assert one.by_row() == mixed([(1.0, one)]).of([2, 5]) == {2: 1.0, 5: 0.5}

@@ -1,0 +1,69 @@
+"""What is kept beside the spaces of a store: the audit log and the trash; and the store in files that feeds both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memcli.clock import Clock
+from memcli.model.memory import Json
+from memcli.model.space import Change
+from memcli.store.file import FileStore
+from memcli.store.layout import Layout
+from memcli.store.pending import Acts, Erasures
+from memcli.store.removal_guard import Guard
+from memcli.wiring.policies import InForce
+from memcli.wiring.roots import Warn
+
+if TYPE_CHECKING:
+    from memcli.store.audit import AuditLog
+    from memcli.store.trash import FileTrash
+
+
+class Records:
+    """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
+
+    def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
+        self.layout, self.warn = layout, warn
+        self.audit = cache(lambda: _audit(layout, clock, environ, command, warn))
+        self.trash = cache(lambda: _trash(layout, clock, command, warn))
+
+    def erase(self, space: str, hashes: Mapping[str, str]) -> None:
+        """Erases memories, by their ids with the hashes of their texts, from all that memcli keeps beside the space."""
+        self.erase_traces(space, {*hashes, *(memory.id for memory in self.trash().find(space, hashes))})
+        self.trash().erase(space, hashes)  # last: it alone says which other memories have the same text
+
+    def erase_traces(self, space: str, ids: Collection[str]) -> None:
+        """Erases memories from the indexes and logs of their space, and from what killed writers left."""
+        from memcli.index.erasing import erase
+        from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+        from memcli.store.usage import FileUsage
+
+        self.audit().erase(space, ids)
+        FileUsage(self.layout).erase(space, ids)
+        erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
+        remove_leftovers(self.layout)
+        remove_quarantined_caches(self.layout)
+
+
+def open_files(
+    layout: Layout, fold: Callable[..., tuple[Change, Json]], wait: float, records: Records, in_force: InForce
+) -> FileStore:
+    """The store in files, whose removals go into the trash and whose changes go into the audit log."""
+    erasures = Erasures(layout, records.erase, records.warn)
+    guard = Guard(layout, lambda *removed: records.trash().keep(*removed), erasures, in_force, records.warn)
+    return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
+
+
+def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
+    from memcli.store.audit import AuditLog
+    from memcli.wiring.user import user_name
+
+    return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
+
+
+def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:
+    from memcli.store.trash import FileTrash
+
+    return FileTrash(layout, clock, command, warn)
