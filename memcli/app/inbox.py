@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
-from memcli.app.edit import edit as edit_memory
 from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember, with_found
-from memcli.app.upkeep import carry_out, is_plan, turn_down
 from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
 from memcli.model.findings import Found, Resolution
@@ -129,6 +127,8 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     What was to supersede a memory that has gone meanwhile is remembered all the same. Raises ConflictError where the
     memory at the path of a candidate has changed since it was proposed.
     """
+    from memcli.app.upkeep import carry_out, is_plan
+
     upkeep = [memory for memory in memories if is_plan(memory)]
     memories = [memory for memory in memories if memory not in upkeep]
     _check_targets(workspace, memories)
@@ -169,6 +169,8 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], supersedes: 
 def reject(workspace: Workspace, memories: Sequence[Memory]) -> None:
     """Takes the candidates out of the inbox for good: their hashes stay, their texts do not. What a plan of upkeep was
     to change is left alone until it changes."""
+    from memcli.app.upkeep import is_plan, turn_down
+
     upkeep = [memory for memory in memories if is_plan(memory)]
     for memory in upkeep:
         turn_down(workspace, memory)
@@ -204,6 +206,8 @@ def _stub(memory: Memory) -> Memory:
 def edit(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Memory:
     """Changes fields of a candidate, which then are given. Raises UsageError naming the wrong field."""
     (memory,) = show(workspace, [ref])
+    from memcli.app.edit import edit as edit_memory
+
     edited, _ = edit_memory(_over_inbox(workspace), memory.id, fields)
     known = note_of(edited)
     given = sorted({*known.get("given", []), *(name for name in fields if fields[name] is not None)})
