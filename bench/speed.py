@@ -258,22 +258,24 @@ def _open_store(root: str) -> Any:
 
 def vectors() -> Iterator[Row]:
     """Documents a second of the embedder, over onnxruntime alone on the same batches."""
-    from memcli.embed.onnx import FOLDER, MODEL, OnnxEmbedder, _batches, _onnxruntime, _open_session
+    from memcli.embed.onnx import _BATCH_TOKENS, FOLDER, MODEL, OnnxEmbedder
+    from memcli.embed.runtime import _onnxruntime, batches, open_session
 
     texts = [str(item["raw"]) for item in objects(_TEXTS)]
     embedder = OnnxEmbedder()
     embedder.embed(texts[:8])
     tokens = embedder._token_ids(texts)
-    batches = [_fed([tokens[row] for row in rows]) for rows in _batches(tokens)]
-    same = _open_session(FOLDER / MODEL, is_unpacked=True)
+    parts = batches([len(one) for one in tokens], _BATCH_TOKENS)
+    fed = [_fed([tokens[row] for row in rows]) for rows in parts]
+    same = open_session(str(FOLDER / MODEL), is_unpacked=True)
     options = _onnxruntime().SessionOptions()
     options.intra_op_num_threads = 1
     plain = _onnxruntime().InferenceSession(str(FOLDER / MODEL), options, providers=["CPUExecutionProvider"])
     times: dict[str, list[float]] = {"memcli": [], "same": [], "plain": []}
     for _ in range(_ROUNDS + 1):
         times["memcli"].append(elapsed(lambda: embedder.embed(texts)))
-        times["same"].append(elapsed(lambda: _alone(same, batches)))
-        times["plain"].append(elapsed(lambda: _alone(plain, batches)))
+        times["same"].append(elapsed(lambda: _alone(same, fed)))
+        times["plain"].append(elapsed(lambda: _alone(plain, fed)))
     took = {name: statistics.median(found[1:]) for name, found in times.items()}
     rate = {name: f"{_TEXTS / value:.0f} / s" for name, value in took.items()}
     yield Row(

@@ -12,7 +12,8 @@ REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)
 """The spaces beside the default one: what was read from the repository, and what sessions yield."""
 CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
-"""What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command, a file or a host."""
+"""What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
+provider holds once the clone is accepted."""
 
 HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
 """What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""

@@ -8,15 +8,16 @@ from memcli.ports import Embedder
 
 
 def session_topic(embedder: Embedder | None, previous: str, current: str) -> Topic:
-    """Compares two prompts by form, words and meaning; without meaning when there is no embedder or it fails."""
+    """Compares two prompts by form, words and meaning; without meaning when there is no embedder, it fails, or its cosines
+    are not on the scale of the thresholds."""
     return compare(previous, current, _similarity(embedder, previous, current))
 
 
 def _similarity(embedder: Embedder | None, previous: str, current: str) -> float | None:
-    if embedder is None or not previous.strip() or not current.strip():
+    if embedder is None or not embedder.is_calibrated or not previous.strip() or not current.strip():
         return None
     try:
-        one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]])
+        one, other = embedder.embed([previous[:MAX_CHARACTERS], current[:MAX_CHARACTERS]], as_questions=True)
     except ProviderError:
         return None
     return cosine(one, other)

@@ -11,7 +11,7 @@ from memcli.app.opening import load, opened
 from memcli.app.talk import up_to_date
 from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
-from memcli.errors import CorruptError, NotFoundError, OutdatedError, UsageError
+from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Space
 from memcli.policy.fields import check_policy, merged
@@ -203,8 +203,19 @@ def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
 
 
 def embed_spaces(workspace: Workspace) -> bool:
-    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions; whether all are there now."""
+    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions; False without an embedder.
+
+    What was made before an error is kept. Raises ProviderError, RefusedError.
+    """
     return all(_embed(over, name) for over, name in _indexed(workspace))
+
+
+def embed_or_warn(workspace: Workspace) -> None:
+    """As `embed_spaces`, for a command whose own work is done: an embedder that fails is no error of it."""
+    try:
+        embed_spaces(workspace)
+    except (ProviderError, RefusedError) as error:
+        workspace.warn(error.message)
 
 
 def index_status(workspace: Workspace) -> dict[str, Json]:
@@ -213,7 +224,7 @@ def index_status(workspace: Workspace) -> dict[str, Json]:
     for over, name in _indexed(workspace):
         with opened(over, name) as (_, view):
             counts.update(view.status())
-    return {"space": workspace.space, **counts}
+    return {"space": workspace.space, **counts, "embedder": workspace.index.embedder()}
 
 
 def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from memcli.app.space import embed_spaces, index_status
+from memcli.app.space import embed_or_warn, index_status
 from memcli.app.upkeep import maintain_behind
 from memcli.app.workspace import Workspace
 from memcli.model.changes import Batch
@@ -54,7 +54,7 @@ class SpareTime:
             self.is_saved = True
         now = self._version()
         if now not in ("", self._indexed):
-            (embed_spaces if self._embed else index_status)(self._workspace)
+            (embed_or_warn if self._embed else index_status)(self._workspace)
             self._indexed = now
         # Only what stays so for a while: a checkout writes the space first, and then which commit it is of.
         if now == self._last:
@@ -80,7 +80,7 @@ class SpareTime:
         if not self.is_saved or once:
             self._progress.save()
         if self._embed and once:
-            embed_spaces(self._workspace)
+            embed_or_warn(self._workspace)
 
     def was_replaced(self) -> bool:
         """Whether the space is another than it was, so that it may lack what was stored: it came with a commit."""

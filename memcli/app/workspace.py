@@ -10,7 +10,7 @@ from memcli.clock import Clock
 from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.ports import AuditTrail, CodeReader, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports import AuditTrail, CodeReader, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog
@@ -26,7 +26,8 @@ class Workspace(Record, kw_only=True):
     asks `asked_spaces`. `govern` says what of a policy holds here.
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `load_talk` gives the workspace over what was said in the sessions
-    (see `app/talk.py`), which `drop_talk` removes. `erase_traces` takes memories of a space that are gone for good
+    (see `app/talk.py`), which `drop_talk` removes. `embedder` is the name by which the
+    user chose the embedder. `erase_traces` takes memories of a space that are gone for good
     out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
     """
 
@@ -36,6 +37,7 @@ class Workspace(Record, kw_only=True):
     load_trash: Callable[[], Trash]
     load_audit: Callable[[], AuditTrail]
     load_index: Callable[[], Index]
+    load_embedder: Callable[[], Embedder | None]
     load_summarizer: Callable[[], Summarizer]
     load_redactor: Callable[[], Redactor]
     load_sessions: Callable[[], SessionStore]
@@ -51,6 +53,7 @@ class Workspace(Record, kw_only=True):
     govern: Callable[[Policy], Policy] = lambda policy: policy
     project: str = ""
     backend: str | None = None
+    embedder: str = ""
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     load_code: Callable[[], CodeReader | None] = lambda: None
     erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None

@@ -128,9 +128,14 @@ def topic(session: Session, options: TopicOptions) -> None:
     Example: memcli session topic "add a retry to the upload" "and the download?"
     """
     from memcli.app.session_topic import session_topic
-    from memcli.wiring.workspace import choose_embedder
+    from memcli.embed import EMBEDDERS
+    from memcli.wiring.embedders import ChosenEmbedder
 
-    found = session_topic(choose_embedder(os.environ.get("MEMCLI_EMBEDDER"))(), options.previous, options.current)
+    chosen = ChosenEmbedder(os.environ.get("MEMCLI_EMBEDDER"))
+    chosen.check()
+    # The cosines of other models are on no scale that the thresholds hold for.
+    embedder = chosen.load() if chosen.name in EMBEDDERS else None
+    found = session_topic(embedder, options.previous, options.current)
     told = "changed" if found.changed else "same topic"
     session.output.answer(found.to_json(), f"{told} (similarity {found.similarity:.2f}): {found.why}")
 

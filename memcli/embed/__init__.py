@@ -1,9 +1,13 @@
-"""Text to vectors. To add an embedder: one file here and one line in EMBEDDERS."""
+"""Text to vectors. To add an embedder: one file here and one line in EMBEDDERS.
+
+Beside these, `onnx:DIR` is the model in a folder (`sentence.py`), and `provider:model` one of a provider (`remote.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from memcli.errors import UsageError
 from memcli.ports import Embedder
 
 
@@ -25,3 +29,16 @@ def _off() -> None:
 
 EMBEDDERS: Mapping[str, Callable[[], Embedder | None]] = {"onnx": _onnx, "hashed": _hashed, "off": _off}
 DEFAULT_EMBEDDER = "onnx"
+FOLDER = "onnx:"
+"""What stands before the folder of a model."""
+REMOTE = ("openai", "ollama", "google", "custom")
+"""The providers whose embedders can be asked."""
+
+
+def check_embedder(name: str) -> str:
+    """The name, if it is that of an embedder: one of EMBEDDERS, `onnx:DIR` or `provider:model`. Raises UsageError."""
+    first, _, rest = name.partition(":")
+    if name in EMBEDDERS or (rest.strip() and first in ("onnx", *REMOTE)):
+        return name
+    known = ", ".join([*sorted(EMBEDDERS), f"{FOLDER}DIR", *(f"{provider}:MODEL" for provider in REMOTE)])
+    raise UsageError(f"no embedder {name[:60]!r}", f"choose one of {known}")

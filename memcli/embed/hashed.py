@@ -29,11 +29,22 @@ class HashedEmbedder:
         """Bytes in a vector."""
         return DIMENSIONS
 
-    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
+    @property
+    def is_calibrated(self) -> bool:
+        """Its vectors show words in common, on any scale."""
+        return True
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        progress: Progress | None = None,
+        *,
+        as_questions: bool = False,  # noqa: ARG002
+    ) -> list[bytes]:
         """One vector for each text."""
         vectors = []
         for text in texts:
-            vectors.append(_quantised(_counts(terms(text))))
+            vectors.append(quantised(_counts(terms(text))))
             if progress:
                 progress(len(vectors), len(texts))
         return vectors
@@ -53,7 +64,7 @@ def _place(term: str) -> tuple[int, int]:
     return (number >> 1) % DIMENSIONS, 1 if number & 1 else -1
 
 
-def _quantised(values: Sequence[float]) -> bytes:
+def quantised(values: Sequence[float]) -> bytes:
     """The values as signed bytes, the largest as 127; zeros stay zeros."""
     peak = max(map(abs, values)) or 1
     return array("b", [round(value * 127 / peak) for value in values]).tobytes()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, ProviderError, RefusedError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
 from memcli.index.renewal import ErasedError, follow, is_complete, size_of, stored_fingerprint, synchronize
 from memcli.index.view import IndexedSpace
@@ -118,11 +118,20 @@ class CachedIndex:
         connection.close()
         return None
 
+    def embedder(self) -> str:
+        try:
+            semantic = self._semantic()
+        except (ProviderError, RefusedError) as error:
+            return f"none: {error.message}"
+        return semantic[0].model if semantic else "off"
+
     def rebuild(self, space: str) -> None:
         remove(self._path(space))
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
-        if self._embedder is None or self._vectors is None or not self._vectors.lock.acquire(blocking=False):
+        if self._embedder is None or not self._embedder.is_calibrated:
+            return None  # one question and another are compared by thresholds that hold for calibrated cosines
+        if self._vectors is None or not self._vectors.lock.acquire(blocking=False):
             return None  # locked by a search that missed its deadline
         try:
             vector = self._vectors.question(topic)

@@ -15,7 +15,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
 from memcli.index.documents import window_text
-from memcli.index.vectors import LoadedVectors, VectorFile, VectorsLostError, text_key
+from memcli.index.numbers import LoadedVectors
+from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
+from memcli.index.vectors import VectorFile, VectorsLostError, text_key
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
 from memcli.model.passages import embedded_texts, passages
@@ -59,6 +61,7 @@ class Meaning:
         self._progress = progress
         self._plan: _Plan | None = None
         self._uses = 0
+        self._scale: Scale | None = None
         self._numbers: dict[int, LoadedVectors | None] = {}
         self._first: dict[int, int] = {}
 
@@ -172,13 +175,25 @@ class Meaning:
         if self._uses > _BEFORE_LOADING and part not in self._numbers:
             self._numbers[part] = self._vectors.load(slots)
         numbers = self._numbers.get(part)
-        return self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
+        cosines = self._vectors.cosines(questions, slots) if numbers is None else numbers.cosines(questions)
+        return cosines if self._embedder.is_calibrated else self._calibration().of(cosines)
+
+    def _calibration(self) -> Scale:
+        """What lays the cosines of the model on the scale of the floors, found once for each model."""
+        if self._scale is None:
+            known = self._vectors.scale(VERSION)
+            own = from_bytes(known) if known else None
+            if own is None:
+                own = own_spread(self._embedder)
+                self._vectors.keep_scale(VERSION, to_bytes(own))
+            self._scale = Scale(own)
+        return self._scale
 
     def _questions(self, texts: Sequence[str]) -> list[bytes]:
         known = {text: self._vectors.question(text) for text in texts}
         new = [text for text, vector in known.items() if vector is None]
         if new:
-            made = dict(zip(new, self._embedder.embed(new), strict=True))
+            made = dict(zip(new, self._embedder.embed(new, as_questions=True), strict=True))
             self._vectors.add_questions(made)
             known |= made
         return [known[text] or b"" for text in texts]

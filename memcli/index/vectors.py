@@ -15,21 +15,22 @@ from typing import Any
 from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, identity, own, remove
+from memcli.index.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
 
 KEY_BYTES = 16
-_HEADER_BYTES = 8  # the squared norm, as a little-endian whole number
 _BUSY_SECONDS = 5.0
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, slot INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS birth (token TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS asked (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS scale (version INTEGER PRIMARY KEY, data BLOB NOT NULL)",
 )
 _OUTDATED = "question"
 """The table in which earlier versions kept questions as they were worded."""
 _PER_STATEMENT = 500
-_ROWS_AT_ONCE = 8192  # bounds the memory of a scan
-_MOST_LOADED = 50_000  # 80 MB of numbers
+_NUMBERS_AT_ONCE = 8192 * 384  # bounds the memory of a scan
+_MOST_LOADED = 50_000 * 384  # 80 MB of numbers
 
 
 def text_key(text: str) -> bytes:
@@ -46,7 +47,7 @@ class VectorFile:
 
     def __init__(self, folder: str | None, model: str, dimensions: int) -> None:
         self._dimensions = dimensions
-        self._record = _HEADER_BYTES + dimensions
+        self._record = HEADER_BYTES + dimensions
         self._memory = bytearray()
         self._map: Any = None
         self.is_lost = False
@@ -91,7 +92,7 @@ class VectorFile:
             known = self.slots(list(vectors))
             new = [(key, value) for key, value in vectors.items() if key not in known]
             slot = self.count()
-            self._write(slot, b"".join(_norm(value) + value for _, value in new))
+            self._write(slot, b"".join(record(value) for _, value in new))
             self._places.executemany(
                 "INSERT INTO vector VALUES (?, ?)", [(k, slot + n) for n, (k, _) in enumerate(new)]
             )
@@ -110,6 +111,15 @@ class VectorFile:
         rows = [(text_key(text), value) for text, value in vectors.items()]
         self._places.executemany("INSERT OR REPLACE INTO asked VALUES (?, ?)", rows)
 
+    def scale(self, version: int) -> bytes | None:
+        """What was kept of how the model spreads its cosines."""
+        row = self._places.execute("SELECT data FROM scale WHERE version = ?", (version,)).fetchone()
+        return row[0] if row else None
+
+    def keep_scale(self, version: int, data: bytes) -> None:
+        """Keeps it, for one version of how it is measured."""
+        self._places.execute("INSERT OR REPLACE INTO scale VALUES (?, ?)", (version, data))
+
     def cosines(self, questions: Sequence[bytes], slots: Any) -> Any:
         """The cosine of each question with the vector in each slot, NaN for slot -1, in the order of `slots`: float64
         [len(questions), len(slots)].
@@ -122,11 +132,12 @@ class VectorFile:
         records = self._records(places)
         if not len(records):
             return numpy.full((len(questions), len(places)), numpy.nan)
-        asked = _numbers(questions)
+        wanted = asked(questions)
         found = numpy.empty((len(questions), len(places)), numpy.float64)
-        for start in range(0, len(places), _ROWS_AT_ONCE):
-            part = _Numbers(records[places[start : start + _ROWS_AT_ONCE]])  # slot -1 is the last one, made NaN below
-            found[:, start : start + _ROWS_AT_ONCE] = part.cosines(asked)
+        step = max(1, _NUMBERS_AT_ONCE // self._dimensions)
+        for start in range(0, len(places), step):
+            part = Numbers(records[places[start : start + step]])  # slot -1 is the last one, made NaN below
+            found[:, start : start + step] = part.cosines(wanted)
         found[:, places < 0] = numpy.nan
         return found
 
@@ -139,15 +150,15 @@ class VectorFile:
 
         places = numpy.asarray(slots, numpy.int64)
         records = self._records(places)
-        if not len(records) or len(places) > _MOST_LOADED:
+        if not len(records) or len(places) * self._dimensions > _MOST_LOADED:
             return None
-        return LoadedVectors(_Numbers(records[places]), places < 0)
+        return LoadedVectors(Numbers(records[places]), places < 0)
 
     def values(self, slots: Any) -> Any:
         """The vectors in these slots: int8 [len(slots), dimensions]. Raises VectorsLostError when the file has none there."""
         import numpy
 
-        return self._records(slots)[slots, _HEADER_BYTES:].view(numpy.int8)
+        return self._records(slots)[slots, HEADER_BYTES:].view(numpy.int8)
 
     def _records(self, places: Any) -> Any:
         import numpy
@@ -213,46 +224,6 @@ class VectorFile:
             os.close(fd)
 
 
-class _Numbers:
-    """Records as numbers that cosines are computed of."""
-
-    def __init__(self, records: Any) -> None:
-        import numpy
-
-        squares = numpy.ascontiguousarray(records[:, :_HEADER_BYTES]).view("<i8").ravel()
-        self._squares = squares.astype(numpy.float64)
-        self._values = records[:, _HEADER_BYTES:].view(numpy.int8).astype(numpy.float32)
-
-    def cosines(self, asked: Any) -> Any:
-        import numpy
-
-        # Whole numbers below 2^24 are exact in float32 whatever the order of the sum, so every CPU agrees.
-        dots = asked @ self._values.T
-        norms = numpy.sqrt(self._squares * (asked * asked).sum(axis=1, dtype=numpy.float64)[:, None])
-        return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
-
-
-class LoadedVectors:
-    """Vectors kept as numbers, some of them missing."""
-
-    def __init__(self, numbers: _Numbers, missing: Any) -> None:
-        self._numbers, self._missing = numbers, missing
-
-    def cosines(self, questions: Sequence[bytes]) -> Any:
-        """As `VectorFile.cosines` for the slots that were loaded."""
-        import numpy
-
-        found = self._numbers.cosines(_numbers(questions))
-        found[:, self._missing] = numpy.nan
-        return found
-
-
-def _numbers(questions: Sequence[bytes]) -> Any:
-    import numpy
-
-    return numpy.frombuffer(b"".join(questions), numpy.int8).reshape(len(questions), -1).astype(numpy.float32)
-
-
 def _connect(path: str) -> sqlite3.Connection:
     for attempt in (1, 2):
         if path != IN_MEMORY:
@@ -281,11 +252,6 @@ def _erase_questions(connection: sqlite3.Connection) -> None:
     if known is not None:
         connection.execute(f"DROP TABLE IF EXISTS {_OUTDATED}")
         connection.execute("VACUUM")
-
-
-def _norm(vector: bytes) -> bytes:
-    square = sum((b - 256 if b > 127 else b) ** 2 for b in vector)
-    return square.to_bytes(_HEADER_BYTES, "little")
 
 
 def _size(path: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.codec.space import policy_from_json
-from memcli.errors import ProviderError
+from memcli.errors import ProviderError, RefusedError
 from memcli.index.database import each
 from memcli.index.filters import visible
 from memcli.index.words import IndexedWords
@@ -106,18 +106,14 @@ class IndexedSpace:
     def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
         try:
             return self._dense(texts) if within is None else self._dense_within(texts, within)
-        except ProviderError as error:
+        except (ProviderError, RefusedError) as error:
             self._warn(f"{error.message}; answering by words alone")
             return None
 
     def embed(self) -> bool:
-        try:
-            meaning = self._meaning()
-            if meaning is not None:
-                meaning.complete()
-        except ProviderError as error:
-            self._warn(error.message)
-            return False
+        meaning = self._meaning()
+        if meaning is not None:
+            meaning.complete()
         return meaning is not None
 
     def clusters(self, *, only_known: bool = False) -> Clusters:
@@ -133,7 +129,7 @@ class IndexedSpace:
             meaning = self._meaning()
             assert meaning is not None  # there is an embedder
             return find_clusters(self._db, meaning, semantic[0].model, self.fetch)
-        except ProviderError as error:
+        except (ProviderError, RefusedError) as error:
             return Clusters(reason=error.message)
 
     def _dense(self, texts: Sequence[str]) -> list[Nearness] | None:
@@ -171,7 +167,10 @@ class IndexedSpace:
 
     def status(self) -> dict[str, int]:
         chunks = [key for (key,) in self._db.execute("SELECT key FROM passage UNION SELECT key FROM window")]
-        semantic = self._semantic()
+        try:
+            semantic = self._semantic()
+        except (ProviderError, RefusedError):  # `CachedIndex.embedder` tells
+            semantic = None
         known = len(semantic[1].slots(chunks)) if semantic else 0
         terms = int(self._one("SELECT count(*) FROM vocabulary"))
         clusters = len(self.clusters(only_known=True).found)

@@ -169,7 +169,7 @@ class Trust(Protocol):
 
 
 class Embedder(Protocol):
-    """Text to vectors. Deterministic: the same text gives the same bytes on every machine."""
+    """Text to vectors. A model on this machine is deterministic: the same text gives the same bytes each time."""
 
     @property
     def model(self) -> str:
@@ -179,10 +179,18 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Bytes in a vector."""
 
-    def embed(self, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
-        """One vector for each text: `dimensions` signed bytes, each component scaled by the largest.
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether its cosines are on the scale that the floors of rankers were fitted to."""
 
-        Cosine is the dot product over the norms, which is exact in whole numbers.
+    def embed(
+        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
+    ) -> list[bytes]:
+        """One vector for each text, which is a passage or a question: some models take these differently.
+
+        A vector has `dimensions` signed bytes, each component scaled by the largest. Cosine is the dot product over the
+        norms, which is exact in whole numbers. `model` and `dimensions` may raise as this does: ProviderError, and
+        RefusedError where a provider may not be asked.
         """
 
 
@@ -200,6 +208,9 @@ class Index(Protocol):
 
         None when there is no such index, or it could answer otherwise than the file.
         """
+
+    def embedder(self) -> str:
+        """The model that vectors are made by, or why none are made."""
 
     def rebuild(self, space: str) -> None:
         """Forgets all that is kept of the space."""

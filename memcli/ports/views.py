@@ -64,9 +64,9 @@ class Vectors(Protocol):
         """
 
     def embed(self) -> bool:
-        """Makes all vectors that are missing, however long that takes; whether they are there now.
+        """Makes all vectors that are missing, however long that takes; False when there is no embedder.
 
-        Raises OutdatedError when something was erased meanwhile.
+        What was made before an error is kept. Raises ProviderError, RefusedError, and OutdatedError when something was erased meanwhile.
         """
 
 

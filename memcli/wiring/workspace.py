@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.clock import frozen_clock, system_clock
-from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
-from memcli.ports import Embedder, Index, Progress, Ranker, Shelf, Store, Summarizer
+from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
-from memcli.settings import HARMLESS_FIELDS, Config, Settings, resolve
+from memcli.settings import HARMLESS_FIELDS, Config, resolve
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout
@@ -26,6 +25,9 @@ from memcli.store.lock import WAIT_SECONDS
 from memcli.store.place import Place, describe
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
+from memcli.wiring.embedders import ChosenEmbedder, absolute
+from memcli.wiring.indexes import open_index
+from memcli.wiring.keeping import Keep, make
 from memcli.wiring.policies import InForce, Policies
 from memcli.wiring.records import Records, open_files
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -42,16 +44,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Keep(Protocol):
-    """Gives what was made before for a key, or makes it."""
-
-    def __call__(self, key: tuple[Any, ...], make: Callable[[], _T], /) -> _T: ...
-
-
-def _make(_key: tuple[Any, ...], make: Callable[[], _T], /) -> _T:
-    return make()
-
-
 def open_workspace(
     options: Mapping[str, str | None],
     environ: Mapping[str, str],
@@ -59,7 +51,7 @@ def open_workspace(
     create: bool = False,
     warn: Warn = lambda _: None,
     progress: Progress | None = None,
-    keep: Keep = _make,
+    keep: Keep = make,
 ) -> Workspace:
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
@@ -68,7 +60,7 @@ def open_workspace(
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
-    settings = resolve(options, environ, _believed(read_config(layout), trust, warn))
+    settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     policies = Policies(layout, settings.main, trust)
     past = _past(layout, options.get("rev"), warn)
@@ -78,25 +70,27 @@ def open_workspace(
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     store = past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
+    embedder = ChosenEmbedder(settings.embedder, layout.cache(""), None, keep)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
         trust=trust,
         load_trash=records.trash,
         load_audit=records.audit,
-        load_index=cache(lambda: _index(settings, warn, progress, past, keep, layout)),
+        load_embedder=embedder.load,
+        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past)),
         load_summarizer=summarizer,
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
         load_sessions=cache(partial(open_sessions, layout, wait)),
         load_talk=cache(
-            lambda: open_talk(workspace, layout, fold, wait, partial(_index, settings, warn, progress, None, keep))
+            lambda: open_talk(workspace, layout, fold, wait, lambda talk: open_index(embedder, talk, keep, warn, progress))
         ),
         drop_talk=partial(drop_talk, layout),
         load_upkeep=cache(lambda: _upkeep(layout)),
         ranker=partial(_ranker, warn, keep),
         clock=clock, govern=policies.in_force, root=layout.root,
         space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
-        project=settings.project, backend=settings.backend,
+        project=settings.project, backend=settings.backend, embedder=embedder.name,
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
@@ -200,44 +194,16 @@ def _elsewhere(
     return open_workspace({**same, "root": other}, environ, warn=warn, progress=progress, keep=keep)
 
 
-def _believed(config: Config, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
-    """What of the configuration holds: of a store that nobody here has accepted only what can do no harm."""
+def _believed(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:
+    """What of the configuration holds: of a store that nobody here has accepted only what can do no harm. Paths in it begin
+    at `base`."""
     if config.problems:
         warn(f"{FOLDER}/config.toml: {'; '.join(config.problems)}: ignored")
     loud = [name for name in config.values if name not in HARMLESS_FIELDS]
     if not loud or trust.is_accepted:
-        return config.values
+        return {name: absolute(value, base) if name == "embedder" else value for name, value in config.values.items()}
     warn(f"{FOLDER}/config.toml was cloned: ignoring {', '.join(sorted(loud))} until you run `memcli trust`")
     return {name: value for name, value in config.values.items() if name not in loud}
-
-
-def _index(
-    settings: Settings, warn: Warn, progress: Progress | None, past: RevisionStore | None, keep: Keep, layout: Layout
-) -> Index:
-    from memcli.index.cache import CachedIndex
-
-    name = settings.embedder or DEFAULT_EMBEDDER
-    make = choose_embedder(name)
-
-    def embedder() -> Embedder | None:
-        return keep(("embedder", name), make)
-
-    if past is None:
-        folder = layout.cache("")
-        if keep is _make:
-            return CachedIndex(folder, embedder, warn, progress)
-        from memcli.index.kept import KeptIndex
-
-        return keep(("index", folder, name), lambda: KeptIndex(folder, embedder, warn, progress))
-    from memcli.index.revisions import folder_for
-
-    # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
-    return CachedIndex(folder_for(layout.cache("revisions"), past.commit), embedder, warn, progress, layout.cache(""))
-
-
-def choose_embedder(name: str | None) -> Callable[[], Embedder | None]:
-    """Makes the embedder of this name, or else the default one. Raises UsageError for one that there is not."""
-    return _choose(EMBEDDERS, name or DEFAULT_EMBEDDER, "embedder")
 
 
 def _ranker(warn: Warn, keep: Keep, name: str) -> Ranker:

@@ -195,7 +195,7 @@ def test_commits_that_cannot_be_read_hold_up_nothing(desk: Upserter):
 def test_the_index_is_brought_up_to_date_when_there_is_time(desk: Upserter, monkeypatch: pytest.MonkeyPatch):
     warmed: list[str] = []
     monkeypatch.setattr("memcli.app.spare_time.index_status", lambda _: warmed.append("index"))
-    monkeypatch.setattr("memcli.app.spare_time.embed_spaces", lambda _: warmed.append("vectors"))
+    monkeypatch.setattr("memcli.app.spare_time.embed_or_warn", lambda _: warmed.append("vectors"))
     list(desk.watch([IDLE, Batch(("a.md",)), IDLE, IDLE, Batch(("a.md",)), IDLE]).run())
     assert warmed == ["index"]
     list(desk.watch([IDLE], embed=True).run())

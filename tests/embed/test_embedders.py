@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import memcli
-from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, hashed, onnx
+from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS, hashed, onnx, runtime
 from memcli.embed.hashed import HashedEmbedder
 from memcli.embed.onnx import OnnxEmbedder
 from memcli.errors import ProviderError
@@ -178,7 +178,7 @@ class TestModel:
     def test_one_core_or_many(self, monkeypatch: pytest.MonkeyPatch) -> None:
         vectors = []
         for cores in (1, 4):
-            monkeypatch.setattr(onnx, "_cores", lambda cores=cores: cores)
+            monkeypatch.setattr(runtime, "cores", lambda cores=cores: cores)
             vectors.append(OnnxEmbedder().embed(MIXED))
         assert vectors[0] == vectors[1]
 
@@ -225,11 +225,11 @@ class TestQuantising:
     VECTORS = ([0.0] * 384, [127.0, 0.5, 1.5, -0.5, -1.5, 2.5] + [0.0] * 378, [-0.25, 0.125] + [0.0] * 382)
 
     def test_both_ways_agree(self) -> None:
-        made = onnx._quantised(np.array(self.VECTORS, np.float32))
-        assert made == [hashed._quantised(values) for values in self.VECTORS]
+        made = runtime.quantised(np.array(self.VECTORS, np.float32))
+        assert made == [hashed.quantised(values) for values in self.VECTORS]
 
     def test_zeros_stay_and_halves_go_to_the_even(self) -> None:
-        zeros, halves, negative = (list(memoryview(hashed._quantised(v)).cast("b")) for v in self.VECTORS)
+        zeros, halves, negative = (list(memoryview(hashed.quantised(v)).cast("b")) for v in self.VECTORS)
         assert set(zeros) == {0}
         assert halves[:6] == [127, 0, 2, 0, -2, 2]
         assert negative[:2] == [-127, 64]

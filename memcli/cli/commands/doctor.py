@@ -7,18 +7,21 @@ import platform
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from memcli import __version__
 from memcli.app.workspace import Workspace
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
+from memcli.index.scale import own_spread, tells_apart
+from memcli.ports import Embedder
 from memcli.record import Record
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, Place, describe
 from memcli.store.trust import FileTrust
+from memcli.wiring.embedders import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
 from memcli.wiring.workspace import open_workspace
 
@@ -51,7 +54,8 @@ class Check(Record):
 
 def run_checks(options: Mapping[str, str | None], environ: Mapping[str, str]) -> list[Check]:
     """All checks in order; the store is checked only if there is one."""
-    return [_python(), _sqlite(), _git(), _model(), _embedding(), *_store(options, environ)]
+    store = list(_store(options, environ))  # first: opening a store sets aside what the checks are to report
+    return [_python(), _sqlite(), _git(), _model(), _embedding(options, environ), *store]
 
 
 def _python() -> Check:
@@ -86,19 +90,35 @@ def _model() -> Check:
     )
 
 
-def _embedding() -> Check:
-    from memcli.embed.onnx import OnnxEmbedder
-
+def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
+    """Checks the embedder in use by a text, and by pairs of texts if its cosines are on a scale of their own."""
+    name, load = _chosen_embedder(options, environ)
     try:
-        vector = OnnxEmbedder().embed(["memory"])[0]
+        embedder = load()
+        if embedder is None:
+            return Check("embedding", True, f"{name}: search goes by words only")
+        (vector,) = embedder.embed(["memory"])
+        spread = () if embedder.is_calibrated else own_spread(embedder)
     except MemcliError as error:
-        return Check("embedding", False, error.message, error.hint)
-    return Check(
-        "embedding",
-        any(vector),
-        f"{len(vector)} dimensions",
-        "reinstall onnxruntime, or set MEMCLI_EMBEDDER=off to search by words only",
-    )
+        return Check("embedding", False, f"{name}: {error.message}", error.hint)
+    found = f"{name}: {len(vector)} dimensions"
+    if not any(vector):
+        return Check("embedding", False, found, "set MEMCLI_EMBEDDER=off to search by words only")
+    if not spread:
+        return Check("embedding", True, found)
+    told = f"{found}; cosines of related texts {spread[-1]:.2f}, of unrelated ones {spread[0]:.2f}"
+    return Check("embedding", tells_apart(spread), told, "it is of no use for search: check its pooling and prompts")
+
+
+def _chosen_embedder(
+    options: Mapping[str, str | None], environ: Mapping[str, str]
+) -> tuple[str, Callable[[], Embedder | None]]:
+    try:
+        workspace = open_workspace(options, environ)
+    except MemcliError:  # there is no store, or the other checks tell what is wrong with it
+        chosen = ChosenEmbedder(options.get("embedder") or environ.get("MEMCLI_EMBEDDER"))
+        return chosen.name, chosen.load
+    return workspace.embedder, workspace.load_embedder
 
 
 def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

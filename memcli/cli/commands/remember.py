@@ -196,10 +196,10 @@ def _present(**values: str | None) -> dict[str, Json]:
 
 
 def _embed(workspace: Workspace, name: str) -> None:
-    from memcli.app.space import embed_spaces
+    from memcli.app.space import embed_or_warn
 
     try:
-        embed_spaces(workspace)
+        embed_or_warn(workspace)
     except Exception as error:  # noqa: BLE001 - whatever it was, the memory is there
         raise StoreError(
             f"stored memory {name}, but could not compute its vectors: {error}", "the next recall tries again"

@@ -192,7 +192,8 @@ def embed(session: Session, options: EmbedOptions) -> None:
     `ingest` and hooks start this in the background (MEMCLI_BACKGROUND=off: they do not). A recall computes up to 512
     missing vectors; if more are missing, it uses those that are there, and searches the rest by words only. What was
     told comes first, then documents, then the newest commits. Stopped at any time, it goes on where it was. When standard
-    error is not a terminal, progress is printed every ten seconds unless -q is given.
+    error is not a terminal, progress is printed every ten seconds unless -q is given. MEMCLI_EMBEDDER chooses the model:
+    onnx (built in), onnx:DIR (a sentence-transformers model in ONNX), hashed (words only) or off.
 
     Example: memcli ingest --git HEAD && memcli index embed
     """
@@ -217,7 +218,7 @@ def embed(session: Session, options: EmbedOptions) -> None:
 
 @index.verb()
 def status(session: Session) -> None:
-    """Show what the cache holds for the space."""
+    """Show what the cache holds for the space, and which model makes its vectors."""
     from memcli.app.space import index_status
 
     data = index_status(session.open())

@@ -1,0 +1,213 @@
+"""A folder of a sentence model in ONNX, as sentence-transformers and the converters for it lay it out, read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from memcli.embed.pooling import KEYS, MODES
+from memcli.embed.prompts import Prompts, known_prompts, stated_prompts
+from memcli.errors import ProviderError
+from memcli.model.memory import Json
+from memcli.record import Record
+
+HINT = "`memcli doctor` checks the model"
+_MODELS = (
+    "model.onnx",
+    "model_quantized.onnx",
+    "model_int8.onnx",
+    "model_uint8.onnx",
+    "model_fp16.onnx",
+    "model_q4.onnx",
+)
+"""Of several files the first; any one can be named."""
+_DECIDING = (
+    "config.json", "config_sentence_transformers.json", "modules.json", "sentence_bert_config.json", "tokenizer.json",
+    "tokenizer_config.json",
+)  # fmt: skip
+_MOST_JSON = 1 << 26
+_MOST_TOKENS = 8192
+"""Even where a model takes more: passages are far shorter."""
+_ROBERTA = frozenset(("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"))
+"""Whose first position is the second after that of padding, so that two fewer can be used."""
+_EXTERNAL = re.compile(rb"\x0a\x08location\x12([\x01-\x7f])", re.DOTALL)
+"""Where a model in the protobuf of ONNX names a file of weights beside it."""
+
+
+class ModelFolder(Record, kw_only=True):
+    """What the files say: where the model and the tokenizer are, and what becomes of a text and its tokens.
+
+    `pooling` are modes of `pooling.MODES`, none where the files say nothing of it; `layers` the modules after it that
+    change a vector, which only a model with its own output for sentences can have; `files` all that decide a vector.
+    """
+
+    model: str
+    tokenizer: str
+    pooling: tuple[str, ...]
+    counts_prompt: bool
+    layers: tuple[str, ...]
+    prompts: Prompts
+    max_tokens: int
+    is_lowercased: bool
+    files: tuple[str, ...]
+
+
+def read_folder(path: str) -> ModelFolder:
+    """The folder at `path`, which may also be a model in it. Raises ProviderError."""
+    model = _model(path)
+    folder = os.path.dirname(model)
+    if os.path.basename(folder) == "onnx" and not os.path.exists(os.path.join(folder, "tokenizer.json")):
+        folder = os.path.dirname(folder)
+    tokenizer = os.path.join(folder, "tokenizer.json")
+    if not os.path.isfile(tokenizer):
+        raise ProviderError(f"{folder} has no tokenizer.json", "`tokenizer.save_pretrained` of transformers writes one")
+    config = _json(folder, "config.json")
+    modules = _modules(folder)
+    pooling_file = next(
+        (f"{where}/config.json" for kind, where in modules if kind == "Pooling"), "1_Pooling/config.json"
+    )
+    pooling = _json(folder, pooling_file)
+    transformer = _json(folder, "sentence_bert_config.json")
+    stated = stated_prompts(_json(folder, "config_sentence_transformers.json"))
+    return ModelFolder(
+        model=model,
+        tokenizer=tokenizer,
+        pooling=_pooling(pooling, pooling_file),
+        counts_prompt=pooling.get("include_prompt") is not False,
+        layers=tuple(kind for kind, _ in modules if kind not in ("Transformer", "Pooling", "Normalize")),
+        prompts=stated or known_prompts(_name(folder, config)),
+        max_tokens=_max_tokens(config, transformer, _json(folder, "tokenizer_config.json")),
+        is_lowercased=transformer.get("do_lower_case") is True,
+        files=tuple(
+            file
+            for name in (*_DECIDING, pooling_file)
+            if os.path.isfile(file := os.path.join(folder, name))
+        ),
+    )  # fmt: skip
+
+
+def stamp(files: Sequence[str]) -> list[Json]:
+    """Changes when one of the files does. Raises ProviderError when one is missing."""
+    found: list[Json] = []
+    for file in files:
+        try:
+            state = os.stat(file)
+        except OSError as error:
+            raise ProviderError(f"cannot read {file}: {error.strerror}", HINT) from None
+        found.append([os.path.basename(file), state.st_size, state.st_mtime_ns, state.st_ino])
+    return found
+
+
+def digest(folder: ModelFolder, recipe: str) -> tuple[str, list[str]]:
+    """A digest of all files that decide the vectors, and those of weights beside the model. Raises ProviderError."""
+    try:
+        beside = sorted(set(_weights(folder.model)))
+        found = hashlib.sha256(f"{recipe} {folder.prompts} {folder.max_tokens}".encode())
+        for file in (folder.model, *beside, *folder.files):
+            with open(file, "rb") as opened:
+                name = "" if file == folder.model else os.path.basename(file)  # of a variant only what is in it counts
+                found.update(os.fsencode(name) + b"\0")
+                found.update(hashlib.file_digest(opened, "sha256").digest())
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ProviderError(f"cannot read the model {folder.model}: {reason}", HINT) from None
+    return found.hexdigest(), beside
+
+
+def size(files: Sequence[str]) -> int:
+    """Bytes of the files in all."""
+    return sum(os.path.getsize(file) for file in files)
+
+
+def _model(path: str) -> str:
+    if path.endswith(".onnx"):
+        if not os.path.isfile(path):
+            raise ProviderError(f"no model {path}", "name a folder with a model in ONNX, or the file itself")
+        return path
+    if not os.path.isdir(path):
+        raise ProviderError(f"no folder {path}", "name a folder with a model in ONNX")
+    places = (path, os.path.join(path, "onnx"))
+    for name in _MODELS:
+        for place in places:
+            if os.path.isfile(file := os.path.join(place, name)):
+                return file
+    others = [os.path.join(place, name) for place in places for name in _names(place) if name.endswith(".onnx")]
+    if len(others) == 1:
+        return others[0]
+    told = f"{len(others)} models and none of the usual names" if others else "no model.onnx"
+    raise ProviderError(f"{path} has {told}", "name the file: onnx:DIR/FILE.onnx")
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _json(folder: str, name: str) -> Mapping[str, Json]:
+    found = _read(folder, name)
+    if found is not None and not isinstance(found, dict):
+        raise ProviderError(f"{os.path.join(folder, name)} is no JSON object", HINT)
+    return found or {}
+
+
+def _read(folder: str, name: str) -> Json:
+    path = os.path.join(folder, name)
+    try:
+        with open(path, "rb") as file:
+            return json.loads(file.read(_MOST_JSON))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ProviderError(f"cannot read {path}: {error.strerror}", HINT) from None
+    except (ValueError, RecursionError):
+        raise ProviderError(f"{path} is no JSON", HINT) from None
+
+
+def _modules(folder: str) -> list[tuple[str, str]]:
+    """The kinds of the modules of sentence-transformers, with their folders."""
+    found = _read(folder, "modules.json")
+    modules = found if isinstance(found, list) else []
+    return [
+        (str(one.get("type", "")).rpartition(".")[2], str(one.get("path", "")))
+        for one in modules
+        if isinstance(one, dict)
+    ]
+
+
+def _pooling(config: Mapping[str, Json], file: str) -> tuple[str, ...]:
+    named = config.get("pooling_mode")
+    asked = [str(mode) for mode in (named if isinstance(named, list) else [named])] if named else []
+    asked = asked or [mode for key, mode in KEYS.items() if config.get(key) is True]
+    unknown = [mode for mode in asked if mode not in MODES]
+    if unknown:
+        raise ProviderError(f"{file}: unknown pooling {unknown[0][:40]!a}", f"known are {', '.join(MODES)}")
+    return tuple(mode for mode in MODES if mode in asked)
+
+
+def _name(folder: str, config: Mapping[str, Json]) -> str:
+    """What tells the family of a model: the name it was published by, and its folders, as a hub's cache lays them out."""
+    return "/".join([*os.path.abspath(folder).split(os.sep)[-3:], str(config.get("_name_or_path", ""))])
+
+
+def _max_tokens(config: Mapping[str, Json], transformer: Mapping[str, Json], tokenizer: Mapping[str, Json]) -> int:
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and config.get("model_type") in _ROBERTA:
+        positions -= 2
+    stated = (transformer.get("max_seq_length"), tokenizer.get("model_max_length"), positions)
+    return min([_MOST_TOKENS, *(int(n) for n in stated if isinstance(n, int | float) and n >= 1)])
+
+
+def _weights(model: str) -> Iterator[str]:
+    """The files of weights beside a model that it names."""
+    with open(model, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        for match in _EXTERNAL.finditer(data):
+            name = data[match.end() : match.end() + match[1][0]]
+            beside = os.path.join(os.path.dirname(model), os.fsdecode(name))
+            if os.path.isfile(beside):
+                yield beside

@@ -1,0 +1,104 @@
+"""Embedders of providers: texts go out, and vectors come back."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from memcli.embed.facts import Facts
+from memcli.embed.hashed import quantised
+from memcli.embed.prompts import known_prompts
+from memcli.embed.runtime import beginning
+from memcli.errors import ProviderError
+
+if TYPE_CHECKING:
+    from memcli.ports import Progress
+
+_RECIPE = "1"
+"""Changes when this module makes other vectors of the same answers."""
+_MAX_CHARACTERS = 4096
+_MOST_READ = 16 * _MAX_CHARACTERS
+_AT_ONCE = 32
+"""Texts in one call: their vectors, written as JSON, stay below the 4 MB that are read of an answer."""
+_MOST_DIMENSIONS = 16_384
+_PROBE = "memory"
+
+Call = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""The vectors of texts by a provider. Raises ProviderError, and RefusedError where it may not be asked."""
+
+
+class RemoteEmbedder:
+    """A model of a provider, asked by `call` for texts as `redact` leaves them. `name` is `provider:model`, and `address`
+    where that is asked, for the same name may be another model elsewhere. How long its vectors are is found by one call,
+    and kept."""
+
+    def __init__(self, name: str, address: str, call: Call, redact: Callable[[str], str], facts: Facts) -> None:
+        self._name, self._address = name, address
+        self._call, self._redact = call, redact
+        self._facts = facts
+        self._prompts = known_prompts(name)
+        self._dimensions = 0
+
+    @property
+    def model(self) -> str:
+        """A digest of the name, the address, the dimensions and of what is done with the texts. Raises as `embed` does."""
+        found = hashlib.sha256(f"{self._key} {self.dimensions}".encode()).hexdigest()
+        return f"{self._name.partition(':')[0]}-{found[:12]}"
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes in a vector. Raises as `embed` does."""
+        if not self._dimensions:
+            known = self._facts.get(self._key)
+            if isinstance(known, int) and 0 < known <= _MOST_DIMENSIONS:
+                self._dimensions = known
+            else:
+                self._dimensions = len(self._asked([_PROBE])[0])
+                self._facts.put(self._key, self._dimensions)
+        return self._dimensions
+
+    @property
+    def is_calibrated(self) -> bool:
+        """The cosines of each model are on a scale of their own."""
+        return False
+
+    def embed(
+        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
+    ) -> list[bytes]:
+        """One vector for each text, by its first 4096 characters. Raises ProviderError, RefusedError."""
+        if not texts:
+            return []
+        vectors = [bytes(self.dimensions)] * len(texts)  # of zeros: what is blank says nothing, and is refused by some
+        told = [i for i, text in enumerate(texts) if text.strip()]
+        for start in range(0, len(told), _AT_ONCE):
+            rows = told[start : start + _AT_ONCE]
+            # Redacted before it is cut: half a secret is not recognised.
+            cut = [beginning(self._redact(texts[i][:_MOST_READ]), _MAX_CHARACTERS) for i in rows]
+            made = self._asked([self._prompts.of(text, is_question=as_questions) for text in cut])
+            if len(made[0]) != self.dimensions:
+                self._facts.put(self._key, None)
+                raise ProviderError(
+                    f"{self._name} gives vectors of {len(made[0])} numbers, not of {self.dimensions} as before",
+                    "run the command again: it is then taken for another model",
+                )
+            for row, vector in zip(rows, made, strict=True):
+                vectors[row] = quantised(vector)
+            if progress:
+                progress(rows[-1] + 1, len(texts))
+        if progress and (not told or told[-1] + 1 < len(texts)):
+            progress(len(texts), len(texts))
+        return vectors
+
+    @property
+    def _key(self) -> str:
+        return f"{self._name} {self._address} {_RECIPE} {self._prompts}"
+
+    def _asked(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        made = self._call(texts)
+        lengths = {len(vector) for vector in made}
+        is_sound = len(made) == len(texts) and len(lengths) == 1 and 0 < min(lengths) <= _MOST_DIMENSIONS
+        if not is_sound or not all(math.isfinite(value) for vector in made for value in vector):
+            raise ProviderError(f"{self._name} does not answer with one vector for each text", "try another model")
+        return made

@@ -1,0 +1,231 @@
+"""Sentence models of the user's choice, each a folder on this machine.
+
+Each text runs alone, at its own length: a model that was quantised as it runs rounds by all that runs with it, so that
+a vector is the same to the last bit whatever else is embedded. See `runtime.py` for the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.embed.facts import Facts
+from memcli.embed.folder import HINT, ModelFolder, digest, read_folder, size, stamp
+from memcli.embed.pooling import pooled
+from memcli.embed.runtime import beginning, failures_reported, open_session, quantised, run_all
+from memcli.errors import ProviderError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+    from memcli.ports import Progress
+
+_RECIPE = "1"
+"""Changes when this module makes other vectors of the same files."""
+_CHARACTERS_PER_TOKEN = 16
+_SENTENCE = "sentence_embedding"
+_TOKENS = ("token_embeddings", "last_hidden_state")
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+_TYPES = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
+_FLOATS = ("tensor(float)", "tensor(float16)", "tensor(double)")
+_SHARE_OF_MEMORY = 0.5
+"""Of the machine: a model takes up to twice its size while it is opened."""
+_PROBE = "memory"
+
+
+class SentenceEmbedder:
+    """The model in a folder. What its files say is read when it is first asked for, and the model is run once to see
+    that it works and how long its vectors are; the answer is kept until a file changes."""
+
+    def __init__(self, path: str, facts: Facts) -> None:
+        self._path = path
+        self._facts = facts
+        self._known: tuple[str, int] | None = None
+        self._seen = ""
+        self._folder: ModelFolder | None = None
+        self._tokenizer: Tokenizer | None = None
+        self._loaded: _Model | None = None
+
+    @property
+    def model(self) -> str:
+        """A digest of the content of the files and of what is done with them. Raises ProviderError."""
+        return self._measured[0]
+
+    @property
+    def dimensions(self) -> int:
+        """Bytes in a vector. Raises ProviderError."""
+        return self._measured[1]
+
+    @property
+    def is_calibrated(self) -> bool:
+        """The cosines of each model are on a scale of their own."""
+        return False
+
+    def embed(
+        self, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
+    ) -> list[bytes]:
+        """One vector for each text, by as many tokens as the model takes. Raises ProviderError."""
+        if not texts:
+            return []
+        dimensions = self.dimensions
+        vectors = self._run(texts, progress, as_questions=as_questions)
+        if any(len(vector) != dimensions for vector in vectors):
+            raise ProviderError(f"the model in {self._path} gives vectors of several lengths", HINT)
+        return vectors
+
+    @property
+    def _measured(self) -> tuple[str, int]:
+        if self._known is None:
+            folder = self._read()
+            self._seen = self._key(folder)
+            self._known = self._recall() or self._inspect(folder)
+        return self._known
+
+    def _read(self) -> ModelFolder:
+        if self._folder is None:
+            self._folder = read_folder(self._path)
+        return self._folder
+
+    def _recall(self) -> tuple[str, int] | None:
+        found: Any = self._facts.get(self._seen)
+        try:
+            name, dimensions, beside, then = found
+            return (str(name), int(dimensions)) if stamp(beside) == then else None
+        except (TypeError, ValueError, ProviderError):
+            return None
+
+    def _inspect(self, folder: ModelFolder) -> tuple[str, int]:
+        found, beside = digest(folder, _RECIPE)
+        then = stamp(beside)
+        _check_fits(folder.model, size([folder.model, *beside]))
+        dimensions = len(self._run([_PROBE], None, as_questions=False)[0])
+        self._check_unchanged(folder)
+        if stamp(beside) != then:
+            raise self._changed()
+        known = f"onnx-{found[:12]}", dimensions
+        self._facts.put(self._seen, [*known, beside, then])
+        return known
+
+    def _key(self, folder: ModelFolder) -> str:
+        parts = [_RECIPE, folder.model, stamp([folder.model, *folder.files]), *folder.prompts, folder.max_tokens]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def _run(self, texts: Sequence[str], progress: Progress | None, *, as_questions: bool) -> list[bytes]:
+        with failures_reported(f"the model in {self._path} cannot be used", HINT):
+            folder = self._read()
+            model = self._open(folder)
+            prompt = folder.prompts.of("", is_question=as_questions)
+            skipped = 0 if folder.counts_prompt or not prompt else len(self._encode(prompt)) - 1
+            ids = [self._encode(folder.prompts.of(text, is_question=as_questions)) for text in texts]
+            longest = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+            return run_all(
+                lambda rows: quantised(model.vectors([ids[i] for i in rows], skipped)),
+                [[i] for i in longest],
+                len(texts),
+                progress,
+            )
+
+    def _open(self, folder: ModelFolder) -> _Model:
+        if self._loaded is None:
+            session = open_session(folder.model, is_unpacked=True)
+            self._check_unchanged(folder)
+            self._loaded = _Model(folder, session)
+        return self._loaded
+
+    def _check_unchanged(self, folder: ModelFolder) -> None:
+        """Raises ProviderError when the files are not those that the name was made of: their vectors must not mix."""
+        if self._key(folder) != self._seen:
+            raise self._changed()
+
+    def _changed(self) -> ProviderError:
+        return ProviderError(f"the files in {self._path} changed while they were read", "run the command again")
+
+    def _encode(self, text: str) -> list[int]:
+        folder = self._read()
+        if self._tokenizer is None:
+            from tokenizers import Tokenizer
+
+            self._tokenizer = Tokenizer.from_file(folder.tokenizer)
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(folder.max_tokens)
+        text = beginning(text, folder.max_tokens * _CHARACTERS_PER_TOKEN)
+        # One by one: encode_batch starts threads of its own, and then warns on stderr when the process forks.
+        ids: list[int] = self._tokenizer.encode(text.lower() if folder.is_lowercased else text).ids
+        return ids
+
+
+class _Model:
+    """A model that was opened: what it takes and which of its outputs is meant. Raises ProviderError."""
+
+    def __init__(self, folder: ModelFolder, session: InferenceSession) -> None:
+        self._session = session
+        self._pooling = folder.pooling
+        self._inputs = {one.name: _TYPES.get(one.type, "") for one in session.get_inputs()}
+        unknown = [name for name, kind in self._inputs.items() if name not in _INPUTS or not kind]
+        if unknown or "input_ids" not in self._inputs:
+            told = f"takes {unknown[0]!a}" if unknown else "takes no input_ids"
+            raise ProviderError(
+                f"the model {folder.model} {told}", f"an encoder of text takes {', '.join(_INPUTS)} as whole numbers"
+            )
+        ranks = {one.name: len(one.shape) for one in session.get_outputs() if one.type in _FLOATS}
+        self._output = _output(ranks, folder)
+        self._is_pooled = ranks[self._output] == 2
+
+    def vectors(self, texts: Sequence[Sequence[int]], skipped: int) -> Any:
+        """The vectors of texts of one length, float64 [len(texts), n]; zeros for a text without tokens."""
+        import numpy as np
+
+        if not len(texts[0]):
+            texts = [[0]]  # some tokenizers give nothing for nothing, which no model takes
+        ids = np.array(texts)
+        given: Mapping[str, Any] = {
+            "input_ids": ids,
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+            "position_ids": np.broadcast_to(np.arange(ids.shape[1]), ids.shape),
+        }
+        feed = {name: given[name].astype(kind) for name, kind in self._inputs.items()}
+        found = self._session.run([self._output], feed)[0].astype(np.float64)
+        if not self._is_pooled:
+            found = np.stack([pooled(self._pooling, one, skipped) for one in found])
+        if not np.isfinite(found).all():
+            raise ProviderError("the model gives values that are no numbers", "use a variant of higher precision")
+        return found
+
+
+def _output(ranks: Mapping[str, int], folder: ModelFolder) -> str:
+    """The output to use: that for sentences where there is one, else that for tokens."""
+    if ranks.get(_SENTENCE) == 2:
+        return _SENTENCE
+    if folder.layers:
+        raise ProviderError(
+            f"the model {folder.model} lacks its layer {folder.layers[0][:40]!a}",
+            f"export it with sentence-transformers, so that it has the output {_SENTENCE}",
+        )
+    tokens = [name for name in (*_TOKENS, *ranks) if ranks.get(name) == 3]
+    if tokens and folder.pooling:
+        return tokens[0]
+    if tokens:
+        raise ProviderError(
+            f"nothing beside {folder.model} tells how it pools tokens",
+            'add 1_Pooling/config.json, such as {"pooling_mode": "mean"}, by what its authors say',
+        )
+    if list(ranks.values()) == [2]:
+        return next(iter(ranks))
+    raise ProviderError(f"the model {folder.model} has no output for sentences or tokens", HINT)
+
+
+def _check_fits(path: str, taken: int) -> None:
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return
+    if taken > _SHARE_OF_MEMORY * memory:
+        raise ProviderError(
+            f"the model {path} of {taken / 1e9:.1f} GB is too large for {memory / 1e9:.1f} GB of memory",
+            "use a quantised variant or a smaller model",
+        )

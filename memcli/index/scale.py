@@ -1,0 +1,119 @@
+"""The cosines of any model on the scale of MiniLM, to which every floor and threshold was fitted.
+
+Each model spreads its cosines in its own way: with some, sentences that have nothing in common come to 0.7. So the
+same questions and passages are embedded with each model, once, and what its cosines come to is laid on what MiniLM's
+do: of unrelated pairs the middle and the greatest, of related ones the lower quarter and the middle. Between these the
+scale is linear. It keeps the order, and so changes no ranking by meaning alone.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from memcli.index.numbers import cosines_of
+from memcli.ports import Embedder
+
+PAIRS: tuple[tuple[str, str], ...] = (
+    ("How long do access tokens stay valid?", "Access tokens expire fifteen minutes after they were issued."),
+    ("Which database do we use for orders?", "Orders are stored in PostgreSQL, because reports need joins."),
+    ("Why was the upload rewritten?", "The old upload kept whole files in memory and failed for large videos."),
+    ("who reviews changes to billing", "Two members of the payments team approve every change to invoices."),
+    ("When does the nightly backup run?", "A copy of all data is made at two in the morning."),
+    ("what to do if the build fails", "If compilation breaks, clear the cache and run the pipeline again."),
+    ("How are passwords hashed?", "Credentials are stored as Argon2 digests with a salt for each account."),
+    ("What is the limit for requests?", "A client may send one hundred calls a minute before it is throttled."),
+    ("where do logs go", "Messages of the servers are written to standard output and kept for thirty days."),
+    ("How do we name branches?", "A branch begins with the number of its ticket, then a short title."),
+    ("Which fonts does the website use?", "Headlines are set in a serif typeface and body text in a sans."),
+    ("Why does the map load slowly?", "Tiles are fetched one after the other, which delays the first view of the map."),
+    ("How do I start the tests?", "Run the whole suite with a single command from the root of the repository."),
+    ("what languages does the app support", "The interface is translated into German, French and Japanese."),
+    ("How is the cache invalidated?", "Entries are dropped as soon as the record behind them is written."),
+    (
+        "What happens when a payment is declined?",
+        "A refused card is tried again the next day, then the customer gets a mail.",
+    ),
+    (
+        "Who wrote the novel about the whale?",
+        "Moby-Dick, the story of a captain who hunts a whale, is by Herman Melville.",
+    ),
+    ("What do bees make honey from?", "Honey begins as nectar that bees gather from flowers."),
+    ("how tall is the highest mountain", "Mount Everest rises 8,849 metres above the sea."),
+    ("What should I eat before running?", "A banana or some toast an hour before a run gives enough energy."),
+    ("When was the bridge opened?", "Traffic crossed the new bridge for the first time in May 1937."),
+    ("Where did Anna go on holiday?", "Anna spent two weeks of summer hiking in Norway."),
+    ("How do you keep bread fresh?", "A loaf stays soft for longer in a linen bag than in the fridge."),
+    ("why is the sky blue", "Air scatters short waves of sunlight more than long ones, so the sky looks blue."),
+    ("Which instrument does Tom play?", "Tom has taken cello lessons since he was six."),
+    ("What is the rent of the flat?", "The landlord asks 900 euros a month for the apartment, heating included."),
+    ("how to remove a wine stain", "Salt and cold water take red wine out of a tablecloth."),
+    ("How often should plants be watered?", "Most house plants need water once a week, cacti once a month."),
+    ("Who won the match on Sunday?", "The visitors beat the home team by three goals to one last Sunday."),
+    ("What medicine helps against a headache?", "Aspirin or ibuprofen usually relieves a light headache."),
+    ("When does the train to Vienna leave?", "Trains for Vienna depart every two hours from platform seven."),
+    ("Did Maria like the film?", "Maria found the movie too long, but she loved the music."),
+)
+"""A question and the passage that answers it; the passages of the others do not."""
+
+MINILM = (0.0298, 0.2865, 0.4796, 0.5921)
+"""What the model that comes with memcli comes to. `measure` says of what."""
+
+VERSION = 1
+"""Changes with PAIRS and MINILM."""
+
+
+class Scale:
+    """The cosines of a model on MiniLM's scale, by what it comes to itself, as `measure` gives it."""
+
+    def __init__(self, own: Sequence[float]) -> None:
+        points = [(-1.0, -1.0)]
+        for point in zip(own, MINILM, strict=True):
+            # A model that does not tell what is related from what is not has no place for it: it must come near to 1.
+            if points[-1][0] < point[0] < 1.0:
+                points.append(point)
+        self._points = (*points, (1.0, 1.0))
+
+    def of(self, cosines: Any) -> Any:
+        """These cosines on MiniLM's scale: an array of NumPy. NaN stays."""
+        import numpy
+
+        own, theirs = zip(*self._points, strict=True)
+        return numpy.interp(cosines, own, theirs)
+
+
+def measure(cosines: Any) -> tuple[float, ...]:
+    """What a model comes to: of the unrelated pairs the middle and the greatest but a hundredth, of the related ones the
+    lower quarter and the middle. `cosines` are those of each question with each passage: float64 [n, n]."""
+    count = len(cosines)
+    related = sorted(float(cosines[n][n]) for n in range(count))
+    unrelated = sorted(float(cosines[n][m]) for n in range(count) for m in range(count) if n != m)
+    return (
+        unrelated[len(unrelated) // 2],
+        unrelated[-1 - len(unrelated) // 100],
+        related[count // 4],
+        related[count // 2],
+    )
+
+
+def own_spread(embedder: Embedder) -> tuple[float, ...]:
+    """What a model comes to. Raises ProviderError, RefusedError."""
+    questions, passages = zip(*PAIRS, strict=True)
+    return measure(cosines_of(embedder.embed(questions, as_questions=True), embedder.embed(passages)))
+
+
+def tells_apart(own: Sequence[float]) -> bool:
+    """Whether related pairs are nearer than unrelated ones, for a model that comes to this."""
+    return own[2] > own[0] and own[3] > own[1]
+
+
+def to_bytes(own: Sequence[float]) -> bytes:
+    """As `from_bytes` reads it."""
+    return array("d", own).tobytes()
+
+
+def from_bytes(data: bytes) -> tuple[float, ...] | None:
+    """What a model comes to; None for what is damaged."""
+    own = array("d", data) if len(data) % 8 == 0 else array("d")
+    return tuple(own) if len(own) == len(MINILM) else None

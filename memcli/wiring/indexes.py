@@ -1,0 +1,52 @@
+"""Opens the index of a store, of now or of a commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memcli.ports import Index, Progress
+from memcli.store.layout import Layout
+from memcli.wiring.embedders import ChosenEmbedder
+from memcli.wiring.keeping import Keep, make
+from memcli.wiring.roots import Warn
+
+if TYPE_CHECKING:
+    from memcli.store.revision import RevisionStore
+
+
+def open_index(
+    embedder: ChosenEmbedder,
+    layout: Layout,
+    keep: Keep,
+    warn: Warn,
+    progress: Progress | None,
+    past: RevisionStore | None = None,
+) -> Index:
+    """The index kept for the store at `layout`, or for its `past`. Raises UsageError when there is no such embedder."""
+    from memcli.index.cache import CachedIndex
+
+    embedder.check()
+    folder = layout.cache("")
+    if past is not None:
+        from memcli.index.revisions import folder_for
+
+        # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
+        revision = folder_for(layout.cache("revisions"), past.commit)
+        return CachedIndex(revision, embedder.load, _once(warn), progress, folder)
+    if keep is make:
+        return CachedIndex(folder, embedder.load, _once(warn), progress)
+    from memcli.index.kept import KeptIndex
+
+    return keep(("index", folder, embedder.name), lambda: KeptIndex(folder, embedder.load, warn, progress))
+
+
+def _once(warn: Warn) -> Warn:
+    """Warns of the same only once: an embedder fails for every space that a command asks."""
+    told: set[str] = set()
+
+    def tell(text: str) -> None:
+        if text not in told:
+            told.add(text)
+            warn(text)
+
+    return tell

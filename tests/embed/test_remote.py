@@ -1,0 +1,124 @@
+"""Embedders of providers, by what they send and what they make of the answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from memcli.embed.facts import Facts
+from memcli.embed.remote import RemoteEmbedder
+from memcli.errors import MemcliError, ProviderError, RefusedError
+
+
+class Provider:
+    """Answers with vectors of `dimensions` numbers, which depend on the text alone."""
+
+    def __init__(self, dimensions: int = 4) -> None:
+        self.dimensions = dimensions
+        self.sent: list[list[str]] = []
+        self.error: Exception | None = None
+
+    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+        self.sent.append(list(texts))
+        if self.error:
+            raise self.error
+        return [[math.sin(len(text) * n + n) for n in range(1, self.dimensions + 1)] for text in texts]
+
+
+def made(
+    provider: Provider, name: str = "openai:small", address: str = "https://a", folder: Path | None = None
+) -> RemoteEmbedder:
+    return RemoteEmbedder(
+        name, address, provider, lambda text: text.replace("hunter2", "[x]"), Facts(str(folder) if folder else None)
+    )
+
+
+def test_a_vector_fills_the_scale_of_signed_bytes() -> None:
+    provider = Provider()
+    (vector,) = made(provider).embed(["one"])
+    values = provider(["one"])[0]
+    assert list(memoryview(vector).cast("b")) == [round(v * 127 / max(map(abs, values))) for v in values]
+
+
+def test_only_redacted_text_is_sent_and_no_half_of_a_secret() -> None:
+    provider = Provider()
+    made(provider).embed(["the password is hunter2", "x" * 4093 + "hunter2"])
+    assert provider.sent[-1] == ["the password is [x]", "x" * 4093 + "[x]"]
+    assert "hunt" not in str(provider.sent)
+
+
+def test_questions_and_passages_have_the_prompts_of_their_family() -> None:
+    provider = Provider()
+    embedder = made(provider, "ollama:nomic-embed-text:v1.5")
+    embedder.embed(["a"], as_questions=True)
+    embedder.embed(["a"])
+    assert provider.sent[1:] == [["search_query: a"], ["search_document: a"]]
+
+
+def test_what_is_blank_is_not_sent() -> None:
+    provider = Provider()
+    told: list[tuple[int, int]] = []
+    assert made(provider).embed(["", "a", " \n"], lambda *done: told.append(done))[::2] == [bytes(4)] * 2
+    assert provider.sent[1:] == [["a"]]
+    assert told[-1] == (3, 3)
+    assert made(provider).embed([" "]) == [bytes(4)]
+
+
+def test_many_texts_are_several_calls() -> None:
+    provider = Provider()
+    texts = [f"text {n}" for n in range(66)]
+    told: list[tuple[int, int]] = []
+    vectors = made(provider).embed(texts, lambda *done: told.append(done))
+    assert [len(sent) for sent in provider.sent] == [1, 32, 32, 2]
+    assert told == [(32, 66), (64, 66), (66, 66)]
+    assert vectors[40] == made(provider).embed(["text 40"])[0]
+
+
+def test_names_tell_models_addresses_and_dimensions_apart(tmp_path: Path) -> None:
+    names = {
+        made(Provider(), "openai:small").model,
+        made(Provider(), "openai:large").model,
+        made(Provider(8), "openai:small").model,
+        made(Provider(), "openai:small", "https://b").model,
+        made(Provider(), "ollama:small").model,
+    }
+    assert len(names) == 5
+    assert all(name.partition("-")[0] in ("openai", "ollama") and "/" not in name for name in names)
+
+
+def test_the_dimensions_are_asked_for_once(tmp_path: Path) -> None:
+    provider = Provider()
+    first = made(provider, folder=tmp_path).model
+    assert made(provider, folder=tmp_path).model == first
+    assert len(provider.sent) == 1
+
+
+def test_a_model_that_became_another_is_not_mixed_in(tmp_path: Path) -> None:
+    before = made(Provider(), folder=tmp_path).model
+    changed = Provider(8)
+    with pytest.raises(ProviderError, match="vectors of 8 numbers, not of 4 as before"):
+        made(changed, folder=tmp_path).embed(["a"])
+    after = made(changed, folder=tmp_path)
+    assert after.model != before
+    assert len(after.embed(["a"])[0]) == 8
+
+
+@pytest.mark.parametrize("answer", [[], [[1.0], [2.0]], [[]], [[math.nan, 1.0]], [[0.5] * 20_000]])
+def test_an_answer_that_is_none_is_one_line(answer: list[list[float]]) -> None:
+    embedder = RemoteEmbedder("openai:x", "", lambda _: answer, str, Facts(None))
+    with pytest.raises(ProviderError, match="does not answer with one vector for each text"):
+        embedder.embed(["a"])
+
+
+@pytest.mark.parametrize("error", [RefusedError("offline"), ProviderError("down")])
+def test_errors_are_those_of_the_call(error: MemcliError) -> None:
+    provider = Provider()
+    provider.error = error
+    embedder = made(provider)
+    assert embedder.embed([]) == []
+    for ask in (lambda: embedder.model, lambda: embedder.dimensions, lambda: embedder.embed(["a"])):
+        with pytest.raises(type(error)):
+            ask()

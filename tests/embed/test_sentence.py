@@ -1,0 +1,345 @@
+"""Models in folders: what their files say is what is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx.external_data_helper import convert_model_to_external_data
+
+from memcli.embed import runtime, sentence
+from memcli.embed.facts import Facts
+from memcli.embed.folder import read_folder
+from memcli.embed.prompts import Prompts, known_prompts
+from memcli.embed.sentence import SentenceEmbedder
+from memcli.errors import ProviderError
+from tests.embed.folders import DIMENSIONS, WORDS, make_folder, word_vector
+from tests.embed.test_embedders import cosine
+
+TEXT = "the token expires after fifteen minutes"
+E5 = {"config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}}}
+
+
+def opened(folder: Path, kept: Path | None = None) -> SentenceEmbedder:
+    return SentenceEmbedder(str(folder), Facts(str(kept) if kept else None))
+
+
+def tokens(text: str) -> np.ndarray:
+    """The vectors of the tokens of a text, by the table alone."""
+    spaced = text.replace(":", " : ").split()
+    known = [word if word in WORDS else "[UNK]" for word in spaced]
+    return np.stack([word_vector(word) for word in ("[CLS]", *known, "[SEP]")]).astype(np.float64)
+
+
+def signed(vector: np.ndarray) -> bytes:
+    return np.rint(vector * 127 / np.abs(vector).max()).astype(np.int8).tobytes()
+
+
+def weighted(of: np.ndarray) -> np.ndarray:
+    weights = np.arange(1, len(of) + 1)[:, None]
+    return (of * weights).sum(axis=0) / weights.sum()
+
+
+POOLINGS: dict[str, tuple[dict[str, object], Callable[[np.ndarray], np.ndarray]]] = {
+    "mean": ({"pooling_mode_mean_tokens": True}, lambda of: of.mean(axis=0)),
+    "cls": ({"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}, lambda of: of[0]),
+    "max": ({"pooling_mode_max_tokens": True}, lambda of: of.max(axis=0)),
+    "last": ({"pooling_mode_lasttoken": True}, lambda of: of[-1]),
+    "sqrt": ({"pooling_mode_mean_sqrt_len_tokens": True}, lambda of: of.sum(axis=0) / len(of) ** 0.5),
+    "weighted": ({"pooling_mode_weightedmean_tokens": True}, weighted),
+    "by name": ({"pooling_mode": "cls"}, lambda of: of[0]),
+    "two": (
+        {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": True},
+        lambda of: np.concatenate([of[0], of.mean(axis=0)]),
+    ),
+}
+
+
+class TestPooling:
+    @pytest.mark.parametrize("name", POOLINGS)
+    def test_each_mode_is_what_numpy_makes_of_the_tokens(self, tmp_path: Path, name: str) -> None:
+        config, expected = POOLINGS[name]
+        embedder = opened(make_folder(tmp_path, pooling=config))
+        texts = [TEXT, "blue", "", "never heard of"]
+        assert embedder.embed(texts) == [signed(expected(tokens(text))) for text in texts]
+        assert embedder.dimensions == len(expected(tokens(TEXT)))
+
+    def test_an_output_for_sentences_needs_none(self, tmp_path: Path) -> None:
+        embedder = opened(make_folder(tmp_path, pooling=None, output="sentence_embedding"))
+        assert embedder.embed([TEXT]) == [signed(tokens(TEXT).max(axis=0))]
+
+    def test_a_prompt_counts_or_not(self, tmp_path: Path) -> None:
+        counting = opened(make_folder(tmp_path / "a", files=E5))
+        leaving = opened(
+            make_folder(tmp_path / "b", pooling={"pooling_mode": "mean", "include_prompt": False}, files=E5)
+        )
+        whole = tokens(f"query: {TEXT}")
+        assert counting.embed([TEXT], as_questions=True) == [signed(whole.mean(axis=0))]
+        assert leaving.embed([TEXT], as_questions=True) == [signed(whole[3:].mean(axis=0))]
+
+
+class TestPrompts:
+    def test_questions_and_passages_have_their_own(self, tmp_path: Path) -> None:
+        embedder = opened(make_folder(tmp_path, files=E5))
+        assert embedder.embed([TEXT], as_questions=True) == [signed(tokens(f"query: {TEXT}").mean(axis=0))]
+        assert embedder.embed([TEXT]) == [signed(tokens(f"passage: {TEXT}").mean(axis=0))]
+
+    @pytest.mark.parametrize(
+        ("config", "expected"),
+        [
+            ({}, Prompts()),
+            ({"prompts": {"query": "", "document": ""}}, Prompts()),
+            ({"prompts": {"query": "Q ", "document": "D "}}, Prompts("Q ", "D ")),
+            ({"prompts": {"s2p_query": "Q ", "other": "x"}}, Prompts("Q ", "")),
+            ({"prompts": {"all": "A "}, "default_prompt_name": "all"}, Prompts("A ", "A ")),
+            ({"prompts": {"query": "Q "}, "default_prompt_name": None}, Prompts("Q ", "")),
+            ({"prompts": ["query"]}, Prompts()),
+        ],
+    )
+    def test_they_are_read_from_the_configuration(self, tmp_path: Path, config: object, expected: Prompts) -> None:
+        made = make_folder(tmp_path, files={"config_sentence_transformers.json": config})
+        assert read_folder(str(made)).prompts == expected
+
+    @pytest.mark.parametrize(
+        ("name", "question", "passage"),
+        [
+            ("models--intfloat--multilingual-e5-small/snapshots/1f", "query: ", "passage: "),
+            ("intfloat/multilingual-e5-large-instruct", "", ""),
+            ("ollama:nomic-embed-text", "search_query: ", "search_document: "),
+            ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", ""),
+            ("bge-m3", "", ""),
+            ("openai:text-embedding-3-small", "", ""),
+            ("some-type5-model", "", ""),
+        ],
+    )
+    def test_families_whose_files_say_nothing_are_known(self, name: str, question: str, passage: str) -> None:
+        assert known_prompts(name) == (question, passage)
+
+    def test_the_name_that_a_model_was_published_by_tells_its_family(self, tmp_path: Path) -> None:
+        made = make_folder(tmp_path, files={"config.json": {"_name_or_path": "intfloat/e5-small-v2"}})
+        assert read_folder(str(made)).prompts == ("query: ", "passage: ")
+
+
+class TestTokens:
+    def test_the_window_is_the_least_that_the_files_say(self, tmp_path: Path) -> None:
+        files = {
+            "sentence_bert_config.json": {"max_seq_length": 5},
+            "tokenizer_config.json": {"model_max_length": 1e30},
+            "config.json": {"max_position_embeddings": 512},
+        }
+        embedder = opened(make_folder(tmp_path, files=files))
+        assert (
+            embedder.embed([TEXT]) == embedder.embed(["the token expires cake"]) != embedder.embed(["the token cake"])
+        )
+        assert read_folder(str(tmp_path)).max_tokens == 5
+
+    @pytest.mark.parametrize(("kind", "most"), [("bert", 514), ("xlm-roberta", 512)])
+    def test_some_models_begin_to_count_at_two(self, tmp_path: Path, kind: str, most: int) -> None:
+        made = make_folder(tmp_path, files={"config.json": {"max_position_embeddings": 514, "model_type": kind}})
+        assert read_folder(str(made)).max_tokens == most
+
+    @pytest.mark.parametrize("inputs", [["input_ids"], ["input_ids", "attention_mask", "token_type_ids"]])
+    def test_what_a_model_takes_is_given(self, tmp_path: Path, inputs: Sequence[str]) -> None:
+        assert opened(make_folder(tmp_path, inputs=inputs)).embed([TEXT]) == [signed(tokens(TEXT).mean(axis=0))]
+
+    def test_positions_are_counted(self, tmp_path: Path) -> None:
+        embedder = opened(make_folder(tmp_path, inputs=["input_ids", "position_ids"]))
+        found = tokens(TEXT)
+        assert embedder.embed([TEXT]) == [signed((found + np.arange(len(found))[:, None]).mean(axis=0))]
+
+    def test_more_words_than_two_bytes_count(self, tmp_path: Path) -> None:
+        words = [*(f"w{n}" for n in range(70_000)), "last"]
+        embedder = opened(make_folder(tmp_path, words=words, pooling={"pooling_mode": "max"}))
+        assert embedder.embed(["last"]) == [
+            signed(np.stack([word_vector(word) for word in ("[CLS]", "last", "[SEP]")]).max(axis=0))
+        ]
+
+
+class TestSameBytes:
+    def test_company_cores_and_order_change_no_bit(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        make_folder(tmp_path)
+        texts = [" ".join(WORDS[n : n + 1 + n % 7]) for n in range(20)] + [TEXT, ""]
+        together = opened(tmp_path).embed(texts)
+        assert opened(tmp_path).embed(texts[::-1]) == together[::-1]
+        assert [opened(tmp_path).embed([text])[0] for text in texts] == together
+        monkeypatch.setattr(runtime, "cores", lambda: 4)
+        assert opened(tmp_path).embed(texts) == together
+
+    def test_languages_meet(self, tmp_path: Path) -> None:
+        english, french, japanese, other = opened(make_folder(tmp_path)).embed(
+            [TEXT, "le jeton expire après quinze minutes", "トークン 期限", "cake needs three eggs"]
+        )
+        assert cosine(english, french) > 0.99
+        assert cosine(english, japanese) > cosine(english, other) + 0.1
+
+
+class TestNames:
+    def test_the_content_names_the_model_wherever_it_is(self, tmp_path: Path) -> None:
+        one = opened(make_folder(tmp_path / "one"))
+        assert one.model == opened(make_folder(tmp_path / "two" / "deeper")).model
+        assert one.model == opened(make_folder(tmp_path / "three", model="onnx/model_quantized.onnx")).model
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"dimensions": 8},
+            {"pooling": {"pooling_mode_max_tokens": True}},
+            {"files": E5},
+            {"files": {"sentence_bert_config.json": {"max_seq_length": 9}}},
+            {"words": WORDS[::-1]},
+        ],
+    )
+    def test_whatever_changes_vectors_changes_the_name(self, tmp_path: Path, change: dict[str, object]) -> None:
+        kept = tmp_path / "kept"
+        kept.mkdir()
+        before = opened(make_folder(tmp_path / "model"), kept).model
+        assert opened(make_folder(tmp_path / "model", **change), kept).model != before  # type: ignore[arg-type]
+
+    def test_a_change_of_weights_beside_the_model_is_seen(self, tmp_path: Path) -> None:
+        kept = tmp_path / "kept"
+        kept.mkdir()
+        folder = make_folder(tmp_path / "model")
+        model = onnx.load(folder / "model.onnx")
+        convert_model_to_external_data(model, location="weights.bin", size_threshold=1024)
+        onnx.save(model, folder / "model.onnx")
+        before = opened(folder, kept)
+        first = (before.model, before.embed([TEXT]))
+        data = bytearray((folder / "weights.bin").read_bytes())
+        data[200:900] = bytes(700)
+        (folder / "weights.bin").write_bytes(data)
+        after = opened(folder, kept)
+        assert after.model != first[0]
+        assert after.embed([TEXT]) != first[1]
+
+    def test_what_was_found_out_is_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = make_folder(tmp_path / "model")
+        first = opened(folder, tmp_path)
+        found = (first.model, first.dimensions)
+        monkeypatch.setattr(sentence, "open_session", lambda *_, **__: pytest.fail("the model was opened"))
+        again = opened(folder, tmp_path)
+        assert (again.model, again.dimensions) == found
+        (tmp_path / "embedders.json").write_text("[")
+        with pytest.raises(pytest.fail.Exception):
+            _ = opened(folder, tmp_path).model
+
+    def test_one_variant_can_be_named(self, tmp_path: Path) -> None:
+        make_folder(tmp_path, model="onnx/model.onnx")
+        make_folder(tmp_path, model="onnx/model_qint8_avx512.onnx", dimensions=8)
+        assert opened(tmp_path).dimensions == DIMENSIONS
+        assert opened(tmp_path / "onnx" / "model_qint8_avx512.onnx").dimensions == 8
+
+
+def broken(folder: Path, name: str) -> Path:
+    """A folder with one thing wrong."""
+    if name == "no folder":
+        return folder / "nowhere"
+    if name == "empty":
+        return folder
+    if name == "unknown input":
+        return make_folder(folder, inputs=["input_ids", "pixel_values"])
+    if name == "no pooling":
+        return make_folder(folder, pooling=None)
+    if name == "unknown pooling":
+        return make_folder(folder, pooling={"pooling_mode": "attention"})
+    if name == "layer":
+        module = {"type": "sentence_transformers.models.Dense", "path": "2_Dense"}
+        return make_folder(folder, files={"modules.json": [module]})
+    make_folder(folder, files={"config.json": {}})
+    if name == "no tokenizer":
+        (folder / "tokenizer.json").unlink()
+    elif name == "several":
+        for other in ("a", "b"):
+            (folder / f"{other}.onnx").write_bytes((folder / "model.onnx").read_bytes())
+        (folder / "model.onnx").unlink()
+    else:
+        file = {"bad model": "model.onnx", "empty model": "model.onnx", "bad tokenizer": "tokenizer.json"}.get(
+            name, "config.json"
+        )
+        (folder / file).write_bytes(b"" if name == "empty model" else b"\xff nonsense")
+    return folder
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("name", "told"),
+        [
+            ("no folder", "no folder "),
+            ("empty", "has no model.onnx"),
+            ("several", "2 models and none of the usual names"),
+            ("no tokenizer", "no tokenizer.json"),
+            ("bad tokenizer", "cannot be used: "),
+            ("bad model", "cannot be used: "),
+            ("empty model", "cannot read the model"),
+            ("bad config", "config.json is no JSON"),
+            ("unknown input", "takes 'pixel_values'"),
+            ("no pooling", "tells how it pools tokens"),
+            ("unknown pooling", "unknown pooling 'attention'"),
+            ("layer", "lacks its layer 'Dense'"),
+        ],
+    )
+    def test_each_is_one_line(self, tmp_path: Path, name: str, told: str, capfd: pytest.CaptureFixture[str]) -> None:
+        embedder = opened(broken(tmp_path, name))
+        for ask in (lambda: embedder.model, lambda: embedder.dimensions, lambda: embedder.embed([TEXT])):
+            with pytest.raises(ProviderError) as caught:
+                ask()
+            assert told in caught.value.message
+            assert "\n" not in caught.value.message + caught.value.hint
+            assert caught.value.hint
+        assert capfd.readouterr() == ("", "")
+
+    def test_a_model_too_large_for_the_machine_is_not_opened(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sentence, "_SHARE_OF_MEMORY", 0)
+        monkeypatch.setattr(sentence, "open_session", lambda *_, **__: pytest.fail("the model was opened"))
+        with pytest.raises(ProviderError, match=r"model.onnx of 0.0 GB is too large for [\d.]+ GB of memory"):
+            opened(make_folder(tmp_path)).embed([TEXT])
+
+    def test_values_that_are_no_numbers_are_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tests.embed.folders.word_vector", lambda *_: np.full(DIMENSIONS, np.nan, np.float32))
+        with pytest.raises(ProviderError, match="no numbers"):
+            opened(make_folder(tmp_path)).embed([TEXT])
+
+    def test_files_that_change_meanwhile_are_noticed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = make_folder(tmp_path)
+        open_session = sentence.open_session
+
+        def slowly(*arguments: str, **options: bool) -> object:
+            os.utime(folder / "tokenizer.json", ns=(1, 1))
+            return open_session(*arguments, **options)
+
+        monkeypatch.setattr(sentence, "open_session", slowly)
+        with pytest.raises(ProviderError, match="changed while"):
+            _ = opened(folder).model
+
+    def test_files_that_changed_since_their_name_was_told_are_not_used(self, tmp_path: Path) -> None:
+        embedder = opened(make_folder(tmp_path / "model"), tmp_path)
+        assert embedder.model
+        again = opened(tmp_path / "model", tmp_path)
+        assert again.model == embedder.model  # known, and not opened yet
+        make_folder(tmp_path / "model", words=WORDS[::-1])
+        with pytest.raises(ProviderError, match="changed while"):
+            again.embed([TEXT])
+
+    @pytest.mark.parametrize("most", [1, 2, 3])
+    def test_a_window_of_few_tokens_is_no_crash(self, tmp_path: Path, most: int) -> None:
+        made = make_folder(tmp_path, files={"sentence_bert_config.json": {"max_seq_length": most}})
+        assert len(opened(made).embed([TEXT, ""])) == 2
+
+    @pytest.mark.parametrize("value", [{"a": 1}, [["mean"]], 3, "x" * 500])
+    def test_pooling_of_no_known_form_is_one_line(self, tmp_path: Path, value: object) -> None:
+        with pytest.raises(ProviderError, match="unknown pooling"):
+            opened(make_folder(tmp_path, pooling={"pooling_mode": value})).embed([TEXT])
+
+
+def test_the_facts_of_other_models_stay(tmp_path: Path) -> None:
+    one, other = Facts(str(tmp_path)), Facts(str(tmp_path))
+    one.put("a", 1)
+    other.put("b", 2)
+    assert json.loads((tmp_path / "embedders.json").read_text()) == {"a": 1, "b": 2}
+    assert [Facts(str(tmp_path / "missing")).get("a"), one.get("a"), one.get("b")] == [None, 1, 2]
