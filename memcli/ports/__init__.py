@@ -204,10 +204,8 @@ class Index(Protocol):
         """As `view`, for those who cannot wait: None where much would have to be indexed first, or the index fails."""
 
     def kept(self, snapshot: Snapshot) -> Catalogue | None:
-        """The memories of the snapshot by the index that is kept, brought up to date if little has changed.
-
-        None when there is no such index, or it could answer otherwise than the file.
-        """
+        """The memories of the snapshot by the index that is kept, brought up to date if little has changed; None when there
+        is no such index, or it could answer otherwise than the file."""
 
     def embedder(self) -> str:
         """The model that vectors are made by, or why none are made."""
