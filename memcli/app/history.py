@@ -85,12 +85,18 @@ def policies(*stores: Store) -> dict[str, Policy]:
 
 
 def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
-    memories = clean_memories(detector, [c.memory for c in change.memories])
-    told = [
+    return replace(
+        change, fields=_clean(change.fields, detector), memories=tuple(clean_changes(change.memories, detector))
+    )
+
+
+def clean_changes(changes: Sequence[MemoryChange], detector: Detector) -> list[MemoryChange]:
+    """The changes without what is secret in them."""
+    memories = clean_memories(detector, [c.memory for c in changes])
+    return [
         replace(c, memory=memory, fields=_clean(c.fields, detector))
-        for c, memory in zip(change.memories, memories, strict=True)
+        for c, memory in zip(changes, memories, strict=True)
     ]
-    return replace(change, fields=_clean(change.fields, detector), memories=tuple(told))
 
 
 def _clean(fields: Sequence[FieldChange], detector: Detector) -> tuple[FieldChange, ...]:
@@ -145,14 +151,20 @@ def _header(space: Space) -> dict[str, Json]:
 
 def _memories(before: Space, after: Space) -> list[MemoryChange]:
     old, new = ({m.id: m for m in space.objects} for space in (before, after))
-    found = [MemoryChange("removed", m) for name, m in old.items() if name not in new]
-    for name, memory in new.items():
-        if name not in old:
-            found.append(MemoryChange("added", memory))
-        elif memory != old[name] or encode(memory_to_json(memory)) != encode(memory_to_json(old[name])):
-            fields = compare(memory_to_json(old[name]), memory_to_json(memory))
-            found.append(MemoryChange(_status(old[name], memory, fields), memory, fields))
+    names = [*(name for name in old if name not in new), *new]
+    found = [change for name in names if (change := memory_change(old.get(name), new.get(name)))]
     return sorted(found, key=lambda c: (STATUSES.index(c.status), c.memory.path, c.memory.id))
+
+
+def memory_change(before: Memory | None, after: Memory | None) -> MemoryChange | None:
+    """What became of a memory from one state to another; None where nothing did."""
+    if before is None or after is None:
+        there, status = (before, "removed") if after is None else (after, "added")
+        return MemoryChange(status, there) if there else None
+    if after == before and encode(memory_to_json(after)) == encode(memory_to_json(before)):
+        return None
+    fields = compare(memory_to_json(before), memory_to_json(after))
+    return MemoryChange(_status(before, after, fields), after, fields)
 
 
 def _status(before: Memory, after: Memory, fields: Sequence[FieldChange]) -> str:

@@ -47,6 +47,16 @@ class Draft:
             file.write(self._written)
 
     @property
+    def text(self) -> str:
+        """The contents of the file. Raises UsageError if it cannot be read."""
+        return decode(read_file(self.path), "the edited text")
+
+    def write(self, text: str) -> None:
+        """Writes `text` to the file, ending it with a line break like an editor."""
+        with open(self.path, "wb") as file:
+            file.write((text if text.endswith("\n") or not text else text + "\n").encode())
+
+    @property
     def is_changed(self) -> bool:
         """Whether the file contains edits."""
         try:

@@ -111,7 +111,7 @@ def diff_text(changes: Sequence[SpaceChange]) -> str:
         lines += [*([""] if lines else []), _space_line(space)]
         lines += _field_lines(space.fields, "  ")
         for change in space.memories:
-            lines += _memory_lines(change)
+            lines += change_lines(change)
     return "\n".join([*lines, *(["", totals(changes)] if lines else [])])
 
 
@@ -178,7 +178,8 @@ def _name(space: SpaceChange) -> str:
     return f"{space.was} → {space.name}" if space.status == "renamed" else space.name
 
 
-def _memory_lines(change: MemoryChange) -> Iterator[str]:
+def change_lines(change: MemoryChange) -> Iterator[str]:
+    """What became of a memory, then its changed fields, but those derived from the text."""
     memory = change.memory
     sign = _SIGNS.get(change.status, "~")
     yield clean_line(f"{sign} {memory.path}  {memory.id}  {memory.kind}, {change.status}")

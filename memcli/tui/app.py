@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.worker import WorkerFailed
 
 from memcli.app.workspace import Workspace
@@ -17,6 +17,7 @@ from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
 from memcli.tui.changes import Editor
 from memcli.tui.dialog import ChooseSpace, Help
+from memcli.tui.keys import APP, bindings
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.status import Status, Voice
 from memcli.tui.view import View
@@ -33,12 +34,7 @@ class Browser(App[None]):
     MainScreen.-narrow #panes { layout: vertical; }
     MainScreen.-narrow Rows, MainScreen.-narrow Detail { width: 100%; max-width: 100%; height: 1fr; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "space", "space"),
-        Binding("r", "reload", "reload", show=False),
-        Binding("question_mark", "help", "help", key_display="?"),
-        Binding("q", "quit", "quit"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from memcli.app.lookup import list_memories
@@ -10,7 +10,11 @@ from memcli.app.workspace import Workspace
 from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
 from memcli.model.space import Space, is_under
-from memcli.record import Record
+from memcli.record import Record, replace
+
+CONTRADICTS = "contradicts"
+MUTUAL = (CONTRADICTS, "relates_to")
+"""Relations that hold in both directions: told once, from either end."""
 
 
 class Scope(Record):
@@ -40,8 +44,12 @@ class Tie(Record):
 class Catalogue:
     """The memories of a space in order of path, and the words that they are found by."""
 
-    def __init__(self, space: Space, fingerprint: str, scope: Scope) -> None:
+    def __init__(
+        self, space: Space, fingerprint: str, scope: Scope, show: Callable[[Memory], Memory] = lambda memory: memory
+    ) -> None:
         self.space = space.name
+        self.show = show
+        """Gives a memory as it may be shown: without what is secret in it."""
         self.fingerprint = fingerprint
         self.memories = sorted((m for m in space.objects if scope.holds(m)), key=lambda m: (m.path, m.id))
         self._objects = space.objects
@@ -63,9 +71,15 @@ class Catalogue:
         """The links of a memory, each once: those it holds, then those that lead to it."""
         own = _ties(memory)
         own += [Tie("superseded by", memory.superseded_by)] if memory.superseded_by else []
-        told = Tie("supersedes", memory.superseded_by or "", incoming=True)
-        incoming = [tie for tie in self._incoming.get(memory.id, ()) if tie != told]
+        told = {Tie("supersedes", memory.superseded_by or "", incoming=True)}
+        told |= {replace(tie, incoming=True) for tie in own if tie.relation in MUTUAL}
+        incoming = [tie for tie in self._incoming.get(memory.id, ()) if tie not in told]
         return list(dict.fromkeys([*own, *incoming]))
+
+    def contradicted(self, memory: Memory) -> list[tuple[int, Memory]]:
+        """The memories that contradict it and hold, each with the number of its link."""
+        found = [(n, self.find(tie.other)) for n, tie in enumerate(self.ties(memory), 1) if tie.relation == CONTRADICTS]
+        return [(n, other) for n, other in found if other is not None and is_current(other)]
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -92,7 +106,10 @@ def read(workspace: Workspace, scope: Scope) -> Catalogue:
     """The space as it is now. Raises CorruptError, StoreError."""
     snapshot = workspace.store.open(workspace.space)
     try:
-        return Catalogue(snapshot.load(), snapshot.fingerprint, scope)
+        space = snapshot.load()
+        return Catalogue(
+            space, snapshot.fingerprint, scope, lambda memory: workspace.redactor.show([memory], space.policy)[0]
+        )
     finally:
         snapshot.close()
 

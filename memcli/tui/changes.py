@@ -22,6 +22,7 @@ from memcli.render.clean import clean_line
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
 from memcli.tui.dialog import Dialog, TagChange
+from memcli.tui.forms import AddForm, TextForm
 from memcli.tui.status import explain
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ class Draft(Protocol):
     """A file for the user's editor. It lasts until it is removed."""
 
     path: str
+
+    @property
+    def text(self) -> str:
+        """What the file holds. Raises UsageError for what is not UTF-8."""
+
+    def write(self, text: str) -> None:
+        """Puts a text into the file."""
 
     @property
     def is_changed(self) -> bool:
@@ -58,11 +66,14 @@ class Editor(Record):
 
 
 class Edit(Record):
-    """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when it is saved."""
+    """A draft being edited: of `memory`, or of a new one. `expected` is what must still be stored when it is saved; `store`
+    saves the fields that changed, given that, and `then` is called when they are saved."""
 
     draft: Draft
     memory: Memory | None
     expected: Memory | None
+    store: Callable[[Mapping[str, Json], Memory | None], Done]
+    then: Callable[[], object]
 
 
 def use_editor(app: App[object], draft: Draft) -> MemcliError | OSError | None:
@@ -142,19 +153,31 @@ def retag(change: TagChange) -> Make:
     return make
 
 
-def save(workspace: Workspace, editor: Editor, scope: Scope, edited: Edit, fields: Mapping[str, Json]) -> Done:
-    """Saves what the user edited, and deletes the draft. A new memory gets the place, kind and tags that are browsed."""
-    if edited.memory is None:
-        kind = scope.kinds[0] if len(scope.kinds) == 1 else None
-        given = {"path_hint": scope.path or None, "kind": kind, "tags": list(scope.tags) or None}
-        outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
-        done = Done(f"{outcome.status} {clean_line(outcome.path)}", outcome.id)
-    else:
-        memory, _ = edit(workspace, edited.memory.id, fields, edited.expected)
-        names = ", ".join("text" if name == "raw" else name for name in sorted(fields))
-        done = Done(f"changed {clean_line(f'{names} of {memory.path}')}", memory.id)
+def save(edited: Edit, fields: Mapping[str, Json]) -> Done:
+    """Saves what the user edited, and deletes the draft."""
+    done = edited.store(fields, edited.expected)
     edited.draft.remove()
     return done
+
+
+def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> Done:
+    """Changes fields of the memory of the id `name`."""
+    memory, _ = edit(workspace, name, fields, expected)
+    return Done(changed(memory, fields), memory.id)
+
+
+def changed(memory: Memory, fields: Mapping[str, Json]) -> str:
+    """Which fields of a memory were changed, in words."""
+    names = ", ".join("text" if name == "raw" else name for name in sorted(fields))
+    return f"changed {clean_line(f'{names} of {memory.path}')}"
+
+
+def add_new(workspace: Workspace, editor: Editor, scope: Scope, fields: Mapping[str, Json]) -> Done:
+    """Stores a new memory, with the place, kind and tags that are browsed where it is given none."""
+    kind = scope.kinds[0] if len(scope.kinds) == 1 else None
+    given = {"path_hint": scope.path or None, "kind": kind, "tags": list(scope.tags) or None}
+    outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
+    return Done(f"{outcome.status} {clean_line(outcome.path)}", outcome.id)
 
 
 _Problem = MemcliError | OSError
@@ -177,38 +200,90 @@ class Changer:
         """Makes a change to `memory`. With `show` the cursor goes to it, wherever it is then."""
         desk, workspace = self._desk, self._desk.workspace
         # As it is when its turn comes: the change before this one may have been to the same memory.
-        self._begin(lambda: make(workspace, desk.view.catalogue.find(memory.id) or memory), show, desk.fail)
+        self.run(lambda: make(workspace, desk.view.catalogue.find(memory.id) or memory), desk.fail, show=show)
+
+    def add(self, editor: Editor, fields: Mapping[str, Json] | None = None, problem: str = "") -> None:
+        """Asks for a new memory in a form, which comes back with what was typed when it cannot be stored."""
+        desk = self._desk
+
+        def failed(error: _Problem) -> None:
+            self.add(editor, fields, explain(error))
+
+        def answered(given: Mapping[str, Json] | None) -> None:
+            if given is None:
+                desk.say("nothing added")
+                return
+            nonlocal fields
+            fields = given
+            self.run(partial(add_new, desk.workspace, editor, desk.view.scope, given), failed, show=True)
+
+        desk.app.push_screen(AddForm(fields or {}, problem), answered)
 
     def edit(self, editor: Editor, memory: Memory | None, as_object: bool = False) -> None:
         """Opens the text of `memory`, all its fields, or an empty file for a new memory in the editor."""
+        desk = self._desk
+        if memory is None:
+            workspace, scope = desk.workspace, desk.view.scope
+            self.edit_with(editor, None, as_object, lambda fields, _: add_new(workspace, editor, scope, fields))
+        else:
+            self.edit_with(editor, memory, as_object, partial(change_fields, desk.workspace, memory.id))
+
+    def edit_with(
+        self,
+        editor: Editor,
+        memory: Memory | None,
+        as_object: bool,
+        store: Callable[[Mapping[str, Json], Memory | None], Done],
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Opens the editor as `edit` does; `store` saves the fields that changed, `then` is called when it has."""
         try:
             draft = editor.open(memory, as_object)
         except (MemcliError, OSError) as error:
             self._desk.fail(error)
             return
-        self._edit(editor, Edit(draft, memory, memory))
+        self._edit(Edit(draft, memory, memory, store, then))
 
-    def _edit(self, editor: Editor, edited: Edit) -> None:
-        desk, draft = self._desk, edited.draft
+    def _edit(self, edited: Edit) -> None:
         try:
-            problem = use_editor(desk.app, draft)
-            fields = draft.fields() if problem is None else {}
+            problem = use_editor(self._desk.app, edited.draft)
         except SuspendNotSupported:
-            draft.remove()
-            desk.say("cannot open an editor in this terminal")
+            self._edit_here(edited)
             return
+        self._take(edited, problem)
+
+    def _edit_here(self, edited: Edit) -> None:
+        """Lets the user edit in a field, where no other program can have the screen, as in a browser."""
+        draft = edited.draft
+
+        def answered(text: str | None) -> None:
+            problem: _Problem | None = None
+            if text is not None:
+                try:
+                    draft.write(text)
+                except (MemcliError, OSError) as error:
+                    problem = error
+            self._take(edited, problem)
+
+        title = f"edit {clean_line(edited.memory.path)}" if edited.memory else "new memory"
+        self._desk.app.push_screen(TextForm(title, draft.text), answered)
+
+    def _take(self, edited: Edit, problem: _Problem | None) -> None:
+        """Saves what the draft holds after it was edited."""
+        desk, draft, fields = self._desk, edited.draft, dict[str, Json]()
+        try:
+            fields = dict(draft.fields()) if problem is None else {}
         except MemcliError as error:
-            problem, fields = error, {}
+            problem = error
         if problem is not None:
-            self._ask_again(editor, edited, problem)
+            self._ask_again(edited, problem)
         elif fields:
-            act = partial(save, desk.workspace, editor, desk.view.scope, edited, fields)
-            self._begin(act, True, partial(self._ask_again, editor, edited))
+            self.run(partial(save, edited, fields), partial(self._ask_again, edited), show=True, then=edited.then)
         else:
             draft.remove()
             desk.say("nothing changed" if edited.memory else "nothing added")
 
-    def _ask_again(self, editor: Editor, edited: Edit, problem: _Problem) -> None:
+    def _ask_again(self, edited: Edit, problem: _Problem) -> None:
         """Asks whether to edit again what could not be saved."""
         desk, path = self._desk, edited.draft.path
         if not edited.draft.is_changed:
@@ -222,16 +297,26 @@ class Changer:
         def answered(again: bool | None) -> None:
             if again:
                 self.unsaved.remove(path)
-                self._edit(editor, replace(edited, expected=expected))
+                self._edit(replace(edited, expected=expected))
             else:
                 desk.say(f"not saved; the text is in {path}")
 
         desk.app.push_screen(EditAgain(explain(problem), path), answered)
 
-    def _begin(self, act: Callable[[], Done], show: bool, failed: Callable[[_Problem], None]) -> None:
-        self._desk.run_worker(self._do(act, show, failed), group="change")
+    def run(
+        self,
+        act: Callable[[], Done],
+        failed: Callable[[_Problem], None],
+        *,
+        show: bool = False,
+        then: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Acts when all acts before have ended; `failed` is told what went wrong, `then` is called when nothing did."""
+        self._desk.run_worker(self._do(act, failed, show, then), group="change")
 
-    async def _do(self, act: Callable[[], Done], show: bool, failed: Callable[[_Problem], None]) -> None:
+    async def _do(
+        self, act: Callable[[], Done], failed: Callable[[_Problem], None], show: bool, then: Callable[[], object]
+    ) -> None:
         desk = self._desk
         async with self._lock:
             try:
@@ -249,3 +334,4 @@ class Changer:
         else:
             desk.refill()
         desk.say(done.text)
+        then()

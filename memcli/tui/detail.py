@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.style import Style
@@ -20,6 +20,7 @@ from memcli.model.recall import Section
 from memcli.render.clean import clean, clean_line
 from memcli.safety.injection.screening import is_marked
 from memcli.tui.catalogue import Catalogue, Tie
+from memcli.tui.keys import TEXT, bindings
 from memcli.tui.view import Row, View, memories_below
 
 _MOST_CHARACTERS = 20_000
@@ -43,8 +44,8 @@ def of_row(row: Row | None, view: View, now: str = "") -> Content:
     if row is None:
         return Content("")
     if row.memory is None:
-        return of_heading(row)
-    return of_memory(row.memory, view.catalogue, view.section(row.memory), now)
+        return of_heading(row, view.catalogue)
+    return of_memory(view.catalogue.show(row.memory), view.catalogue, view.section(row.memory), now)
 
 
 def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = None, now: str = "") -> Content:
@@ -52,6 +53,7 @@ def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = No
     parts = [
         _facts(memory, now),
         _why(section),
+        _block("Contradicted by", [_contradiction(n, other, catalogue) for n, other in catalogue.contradicted(memory)]),
         Content(_body(memory)),
         _block("Summary", [Content(_text(memory.summary_short))] if len(memory.raw) > _LONG_TEXT else []),
         _block("Context", [Content(_context(item)) for item in memory.context]),
@@ -62,12 +64,12 @@ def of_memory(memory: Memory, catalogue: Catalogue, section: Section | None = No
     return Content("\n\n").join([part for part in parts if part.plain])
 
 
-def of_heading(row: Row) -> Content:
+def of_heading(row: Row, catalogue: Catalogue) -> Content:
     """What lies below a heading."""
     memories = memories_below(row.node)
     kinds = Counter(clean_line(m.kind) for m in memories)
     facts = f"{plural(len(memories))}: " + ", ".join(f"{kind} {n:,}" for kind, n in kinds.most_common())
-    lines = [_below(m, row.path) for m in memories[:_MOST_LINES]]
+    lines = [_below(catalogue.show(m), row.path) for m in memories[:_MOST_LINES]]
     if len(memories) > _MOST_LINES:
         lines.append(Content.styled(f"… and {len(memories) - _MOST_LINES:,} more", _LABEL))
     head = Content.assemble((f"{clean_line(row.path)}/", _HEAD), "\n", facts)
@@ -118,6 +120,14 @@ def _context(item: Json) -> str:
         return ""
     origin = " ".join(clean_line(str(item[name])) for name in ("role", "source") if item.get(name))
     return ": ".join(part for part in (origin, _text(str(item.get("text", "")))) if part)
+
+
+def _contradiction(n: int, other: Memory, catalogue: Catalogue) -> Content:
+    told = catalogue.show(other)
+    path = (clean_line(told.path), Style.from_meta({"@click": f"screen.follow({n})"}))
+    return Content.assemble(
+        (f"{n:>2}  ", "$text-warning"), path, f": {clean_line(told.summary_micro or told.raw[:_LONG_TEXT])}"
+    )
 
 
 def _link(n: int, tie: Tie, catalogue: Catalogue) -> Content:
@@ -172,13 +182,7 @@ def _below(memory: Memory, path: str) -> Content:
 class Detail(VerticalScroll, can_focus=True):
     """Text with a scroll bar. Shown the same thing again, it stays where it was."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", "Down", show=False),
-        Binding("k", "scroll_up", "Up", show=False),
-        Binding("g", "scroll_home", "First", show=False),
-        Binding("G", "scroll_end", "Last", show=False),
-        Binding("left,h", "screen.focus_rows", "Back to the list", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TEXT)
     DEFAULT_CSS = """
     Detail { width: 3fr; border: round $border-blurred; padding: 0 1; }
     Detail:focus { border: round $border; }

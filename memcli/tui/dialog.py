@@ -19,8 +19,21 @@ from memcli.errors import UsageError
 from memcli.model.names import check_tag
 from memcli.record import Record
 from memcli.render.clean import clean_line
+from memcli.tui.keys import LINES, MARKS, SECTIONS, TEXT, Key, bindings, shown
 
 T = TypeVar("T")
+
+
+class Box(VerticalScroll, can_focus=True):
+    """Text that scrolls with the keys of the memory."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings([key for key in TEXT if key.action.startswith("scroll")])
+
+
+class Lines(OptionList):
+    """A list that moves with the keys of the main list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
 
 class Dialog(ModalScreen[T | None], Generic[T]):
@@ -30,7 +43,7 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     DEFAULT_CSS = """
     Dialog {
         align: center middle;
-        & > VerticalScroll {
+        & > Box {
             width: 64; max-width: 96%; height: auto; max-height: 94%;
             border: round $primary; border-title-style: bold; padding: 0 1; background: $surface;
         }
@@ -39,12 +52,12 @@ class Dialog(ModalScreen[T | None], Generic[T]):
     }
     """
 
-    AUTO_FOCUS = "VerticalScroll"
+    AUTO_FOCUS = "Box"
     title_text = ""
     keys_text = "Esc closes"
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll() as box:
+        with Box() as box:
             box.border_title = Content(self.title_text)
             yield from self.body()
             yield Static(self.keys_text, markup=False, classes="keys")
@@ -58,20 +71,19 @@ class Dialog(ModalScreen[T | None], Generic[T]):
         self.dismiss(None)
 
 
-class Forget(Dialog[bool]):
-    """The question before a memory is forgotten."""
+class Question(Dialog[bool]):
+    """A question to be answered with yes or no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "yes", "Yes", show=False),
         Binding("n,q", "leave", "No", show=False),
     ]
 
-    title_text = "Forget this memory?"
-    keys_text = "y or Enter: forget   n or Esc: keep"
-
-    def __init__(self, path: str) -> None:
+    def __init__(self, title: str, text: str, yes: str, no: str = "keep") -> None:
         super().__init__()
-        self._text = f"{path}\n\nRecall will no longer return it. It stays in the file; press u to undo."
+        self.title_text = title
+        self.keys_text = f"y or Enter: {yes}   n or Esc: {no}"
+        self._text = text
 
     def body(self) -> list[Widget]:
         return [Static(self._text, markup=False)]
@@ -107,60 +119,99 @@ class ChooseSpace(Dialog[str]):
         self.dismiss(self._names[event.option_index])
 
 
-_KEYS = (
-    ("Find", (
-        ("/", "filter by words in path, tags, kind and text; #tag for a tag"),
-        ("Enter", "in the filter: search by meaning"),
-        ("Esc", "clear the filter or the search"),
-        ("a", "show or hide forgotten and superseded memories"),
-        ("s", "switch to another space"),
-        ("r", "reload (automatic within two seconds)"),
-    )),
-    ("Move", (
-        ("Up Down", "or k j: one line; PgUp PgDn Home End"),
-        ("Right Left", "or l h: open or close a heading"),
-        ("x", "open or close all headings"),
-        ("Tab", "move between filter, list and memory"),
-        ("1 - 9", "follow a link of the memory"),
-        ("b", "go back after following a link"),
-    )),
-    ("Change", (
-        ("n", "add a memory in the editor ($VISUAL, $EDITOR, nano or vi)"),
-        ("p", "pin or unpin"),
-        ("t", "edit the tags"),
-        ("e", "edit the text in the editor"),
-        ("E", "edit all fields as JSON in the editor"),
-        ("f", "forget: exclude from recall, keep in the file"),
-        ("u", "undo: make a forgotten memory active again"),
-        ("y", "copy the id"),
-    )),
-    ("Marks", (
-        ("*", "pinned"),
-        ("-", "forgotten"),
-        (">", "superseded"),
-    )),
-)  # fmt: skip
+class Window(Dialog[T], Generic[T]):
+    """A box that takes the whole screen, for what there is much of. `keys` are named at its end."""
+
+    DEFAULT_CSS = """
+    Window > Box { width: 100%; max-width: 100%; height: 100%; max-height: 100%; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "app.help", "Help", show=False)]
+    keys: Sequence[Key] = ()
+
+    def compose(self) -> ComposeResult:
+        self.keys_text = "   ".join([*(f"{shown(key)}: {key.text}" for key in self.keys), "?: help"])
+        return super().compose()
 
 
-class Help(Dialog[None]):
+class ListWindow(Window[T], Generic[T]):
+    """Lines to choose from, and below them what there is to say of the one under the cursor."""
+
+    AUTO_FOCUS = "Lines"
+    DEFAULT_CSS = """
+    ListWindow {
+        & Lines { height: auto; max-height: 50%; text-wrap: nowrap; text-overflow: ellipsis; }
+        & .note { color: $text-muted; height: auto; }
+        & .about { height: 1fr; border-top: solid $border-blurred; }
+        & .about:focus { border-top: solid $border; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._list = Lines(compact=True, markup=False)
+        self._note = Static("", markup=False, classes="note")
+        self._about = Static("", markup=False)
+
+    def body(self) -> list[Widget]:
+        return [self._note, self._list, Box(self._about, classes="about")]
+
+    def about(self, n: int) -> Content:
+        """What there is to say of the n-th line."""
+        raise NotImplementedError
+
+    def fill(self, lines: Sequence[Content], note: str, at: int = 0) -> None:
+        """Shows these lines with the cursor on one of them, below a note."""
+        self._list.clear_options().add_options([Option(line) for line in lines])
+        self._list.highlighted = min(at, len(lines) - 1) if lines else None
+        self._list.display = bool(lines)
+        self._note.update(Content(clean_line(note)))
+        self._describe()
+
+    @property
+    def index(self) -> int | None:
+        """The line under the cursor."""
+        return self._list.highlighted
+
+    @property
+    def text(self) -> str:
+        """The note, the lines, and what is said of the one under the cursor, without style."""
+        lines = [str(option.prompt) for option in self._list.options]
+        return "\n".join([str(self._note.content), *lines, str(self._about.content)])
+
+    @on(OptionList.OptionHighlighted)
+    def _describe(self) -> None:
+        self._about.update(Content("") if self.index is None else self.about(self.index))
+
+
+class Help(Window[None]):
     """Every key and every mark."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "leave", "Leave", show=False)]
-
-    DEFAULT_CSS = "Help > VerticalScroll { width: 76; }"
+    DEFAULT_CSS = "Help > Box { width: 80; max-width: 100%; }"
     title_text = "keys"
     keys_text = "? or Esc closes the help"
 
     def body(self) -> list[Widget]:
-        return [Static(_text(), markup=False)]
+        return [Static(help_text(), markup=False)]
 
 
-def _text() -> Content:
+def help_text() -> Content:
+    """All keys by where they work, and the marks."""
     parts = []
-    for title, keys in _KEYS:
-        lines = [Content.assemble((f"{key:<12}", "bold"), text) for key, text in keys]
-        parts.append(Content("\n").join([Content.styled(title, "bold $text-accent"), *lines]))
-    return Content("\n\n").join(parts)
+    for title, keys in SECTIONS:
+        lines = {(key.action.partition("(")[0], key.text): key for key in keys}
+        named = [(_names([k for k in keys if (k.action.partition("(")[0], k.text) == of]), of[1]) for of in lines]
+        parts.append(_section(title, named))
+    return Content("\n\n").join([*parts, _section("Marks", MARKS)])
+
+
+def _names(keys: Sequence[Key]) -> str:
+    return shown(keys[0]) if len(keys) == 1 else f"{shown(keys[0])} - {shown(keys[-1])}"
+
+
+def _section(title: str, lines: Sequence[tuple[str, str]]) -> Content:
+    told = [Content.assemble((f"{key:<12}", "bold"), " ", text) for key, text in lines]
+    return Content("\n").join([Content.styled(title, "bold $text-accent"), *told])
 
 
 class TagChange(Record):

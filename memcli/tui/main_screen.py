@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Input
 
+from memcli.app import inbox
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui import changes, detail
 from memcli.tui.changes import Changer, Editor
+from memcli.tui.comparison import Comparison
 from memcli.tui.detail import Detail
-from memcli.tui.dialog import EditTags, Forget, TagChange
+from memcli.tui.dialog import EditTags, Question, TagChange
+from memcli.tui.keys import CHANGE, FIND, LOOK, bindings
+from memcli.tui.past import Past, read_past
+from memcli.tui.review import Inbox
 from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
 from memcli.tui.view import View
 
-_OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy"))
+_OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy", "history", "compare", "links"))
 _IN_AN_EDITOR = frozenset(("add", "edit"))
 
 
 class MainScreen(Screen[None]):
     """Filter, list and memory, and the keys that work on them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/"),
-        Binding("n", "add", "new"),
-        Binding("p", "pin", "pin"),
-        Binding("t", "tags", "tags"),
-        Binding("e", "edit", "edit"),
-        Binding("E", "edit(True)", "edit all fields", show=False),
-        Binding("f", "forget", "forget"),
-        Binding("u", "bring_back", "undo forget", show=False),
-        Binding("y", "copy", "copy", show=False),
-        Binding("a", "everything", "all", show=False),
-        Binding("x", "fold_all", "open or close all", show=False),
-        Binding("b,backspace", "back", "back", show=False),
-        Binding("escape", "clear", "clear", show=False),
-        *(Binding(str(n), f"follow({n})", show=False) for n in range(1, 10)),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FIND, LOOK, CHANGE)
 
     def __init__(self, workspace: Workspace, view: View, voice: Voice, editor: Editor | None) -> None:
         super().__init__()
@@ -55,6 +46,7 @@ class MainScreen(Screen[None]):
         self._editor = editor
         self._recaller = Recaller(voice)
         self._forgotten: Memory | None = None
+        self._marked: Memory | None = None
         self._has_memory = True
         self.changer = Changer(self)
 
@@ -78,7 +70,7 @@ class MainScreen(Screen[None]):
     def open(self, workspace: Workspace, view: View) -> None:
         """Shows another space."""
         self._give_up_asking()
-        self.workspace, self.view, self._forgotten = workspace, view, None
+        self.workspace, self.view, self._forgotten, self._marked = workspace, view, None, None
         self.go_to(None)
         self.say(f"space {workspace.space}")
 
@@ -208,6 +200,51 @@ class MainScreen(Screen[None]):
         """Goes back to where a link was followed."""
         self.go_to(self.view.back())
 
+    # Looking
+
+    @work(exclusive=True, group="history")
+    async def action_history(self) -> None:
+        """Shows what commits and the audit log say of the memory."""
+        if (memory := self.memory) is None:
+            return
+        self.query_one(Status).work("reading the history")
+        try:
+            past = await asyncio.to_thread(read_past, self.workspace, memory)
+        except (MemcliError, OSError) as error:
+            self.fail(error)
+            return
+        finally:
+            self.query_one(Status).rest()
+        self.app.push_screen(Past(self.view.catalogue.show(memory), past))
+
+    @work(exclusive=True, group="inbox")
+    async def action_inbox(self) -> None:
+        """Shows what is proposed for the space."""
+        try:
+            waiting = await asyncio.to_thread(inbox.waiting, self.workspace)
+        except (MemcliError, OSError) as error:
+            self.fail(error)
+            return
+        self.app.push_screen(Inbox(self, self._editor, waiting))
+
+    def action_compare(self) -> None:
+        """Marks the memory, or compares it with the one that is marked."""
+        memory, marked = self.memory, self._marked and self.view.catalogue.find(self._marked.id)
+        if memory is None:
+            return
+        if marked is None or marked.id == memory.id:
+            self._mark(None if marked else memory)
+            return
+        self._mark(None)
+        left, right = (self.view.catalogue.show(one) for one in (marked, memory))
+        self.app.push_screen(Comparison(left, right, (clean_line(left.id), clean_line(right.id))))
+
+    def _mark(self, memory: Memory | None) -> None:
+        self._marked = memory
+        self.query_one(Rows).mark(memory.id if memory else "")
+        path = clean_line(memory.path) if memory else ""
+        self.say(f"marked {path}; press c on another memory to compare them" if memory else "no memory is marked")
+
     # Changing
 
     def action_copy(self) -> None:
@@ -236,10 +273,12 @@ class MainScreen(Screen[None]):
         if (memory := self.memory) and self._editor:
             self.changer.edit(self._editor, memory, as_object)
 
-    def action_add(self) -> None:
-        """Opens an empty file in the editor, for a new memory."""
-        if self._editor:
-            self.changer.edit(self._editor, None)
+    def action_add(self, in_editor: bool = False) -> None:
+        """Asks for a new memory, in a form or in the editor."""
+        if (editor := self._editor) and in_editor:
+            self.changer.edit(editor, None)
+        elif editor:
+            self.changer.add(editor)
 
     def action_forget(self) -> None:
         """Forgets, after a question."""
@@ -251,7 +290,10 @@ class MainScreen(Screen[None]):
                     self._forgotten = memory
                     self.changer.change(memory, changes.put_out)
 
-            self.app.push_screen(Forget(clean_line(memory.path)), answered)
+            text = (
+                f"{clean_line(memory.path)}\n\nRecall will no longer return it. It stays in the file; press u to undo."
+            )
+            self.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
 
     def action_bring_back(self) -> None:
         """Brings back the memory, or the one forgotten last."""

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.message import Message
@@ -20,8 +20,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Label
 
+from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.render.memory import marks
+from memcli.tui.keys import FILTER, LIST, bindings
 from memcli.tui.view import Row
 
 _INDENT = 2
@@ -32,17 +34,7 @@ _LEAST_NAME = 8
 class Rows(ScrollView, can_focus=True):
     """Rows with a cursor. Knows nothing of what they stand for."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("home,g", "move(-1000000000)", "First", show=False),
-        Binding("end,G", "move(1000000000)", "Last", show=False),
-        Binding("right,l", "open", "Open", show=False),
-        Binding("left,h", "close", "Close", show=False),
-        Binding("enter,space", "choose", "Open or close", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--note", "rows--heading"}
     DEFAULT_CSS = """
     Rows {
@@ -81,6 +73,7 @@ class Rows(ScrollView, can_focus=True):
         self.nothing = ""
         self._cursor = 0
         self._margin = 0
+        self._marked = ""
 
     @property
     def current(self) -> Row | None:
@@ -101,11 +94,19 @@ class Rows(ScrollView, can_focus=True):
             index = min(self._cursor, max(0, len(rows) - 1))
         self.rows, self.nothing = rows, nothing
         self._cursor = self._first_memory() if index is None else index
-        self._margin = max((len(marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
+        self._margin = max((len(self._marks(r.memory)) for r in rows if r.memory), default=0) + 1 if rows else 0
         self.virtual_size = Size(0, len(rows))
         self._scroll()
         self.refresh()
         self.post_message(self.Moved(self.current))
+
+    def mark(self, name: str) -> None:
+        """Marks the memory of this id, and no other."""
+        self._marked = name
+        self.show(self.rows, self.nothing)
+
+    def _marks(self, memory: Memory) -> str:
+        return marks(memory) + ("=" if memory.id == self._marked else "")
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
@@ -206,7 +207,7 @@ class Rows(ScrollView, can_focus=True):
     def _cells(self, row: Row, width: int) -> tuple[str, str, str]:
         """What stands before the name, the name filled up, and the note; together `width` columns."""
         sign = "" if row.lead else "  " if row.is_open is None else "▾ " if row.is_open else "▸ "
-        mark = marks(row.memory) if row.memory else ""
+        mark = self._marks(row.memory) if row.memory else ""
         left = f"{mark:<{self._margin}}{row.lead}{' ' * min(_MOST_INDENT, _INDENT * row.depth)}{sign}"
         left = set_cell_size(left, min(cell_len(left), width))
         note = f" {clean_line(row.note)} "
@@ -242,11 +243,7 @@ _PLACEHOLDER = "filter by words; press Enter to search by meaning"
 class Filter(Input):
     """A field of one line."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "search by meaning"),
-        Binding("escape", "screen.clear", "clear"),
-        Binding("down", "screen.focus_rows", "go to the list", key_display="↓"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(FILTER)
 
     def __init__(self) -> None:
         super().__init__(placeholder=_PLACEHOLDER, compact=True, select_on_focus=False)

@@ -1,125 +1,44 @@
 """The browser, driven as a user drives it: with keys, on a store of its own."""
 
-import asyncio
 import json
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
 from memcli.app.edit import edit
 from memcli.app.opening import load
-from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
-from memcli.tui.changes import EditAgain, Editor
-from memcli.tui.detail import Detail
+from memcli.tui.changes import EditAgain
 from memcli.tui.dialog import Help
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.rows import Filter, Rows, fit
-from memcli.tui.status import Status
-from memcli.wiring.roots import make_store
-from memcli.wiring.workspace import open_workspace
-from tests.conftest import rewrite
-
-T = "2026-01-01T00:00:00Z"
-Play = Callable[[Pilot[None], MainScreen], Awaitable[None]]
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
-    make_store({"root": str(tmp_path)}, {})
-    environ = {"MEMCLI_EMBEDDER": "hashed", "MEMCLI_FREEZE_CLOCK": T}
-    return open_workspace({"root": str(tmp_path)}, environ)
-
-
-def memory(path: str, **fields: object) -> Memory:
-    made = Memory(
-        id=f"mem_{path.replace('/', '_')}", path=path, kind="fact", raw=f"Text of {path}.", created_at=T, updated_at=T
-    )
-    return replace(made, **fields)  # type: ignore[arg-type]
-
-
-def put(workspace: Workspace, *memories: Memory) -> None:
-    rewrite(workspace.store, lambda space: space.put(memories, T), workspace.space)
-
-
-def stored(workspace: Workspace, path: str) -> Memory:
-    return load(workspace).find(path)
-
-
-def play(browser: Browser, scene: Play, size: tuple[int, int] = (100, 30)) -> None:
-    async def run() -> None:
-        async with browser.run_test(size=size) as pilot:
-            await quiet(pilot)
-            await scene(pilot, browser.desk)
-
-    asyncio.run(run())
-
-
-async def quiet(pilot: Pilot[None]) -> None:
-    """Waits until what was sent has gone through: from app to widget, from widget to desk, from desk to widget.
-
-    Textual's own `pilot.pause()` measures how busy the process is, which takes long and errs on a busy machine.
-    """
-    for _ in range(4):
-        await pilot.pause(0)
-
-
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    for key in keys:
-        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await quiet(pilot)
-
-
-async def settle(pilot: Pilot[None]) -> None:
-    """Waits for what works in the background too."""
-    await pilot.app.workers.wait_for_complete()
-    await quiet(pilot)
-
-
-async def enter(pilot: Pilot[None], text: str) -> None:
-    """Puts `text` where the cursor is, in one go."""
-    pilot.app.post_message(events.Paste(text))
-    await quiet(pilot)
-
-
-def screen(desk: MainScreen) -> list[str]:
-    """The screen as text."""
-    return ["".join(segment.text for segment in line) for line in desk._compositor.render_strips()]
-
-
-def names(desk: MainScreen) -> list[str]:
-    return [row.name for row in desk.query_one(Rows).rows]
-
-
-def detail(desk: MainScreen) -> str:
-    return desk.query_one(Detail).text
-
-
-def status(desk: MainScreen) -> str:
-    return desk.query_one(Status).text
-
-
-def few(workspace: Workspace) -> Browser:
-    put(
-        workspace,
-        memory("auth/tokens", kind="decision", raw="Refresh tokens rotate.", tags=("security",), pinned=True),
-        memory(
-            "auth/passwords", raw="Hash with argon2id.", links=({"to": "mem_ops_deploy", "relation": "relates_to"},)
-        ),
-        memory("ops/deploy", kind="procedure", raw="Run make deploy."),
-    )
-    return Browser(workspace)
-
+from tests.tui.stage import (
+    Fake,
+    FakeDraft,
+    T,
+    detail,
+    enter,
+    few,
+    memory,
+    names,
+    play,
+    press,
+    put,
+    screen,
+    settle,
+    shown,
+    status,
+    stored,
+    until,
+)
 
 # Reading
 
@@ -338,7 +257,7 @@ def test_narrow_screens_are_drawn(workspace: Workspace, size: tuple[int, int]) -
 
 def test_every_key_of_the_footer_fits_on_eighty_columns(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert "/ filter  n new  p pin  t tags  e edit  f forget  s space  ? help  q quit" in screen(desk)[-1]
+        assert "/ filter  n new  p pin  t tags  e edit  f forget  i inbox  ? help  q quit" in screen(desk)[-1]
 
     few(workspace)
     play(Browser(workspace, editor=Fake().editor), scene, (80, 24))
@@ -417,48 +336,6 @@ def test_tags_are_edited(workspace: Workspace) -> None:
     play(few(workspace), scene)
 
 
-class FakeDraft:
-    """A draft whose editor does what the test says, in the order in which it is opened."""
-
-    def __init__(self, memory: Memory | None, as_object: bool, steps: list[Json]) -> None:
-        self.memory, self.as_object, self.steps = memory, as_object, steps
-        self.path, self.is_changed, self.is_removed = "/tmp/draft", False, False
-        self.now: Json = {}
-
-    def edit(self) -> None:
-        self.now = self.steps.pop(0)
-        self.is_changed = self.now not in ({}, None)
-        if isinstance(self.now, MemcliError):
-            self.is_changed = bool(self.now.hint)
-            raise self.now
-
-    def fields(self) -> dict[str, Json]:
-        if isinstance(self.now, str):
-            raise UsageError(f"not JSON: {self.now}", "mend it")
-        return dict(self.now)
-
-    def remove(self) -> None:
-        self.is_removed = True
-
-
-class Fake:
-    """An editor, and the drafts that were opened in it."""
-
-    def __init__(self, *steps: Json) -> None:
-        self.steps = list(steps)
-        self.drafts: list[FakeDraft] = []
-
-    def open(self, memory: Memory | None, as_object: bool) -> FakeDraft:
-        self.drafts.append(FakeDraft(memory, as_object, self.steps))
-        return self.drafts[-1]
-
-    @property
-    def editor(self) -> Editor:
-        return Editor(
-            self.open, lambda workspace, fields: remember(workspace, [prepare(workspace, fields)]).outcomes[0]
-        )
-
-
 @pytest.fixture
 def suspensions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Lets the headless driver make room for a program, and lists how often the screen went and came."""
@@ -473,13 +350,25 @@ def notices(pilot: Pilot[None]) -> list[str]:
     return [notice.message for notice in pilot.app._notifications]
 
 
-def test_without_room_for_an_editor_it_says_so(workspace: Workspace) -> None:
-    fake = Fake({"raw": "x"})
+def test_without_room_for_an_editor_the_text_is_edited_in_a_field(workspace: Workspace) -> None:
+    fake = Fake()
 
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         await press(pilot, "e")
-        assert status(desk) == "cannot open an editor in this terminal"
+        assert "Hash with argon2id." in shown(pilot)
+        await press(pilot, "end")
+        await enter(pilot, " Never MD5.")
+        await press(pilot, "escape")
+        assert "press Esc again to discard" in shown(pilot)
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert stored(workspace, "auth/passwords").raw == "Hash with argon2id. Never MD5."
         assert fake.drafts[0].is_removed
+        await press(pilot, "e")
+        await enter(pilot, "lost")
+        await press(pilot, "escape", "escape")
+        assert pilot.app.screen is desk
+        assert status(desk) == "nothing changed"
 
     few(workspace)
     play(Browser(workspace, editor=fake.editor), scene)
@@ -587,20 +476,20 @@ def test_what_another_process_wrote_meanwhile_is_not_overwritten_unseen(
     play(Browser(workspace, editor=replace(fake.editor, open=open_late)), scene)
 
 
-def test_n_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
+def test_an_editor_adds_a_memory(workspace: Workspace, suspensions: list[str]) -> None:
     fake = Fake({}, {"raw": "Never deploy on Fridays."}, UsageError("the edited text is empty"))
 
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        await press(pilot, "n")
+        await press(pilot, "N")
         assert status(desk) == "nothing added"
-        await press(pilot, "n")
+        await press(pilot, "N")
         await settle(pilot)
         (added,) = load(workspace).objects
         assert added.raw == "Never deploy on Fridays."
         assert (added.kind, added.tags) == ("constraint", ("team",)), "as what is browsed"
         assert status(desk) == f"created {added.path}"
         assert desk.memory == added
-        await press(pilot, "n")
+        await press(pilot, "N")
         assert notices(pilot) == ["the edited text is empty"]
         assert suspensions == ["gone", "back"] * 3
 
@@ -615,8 +504,13 @@ def test_copy_takes_the_id(workspace: Workspace) -> None:
     play(few(workspace), scene)
 
 
-def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Workspace) -> None:
+def test_a_change_by_another_process_shows_on_reload_and_by_itself(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        monkeypatch.setattr(desk, "say", said.append)
         await press(pilot, "down")
         put(workspace, memory("aaa/first"))
         await press(pilot, "r")
@@ -625,31 +519,34 @@ def test_a_change_by_another_process_shows_on_reload_and_by_itself(workspace: Wo
         assert desk.memory is not None
         assert desk.memory.path == "auth/tokens", "the cursor stays on its memory"
         put(workspace, memory("bbb/second"))
-        await pilot.pause(0.2)
-        await settle(pilot)
-        assert "second" in names(desk)
-        assert status(desk) == "reloaded: another process changed the space"
+        await until(pilot, lambda: "second" in names(desk))
+        assert "reloaded: another process changed the space" in said
 
     browser = few(workspace)
     browser.POLL_SECONDS = 0.05
     play(browser, scene)
 
 
-def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(workspace: Workspace) -> None:
+def test_a_space_that_becomes_unreadable_is_told_of_once_and_what_was_read_stays(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
         path = os.path.join(workspace.root, "spaces", "main.json")
         os.truncate(path, 100)
-        await pilot.pause(0.3)
-        await settle(pilot)
-        assert len(pilot.app._notifications) == 1
+        for _ in range(3):
+            browser._poll()
+            await settle(pilot)
+            assert len(told) == 1
         assert len(names(desk)) == 5
         await press(pilot, "p")
         await settle(pilot)
-        assert len(pilot.app._notifications) == 2
+        assert len(told) == 2
         assert pilot.app.is_running
 
     browser = few(workspace)
-    browser.POLL_SECONDS = 0.05
+    told: list[object] = []
+    monkeypatch.setattr(browser.desk, "fail", told.append)
+    browser.POLL_SECONDS = 3600.0
     play(browser, scene)
 
 
