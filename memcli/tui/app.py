@@ -15,8 +15,8 @@ from memcli.errors import MemcliError
 from memcli.record import replace
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
-from memcli.tui.changes import Editor
 from memcli.tui.dialog import ChooseSpace, Help
+from memcli.tui.drafts import Editor
 from memcli.tui.keys import APP, bindings
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.status import Status, Voice

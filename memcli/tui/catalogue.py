@@ -59,6 +59,10 @@ class Catalogue:
         """The memory with the id `name`, in the scope or out of it."""
         return self._by_id.get(name)
 
+    def at(self, path: str) -> Memory | None:
+        """The memory that is at a path now, in the scope or out of it."""
+        return next((memory for memory in self._objects if memory.path == path), None)
+
     def matching(self, words: Sequence[str], everything: bool) -> list[Memory]:
         """The memories that have each of the (casefolded) words; with `everything` also those out of recall."""
         texts = self._texts if words else [""] * len(self.memories)

@@ -28,6 +28,7 @@ _ALIKE = 0.3
 _LEAST_WIDTH = 60
 """Side by side needs so many columns."""
 _DERIVED = frozenset(["id", "raw", "summary_micro", "summary_short", "summary_long", "chunks", "metadata.hash"])
+_ALWAYS = ("path", "kind")
 _GONE, _NEW, _LABEL = "$text-error underline", "$text-success underline", "$text-muted"
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
@@ -91,22 +92,20 @@ def _likeness(one: str, other: str) -> float:
 def _parts(left: Memory, right: Memory) -> Iterator[tuple[str, list[Pair]]]:
     """What is compared: path and kind, other fields that differ, and the text."""
     fields = {c.name: (c.before, c.after) for c in compare(memory_to_json(left), memory_to_json(right))}
-    for name in ("path", "kind"):
-        yield (
-            name,
-            align([str(getattr(left, name))], [str(getattr(right, name))])
-            if name in fields
-            else [(str(getattr(left, name)), str(getattr(right, name)))],
-        )
+    for name in _ALWAYS:
+        yield name, [(clean_line(getattr(left, name)), clean_line(getattr(right, name)))]
     for name, (before, after) in fields.items():
-        if name not in _DERIVED and name not in ("path", "kind"):
-            yield clean_line(name), list(zip_longest(_value(before), _value(after)))
+        if name not in _DERIVED and name not in _ALWAYS:
+            old, new = _value(before), _value(after)
+            yield clean_line(name), [(old[0], new[0])] if len(old) == len(new) == 1 else align(old, new)
     yield "text", align(_sentences(left.raw), _sentences(right.raw))
 
 
 def _value(value: Json) -> list[str]:
     if value is None:
         return []
+    if isinstance(value, list | tuple):
+        return [line for item in value for line in _value(item)]
     text = value if isinstance(value, str) else encode(value).decode()
     return clean(text[:_MOST_CHARACTERS]).splitlines()
 

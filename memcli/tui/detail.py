@@ -19,7 +19,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
 from memcli.render.clean import clean, clean_line
 from memcli.safety.injection.screening import is_marked
-from memcli.tui.catalogue import Catalogue, Tie
+from memcli.tui.catalogue import MUTUAL, Catalogue, Tie
 from memcli.tui.keys import TEXT, bindings
 from memcli.tui.view import Row, View, memories_below
 
@@ -32,7 +32,7 @@ _ELSEWHERE = frozenset(
     (
         "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
         "pinned", "created_at", "updated_at", "content", "chunks", "context", "links", "active", "superseded_by",
-        "version",
+        "version", "proposal",
     )
 )  # fmt: skip
 _HEAD = "bold"
@@ -133,7 +133,7 @@ def _contradiction(n: int, other: Memory, catalogue: Catalogue) -> Content:
 def _link(n: int, tie: Tie, catalogue: Catalogue) -> Content:
     target = catalogue.find(tie.other)
     relation = clean_line(tie.relation).replace("_", " ")
-    arrow = "<-" if tie.incoming else "->"
+    arrow = "<>" if tie.relation in MUTUAL else "<-" if tie.incoming else "->"
     name = clean_line(target.path if target else tie.other)
     label = (f"{n:>2}  {arrow} {relation}  ", _LABEL)
     if target is None:

@@ -123,13 +123,17 @@ class Window(Dialog[T], Generic[T]):
     """A box that takes the whole screen, for what there is much of. `keys` are named at its end."""
 
     DEFAULT_CSS = """
-    Window > Box { width: 100%; max-width: 100%; height: 100%; max-height: 100%; }
+    Window {
+        & > Box { width: 100%; max-width: 100%; height: 100%; max-height: 100%; }
+        & .keys { dock: bottom; margin: 0; }
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "app.help", "Help", show=False)]
     keys: Sequence[Key] = ()
 
     def compose(self) -> ComposeResult:
-        self.keys_text = "   ".join([*(f"{shown(key)}: {key.text}" for key in self.keys), "?: help"])
+        named = [f"{shown(key).partition(' ')[0]} {key.footer}" for key in self.keys if key.footer]
+        self.keys_text = "  ".join([*named, "? help"])
         return super().compose()
 
 

@@ -114,18 +114,18 @@ INBOX = (
     Key("escape,i,q", "leave", "close the inbox", "close"),
 )
 COMPARE = (
-    Key("v", "layout", "side by side, or one above the other"),
-    Key("escape,c,q", "leave", "close the comparison"),
+    Key("v", "layout", "side by side, or one above the other", "side by side"),
+    Key("escape,c,q", "leave", "close the comparison", "close"),
 )
 HISTORY = (
-    Key("enter,c", "compare", "compare this version with the current one"),
-    Key("escape,H,q", "leave", "close the history"),
+    Key("enter,c", "compare", "compare this version with the current one", "compare with now"),
+    Key("escape,H,q", "leave", "close the history", "close"),
 )
 LINKS = (
-    Key("plus,right,l", "depth(1)", "one step further"),
-    Key("minus,left,h", "depth(-1)", "one step less"),
-    Key("enter", "choose", "go to this memory"),
-    Key("escape,L,q", "leave", "close"),
+    Key("plus,right,l", "depth(1)", "one step further", "further"),
+    Key("minus,left,h", "depth(-1)", "one step less", "less"),
+    Key("enter", "choose", "go to this memory", "go to"),
+    Key("escape,L,q", "leave", "close", "close"),
 )
 LINES = (
     Key("j", "cursor_down", "one line down; also Down"),

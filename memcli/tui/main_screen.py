@@ -19,10 +19,11 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui import changes, detail
-from memcli.tui.changes import Changer, Editor
+from memcli.tui.changes import Changer
 from memcli.tui.comparison import Comparison
 from memcli.tui.detail import Detail
 from memcli.tui.dialog import EditTags, Question, TagChange
+from memcli.tui.drafts import Editor
 from memcli.tui.keys import CHANGE, FIND, LOOK, bindings
 from memcli.tui.past import Past, read_past
 from memcli.tui.review import Inbox

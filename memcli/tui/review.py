@@ -9,17 +9,21 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from memcli.app import inbox
+from memcli.app.candidate import candidate_of
 from memcli.errors import MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean_line
 from memcli.tui import detail
-from memcli.tui.changes import Changer, Done, Editor, changed
+from memcli.tui.changes import Changer, changed
 from memcli.tui.dialog import ListWindow, Question
+from memcli.tui.drafts import Done, Editor
 from memcli.tui.keys import INBOX, bindings
 from memcli.tui.status import explain
 
 if TYPE_CHECKING:
     from memcli.tui.main_screen import MainScreen
+
+_BRIEF = 200
 
 
 class Inbox(ListWindow[None]):
@@ -46,8 +50,15 @@ class Inbox(ListWindow[None]):
 
     def about(self, n: int) -> Content:
         """The whole proposal."""
-        catalogue = self._desk.view.catalogue
-        return detail.of_memory(catalogue.show(self._waiting[n]), catalogue)
+        catalogue, memory = self._desk.view.catalogue, self._waiting[n]
+        there = catalogue.at(memory.path)
+        _, supersedes = candidate_of(memory)
+        lines = [
+            *([f"changes the memory that is there: {_brief(catalogue.show(there))}"] if there else []),
+            *([f"supersedes {supersedes}"] if supersedes else []),
+        ]
+        effect = Content.styled("".join(f"{line}\n\n" for line in lines), "$text-warning")
+        return effect + detail.of_memory(catalogue.show(memory), catalogue)
 
     def action_accept(self) -> None:
         """Adds the proposal to the space."""
@@ -128,3 +139,7 @@ class Inbox(ListWindow[None]):
         ]
         note = f"{detail.plural(len(lines))} proposed" if lines else "The inbox is empty: nothing is proposed."
         self.fill(lines, note, self.index or 0)
+
+
+def _brief(memory: Memory) -> str:
+    return clean_line(memory.summary_micro or memory.raw[:_BRIEF])

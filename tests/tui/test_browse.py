@@ -16,8 +16,8 @@ from memcli.model.memory import Memory
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.catalogue import Scope
-from memcli.tui.changes import EditAgain
 from memcli.tui.dialog import Help
+from memcli.tui.drafts import EditAgain
 from memcli.tui.main_screen import MainScreen
 from memcli.tui.rows import Filter, Rows, fit
 from tests.tui.stage import (

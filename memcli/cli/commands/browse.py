@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, argument, kinds_option, tags_option
+from memcli.cli.options import Options, argument, flag, kinds_option, option, tags_option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
@@ -24,13 +25,18 @@ class BrowseOptions(Options):
     path: str = argument("[PATH]", "Only memories at or below this path.", default="")
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
+    web: bool = flag(help="Serve the interface to a web browser on this machine, until Ctrl-C.")
+    port: int = option(
+        metavar="N", help="With --web: the port; 0 picks a free one.", type=int, low=0, high=65535, default=8642
+    )
 
 
 @verb(BrowseOptions)
 def command(session: Session, options: BrowseOptions) -> None:
     """Browse memories in a full-screen terminal interface. Press `?` for the keys.
 
-    When piped, or with --json, print what `memcli list` prints.
+    When piped, or with --json, print what `memcli list` prints. --web serves the interface to a web browser: only on this
+    machine, and only at the address that it prints.
     """
     path = options.path
     from memcli.cli import arguments
@@ -40,6 +46,9 @@ def command(session: Session, options: BrowseOptions) -> None:
         arguments.kinds(session, options.kind),
         arguments.tags(options.tag),
     )
+    if options.web:
+        _serve(session, options)
+        return
     if session.output.json or not _has_screen():
         from memcli.app.lookup import list_memories
         from memcli.model.catalogue import Wanted
@@ -53,15 +62,53 @@ def command(session: Session, options: BrowseOptions) -> None:
     _browse(session, Scope(path, kinds, tags))
 
 
-def _browse(session: Session, scope: Scope) -> None:
+def _serve(session: Session, options: BrowseOptions) -> None:
+    import secrets
+    import socket
+
+    with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
+        from memcli.tui.web import HOST, LocalServer
+    from memcli.git.driver import this_program
+
+    if session.output.json:
+        raise UsageError("--web cannot be used with --json", "omit one of them")
+    session.open()  # which reports at once what is wrong with the store
     try:
-        from memcli.tui.app import Browser
+        place = socket.create_server((HOST, options.port))
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on port {options.port}: {error.strerror}", "choose another with --port"
+        ) from None
+    with place:
+        server = LocalServer([*this_program(), *_words(session, options)], secrets.token_urlsafe(16), place)
+        session.output.note(f"open {server.address} (Ctrl-C ends)")
+        server.run()
+
+
+def _words(session: Session, options: BrowseOptions) -> list[str]:
+    """The command line of the process for each page."""
+    given = {name: session.options[name] for name in ("root", "space", "freeze_clock")}
+    named = [f"--{name.replace('_', '-')}={value}" for name, value in given.items() if value]
+    filters = [*(f"--kind={kind}" for kind in options.kind), *(f"--tag={tag}" for tag in options.tag)]
+    return ["browse", *named, *filters, "--", *([options.path] if options.path else [])]
+
+
+@contextmanager
+def _extra(what: str, name: str, *modules: str) -> Iterator[None]:
+    """Around imports of modules that an extra installs. Raises UsageError when they are not there."""
+    try:
+        yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "textual":
+        if (error.name or "").partition(".")[0] not in modules:
             raise
-        raise UsageError("browse needs the extra `tui`", "pip install '.[tui]' in a clone of memcli") from None
+        raise UsageError(f"{what} needs the extra `{name}`", f"pip install '.[{name}]' in a clone of memcli") from None
+
+
+def _browse(session: Session, scope: Scope) -> None:
+    with _extra("browse", "tui", "textual"):
+        from memcli.tui.app import Browser
     from memcli.cli.editor import Draft
-    from memcli.tui.changes import Editor
+    from memcli.tui.drafts import Editor
     from memcli.tui.status import Voice
     from memcli.wiring.workspace import open_workspace
 
@@ -83,5 +130,8 @@ def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
 
 
 def _has_screen() -> bool:
-    """Whether a full-screen interface can run: Textual reads standard input and draws on standard error."""
+    """Whether a full-screen interface can run: Textual reads standard input and draws on standard error; for a page of
+    --web it speaks to the server in place of a terminal."""
+    if os.environ.get("TEXTUAL_DRIVER", "").startswith("textual.drivers.web_driver:"):
+        return True
     return os.environ.get("TERM") != "dumb" and all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr))
