@@ -71,11 +71,11 @@ def _new(anchor: Anchor, commit: str, found: Iterator[Checked], reader: CodeRead
 MAX_LOOKED_AT = 8 << 20
 """How many characters of code one recall looks at; what is anchored beyond them is not spoken of."""
 MAX_SEARCHED = 1 << 20
-"""How many it searches for code that is no longer where it was; what is beyond them is told as if it were lost."""
+"""How many it searches for code that is no longer where it was; what may be beyond them is not spoken of."""
 _LOOK = 1_000
-"""What the look for a file costs, in characters, and a question to git."""
-_QUESTION = 100_000
-_SHARE = 4  # to search a file for a block costs less than to read it
+"""What the look for a file costs, in characters, and a question to git; questions that are asked at once."""
+_QUESTION = 10_000
+_SHARE, _AGAIN = 4, 64  # to search a file for a block costs less than to read it, and much less when it was read before
 
 LoadCode = Callable[[], CodeReader | None]
 
@@ -103,31 +103,34 @@ class Checker:
         self._files: dict[str, Code | None] = {}
         self._asked: set[str] = set()
 
-    def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked]:
-        """What has become of anchors, each with the commit that it was made at; fewer when there is no more room."""
-        found: list[Checked] = []
+    def check(self, anchors: Sequence[tuple[Anchor, str]]) -> list[Checked | None]:
+        """What has become of anchors, each with the commit that it was made at; None where there was no more room to tell,
+        and fewer when there was none to look at them."""
+        found: list[Checked | None] = []
         for anchor, _ in anchors:
             if self._room < 0:
                 break
             code = self._code(anchor.file)
             found.append(state(anchor, code))
             self._room -= _LOOK + (len(code.text) if code else 0)
-        lost = [n for n, now in enumerate(found) if self._is_lost(anchors[n][0], now)]
-        self._reader.texts_at([(commit, anchors[n][0].file) for n in lost if (commit := anchors[n][1])])
-        for n in lost:
-            found[n] = self._followed(*anchors[n], found[n])
+        lost = [(n, now) for n, now in enumerate(found) if now and self._is_lost(anchors[n][0], now)]
+        self._reader.look_back([anchors[n][1] for n, _ in lost])
+        self._reader.texts_at([(commit, anchors[n][0].file) for n, _ in lost if (commit := anchors[n][1])])
+        for n, now in lost:
+            found[n] = self._followed(*anchors[n], now)
         return found
 
     def _is_lost(self, anchor: Anchor, now: Checked) -> bool:
         return may_follow(anchor, now, is_there=self._files[anchor.file] is not None)
 
-    def _followed(self, anchor: Anchor, commit: str, now: Checked) -> Checked:
+    def _followed(self, anchor: Anchor, commit: str, now: Checked) -> Checked | None:
         if self._search < 0:
-            return now
+            return None
         if commit not in self._asked:
             self._asked.add(commit)
             self._search -= _QUESTION
-        return follow(anchor, commit, now, self._reader, self._other)
+        there = follow(anchor, commit, now, self._reader, self._other)
+        return None if self._search < 0 and there == now else there
 
     def _code(self, file: str) -> Code | None:
         if file not in self._files:
@@ -141,8 +144,10 @@ class Checker:
         """Another file, while there is room to search it."""
         if file not in self._files and self._search < 0:
             return None
+        is_read = file in self._files
         code = self._code(file)
-        self._search -= _LOOK + (len(code.text) // _SHARE if code else 0)
+        length = len(code.text) if code else 0
+        self._search -= length // _AGAIN if is_read else _LOOK + length // _SHARE
         return code
 
 

@@ -53,7 +53,7 @@ def find_moved_leads(query: Query, view: SpaceView, visible: Rows, load_code: Lo
     return {
         row: ANCHOR
         for (row, _, _), now in zip(asked, checked, strict=False)
-        if now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits)
+        if now and now.file in changed and any(edit.touches(now.file, *(now.lines or ())) for edit in edits)
     }
 
 
@@ -71,7 +71,8 @@ def _checked(sections: Sequence[Section], code: Mapping[str, LoadCode]) -> list[
         states = Checker(reader, is_bounded=True).check([(anchor, commit) for _, anchor, commit in asked])
         found: dict[int, list[Checked]] = {}
         for (n, _, _), now in zip(asked, states, strict=False):
-            found.setdefault(n, []).append(now)
+            if now is not None:
+                found.setdefault(n, []).append(now)
         for n, anchors in found.items():
             checked[n] = _lowered(replace(sections[n], anchors=tuple(anchors)))
     return checked

@@ -83,6 +83,7 @@ def verify(
     return [
         Finding(space, memory, number, now)
         for (space, memory, number, _, _), now in zip(anchored, checked, strict=True)
+        if now is not None
     ]
 
 

@@ -60,6 +60,13 @@ class Repository(Record):
             raise self._failure(complaint)
         return os.fsdecode(output)
 
+    def answer(self, asked: str, *arguments: str) -> str:
+        """What git prints for what it is asked on its standard input, as `run` gives it."""
+        code, output, complaint = _run(self.root, arguments, os.fsencode(asked), index=self.index)
+        if code:
+            raise self._failure(complaint)
+        return os.fsdecode(output)
+
     def stream(self, *arguments: str) -> Iterator[bytes]:
         """What git prints, in blocks as they come; ending the iteration early ends git."""
         with _start(self.root, arguments, index=self.index) as process:

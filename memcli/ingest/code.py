@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _ENDING = re.compile(r"\.\w{1,20}")
 _MAX_KEPT = 64 << 20
+_MANY = 4
+"""For fewer commits git is asked one by one."""
 _WHY = {
     "vanished": "there is no such file", "link": "it is a symbolic link, or behind one", "special": "it is not a regular file",
     "huge": "it is larger than 1 MB", "binary": "it is not text", "encoding": "it is not UTF-8",
@@ -82,6 +84,15 @@ class WorkTree:
         changes = self._changes(commit)
         name = changes.renamed.get(file) if changes else None
         return name if name and is_inside(name) else None
+
+    def look_back(self, commits: Sequence[str]) -> None:
+        """Asks git at once what changed since each of the commits; `renamed` and `others` then ask no more."""
+        from memcli.git.work_tree import changes_since_each
+
+        new = [commit for commit in dict.fromkeys(commits) if commit and commit not in self._since]
+        if len(new) >= _MANY:
+            with suppress(MemcliError):
+                self._since.update(changes_since_each(self._root, new))
 
     def others(self, file: str, commit: str, limit: int) -> list[str]:
         """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;

@@ -281,6 +281,9 @@ class CodeReader(Protocol):
     def renamed(self, file: str, commit: str) -> str | None:
         """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
 
+    def look_back(self, commits: Sequence[str]) -> None:
+        """Asks at once what changed since each of the commits; `renamed` and `others` then ask no more."""
+
     def others(self, file: str, commit: str, limit: int) -> Sequence[str]:
         """At most `limit` other files with the ending of `file`, nearest first, that are not as they were at a commit;
         without a commit, whatever they were."""

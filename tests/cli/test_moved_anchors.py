@@ -156,3 +156,19 @@ def test_no_program_of_the_repository_is_run(run: Run, known: Repo) -> None:
     known.write("lib/vault.py", HELPER)
     assert both(run)["symbol"] == ["moved lib/vault.py"]
     assert not list(known.root.glob("ran*"))
+
+
+@pytest.mark.parametrize("how", ["staged", "committed"])
+def test_what_was_anchored_at_many_commits_is_followed(run: Run, work: Repo, how: str) -> None:
+    """Recall asks git once for all commits, and not at all beyond a bound: it must not call the rest lost."""
+    for n in range(14):
+        code = HELPER.replace("rotate", f"rotate{n}").replace("fresh_value", f"fresh_value{n}")
+        work.commit(f"number {n}", {f"src/f{n}.py": code})
+        run("remember", f"{TEXT} {n}", "-p", f"m{n:02}", "--anchor", f"src/f{n}.py::rotate{n}")
+    for n in range(14):
+        work.git("mv", f"src/f{n}.py", f"src/g{n}.py")
+    if how == "committed":
+        work.commit("move all")
+    assert verified(run) == {f"m{n:02}": [f"moved src/g{n}.py"] for n in range(14)}
+    sections = json.loads(run("recall", "tokens", "--limit", "20", "--json").out)["sections"]
+    assert {s["path"]: [str(a["state"]) for a in s["anchors"]] for s in sections} == dict.fromkeys(verified(run), ["moved"])
