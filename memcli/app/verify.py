@@ -10,8 +10,9 @@ from memcli.app.workspace import Workspace
 from memcli.code.anchors import Anchor, is_inside, read, renewed
 from memcli.errors import UsageError
 from memcli.model.anchors import GONE, Checked
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.space import Change
+from memcli.policy.triggers import lost_globs, path_triggers
 from memcli.ports import CodeReader, Shelf
 from memcli.record import Record, replace
 
@@ -47,6 +48,71 @@ class Finding(Record):
             "kind": memory.kind,
             **self.checked.to_json(),
         }
+
+
+class Unmatched(Record):
+    """A path trigger that matched files when its memory was last reviewed, and matches none now: its memory cannot come up.
+
+    `file` is one that it matched, `now` the name that it has now, if git can tell.
+    """
+
+    space: str
+    memory: Memory
+    trigger: str
+    file: str
+    now: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether somebody has to look at it."""
+        return self.memory.kind in BINDING_KINDS or self.memory.enforce
+
+    def to_json(self) -> dict[str, Json]:
+        memory = self.memory
+        found: dict[str, Json] = {
+            "space": self.space,
+            "id": memory.id,
+            "path": memory.path,
+            "kind": memory.kind,
+            "state": GONE,
+            "trigger": self.trigger,
+            "file": self.file,
+        }
+        return {**found, "now": self.now} if self.now else found
+
+
+def unmatched_triggers(
+    workspace: Workspace,
+    code: CodeReader,
+    spaces: Sequence[str],
+    is_named: Callable[[str], bool] = lambda _: True,
+    since: str | None = None,
+) -> list[Unmatched]:
+    """The path triggers of active memories that match no file any more, though nobody has edited the memory since.
+
+    One that never matched a file is meant for what is to come. Options and errors as for `verify`.
+    """
+    asked = [(space, m) for space in spaces for m in _triggered(workspace, space)]
+    lost = lost_globs([m.triggers for _, m in asked], code.files()) if asked else []
+    if not lost:
+        return []
+    deleted = code.deleted(min(asked[n][1].updated_at for n, _ in lost))
+    changed = code.changed(since, sorted({file for file, _, _ in deleted})) if since is not None else None
+    found = []
+    for n, trigger in lost:
+        space, memory = asked[n]
+        matched = [d for d in deleted if not d[2] or d[2] > memory.updated_at]
+        one = next((matched[k] for k in range(len(matched)) if not lost_globs([[trigger]], [matched[k][0]])), None)
+        if one and is_named(one[0]) and (changed is None or one[0] in changed):
+            found.append(Unmatched(space, memory, trigger, one[0], code.renamed(one[0], one[1]) or ""))
+    return found
+
+
+def _triggered(workspace: Workspace, space: str) -> list[Memory]:
+    loaded = load(workspace, space)
+    active = [m for m in loaded.objects if m.active and m.superseded_by is None and path_triggers(m.triggers)]
+    shown = workspace.redactor.show(active, loaded.policy, ("id", "path", "kind", "triggers"))
+    return sorted((m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce), key=lambda m: (m.path, m.id))
 
 
 def open_code(workspace: Workspace) -> CodeReader:

@@ -64,7 +64,7 @@ def _value(name: str, value: str, shape: Shape) -> Json:
         return None
     if shape.get("type") == "string":
         return value
-    if name == "anchors" and not value.lstrip().startswith("["):
+    if name in ("anchors", "triggers") and not value.lstrip().startswith("["):
         return [value]
     if name == "tags" and not value.lstrip().startswith("["):
         return [tag for tag in value.split(",") if tag.strip()]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import NamedTuple
 
+from memcli.clock import normalize_time
 from memcli.errors import MemcliError
 from memcli.git.repository import Repository, check_revisions
 
@@ -82,6 +83,39 @@ def _changes(words: Iterator[str]) -> Changes:
                 renamed[old] = name
         files.append(name)
     return Changes(renamed, tuple(files))
+
+
+class Deletion(NamedTuple):
+    """A file that is no longer there, a commit that had it, and when it was deleted; empty: that is not committed yet."""
+
+    file: str
+    commit: str
+    time: str
+
+
+def existing_files(root: str) -> list[str]:
+    """The files of the work tree that git tracks or would track. Raises MemcliError."""
+    listed = Repository(root).run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
+    return [name for name in listed.split("\0") if name and os.path.lexists(os.path.join(root, name))]
+
+
+def deletions(root: str, since: str) -> list[Deletion]:
+    """The files that were deleted or renamed since a time, the last ones first. Raises MemcliError."""
+    repository = Repository(root)
+    told = repository.run(
+        "log", "-z", "--format=%x01%P%x02%cI", "--name-only", "--no-renames", "--diff-filter=D", "--no-relative",
+        "--no-ext-diff", "--no-textconv", "--no-color", f"--since={since}", "HEAD", "--",
+    )  # fmt: skip
+    committed = [
+        Deletion(name.lstrip("\n"), parents.partition(" ")[0], normalize_time(time))
+        for head, *names in (part.split("\0") for part in told.split("\x01")[1:])
+        for parents, _, time in [head.partition("\x02")]
+        for name in names
+        if name.strip("\n")
+    ]
+    head = repository.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD").split("\0")
+    missing = [name for name in head if name and not os.path.lexists(os.path.join(root, name))]
+    return [*(Deletion(name, "HEAD", "") for name in missing), *committed]
 
 
 def last_commit_with(root: str, file: str) -> str:

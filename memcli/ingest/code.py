@@ -129,6 +129,23 @@ class WorkTree:
         _, same = unchanged_files(self._root, commit, {file: self._now(file) for file in files})
         return frozenset(files) - same
 
+    def files(self) -> list[str]:
+        """All files that are there and not ignored; none where git cannot tell."""
+        from memcli.git.work_tree import existing_files
+
+        with suppress(MemcliError):
+            return [name for name in existing_files(self._root) if is_inside(name)]
+        return []
+
+    def deleted(self, since: str) -> Sequence[tuple[str, str, str]]:
+        """The files that were deleted or renamed since a time, the last ones first, each with a commit that had it and when
+        that was, empty when it is not committed."""
+        from memcli.git.work_tree import deletions
+
+        with suppress(MemcliError):
+            return deletions(self._root, since)
+        return ()
+
     def time_of(self, name: str) -> str | None:
         """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
         from memcli.git.times import time_of

@@ -78,6 +78,30 @@ def _is_in_topic(text: str, topic: str) -> bool:
         return False
 
 
+def path_triggers(texts: Iterable[str]) -> list[str]:
+    """Those of the triggers that are globs for paths."""
+    return [text for text in texts if (trigger := _read(text)) is not None and trigger.is_path]
+
+
+def lost_globs(triggers: Sequence[Sequence[str]], files: Iterable[str]) -> list[tuple[int, str]]:
+    """The path triggers that match none of the files, each with its number among `triggers`."""
+    globs = [(owner, text) for owner, texts in enumerate(triggers) for text in path_triggers(texts)]
+    patterns = PatternSet([read_trigger(text).expression for _, text in globs], whole=True)
+    left = {*range(len(globs))} - {*patterns.refused}
+    for file in files:
+        if not left:
+            break
+        left.difference_update(patterns.matching(file))
+    return [globs[n] for n in sorted(left)]
+
+
+def _read(text: str) -> Trigger | None:
+    try:
+        return read_trigger(text)
+    except UsageError:  # a hand or an import may have put anything into the file
+        return None
+
+
 class Match(Record):
     """Trigger `text` of memory number `owner` matched at `line`."""
 

@@ -294,6 +294,13 @@ class CodeReader(Protocol):
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
 
+    def files(self) -> Sequence[str]:
+        """All files that are there and not ignored; none where git cannot tell."""
+
+    def deleted(self, since: str) -> Sequence[tuple[str, str, str]]:
+        """The files that were deleted or renamed since a time, the last ones first, each with a commit that had it and when
+        that was, empty when it is not committed."""
+
     def time_of(self, name: str) -> str | None:
         """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
 

@@ -182,3 +182,69 @@ def test_an_anchor_that_names_no_place(run: Run, work: Repo, anchor: str, told: 
     result = run("remember", TEXT, "--anchor", anchor)
     assert result.code == 2
     assert told in result.err
+
+
+AFTERWARDS = 30 * 24 + 20
+"""The hour of a commit after the memories were made."""
+
+
+@pytest.fixture
+def negatives(run: Run, work: Repo) -> Repo:
+    """Memories whose triggers match files, and one for what is never to be there."""
+    work.commit("legacy", {"legacy/a.py": "x = 1\n", "legacy/b.py": "y = 2\n"})
+    run("remember", "Add nothing to legacy.", "-p", "no/legacy", "-k", "negative", "--trigger", "path:legacy/**")
+    run("remember", "Keep out keys.", "-p", "no/keys", "-k", "negative", "--trigger", "path:*.pem", "--trigger", "eval")
+    return work
+
+
+def unmatched(run: Run, *options: str) -> dict[str, str]:
+    found = json.loads(run("verify", "--json", *options).out)["found"]
+    return {one["path"]: f"{one['trigger']} {one['file']} {one.get('now', '-')}" for one in found if "trigger" in one}
+
+
+@pytest.mark.parametrize("how", ["moved", "staged", "committed", "deleted"])
+def test_a_negative_whose_files_are_gone_cannot_come_up_and_fails(run: Run, negatives: Repo, how: str) -> None:
+    assert (run("verify").code, unmatched(run)) == (0, {})
+    if how == "moved":
+        (negatives.root / "legacy").rename(negatives.root / "old")
+    elif how == "deleted":
+        negatives.git("rm", "-q", "-r", "legacy")
+    else:
+        negatives.git("mv", "legacy", "old")
+    if how in ("committed", "deleted"):
+        negatives.hour = AFTERWARDS
+        negatives.commit("away")
+    result = run("verify")
+    now = "old/a.py" if how in ("staged", "committed") else "-"
+    assert (result.code, unmatched(run)) == (6, {"no/legacy": f"path:legacy/** legacy/a.py {now}"})
+    assert "no/legacy: " in result.out
+    assert "matches no file: 'path:legacy/**' (matched 'legacy/a.py'" in result.out
+    assert "--set triggers=path:GLOB" in result.err
+    assert unmatched(run, "legacy") == unmatched(run)
+    assert unmatched(run, "src") == {}
+
+
+def test_a_trigger_that_was_reviewed_no_longer_fails(run: Run, negatives: Repo) -> None:
+    negatives.git("mv", "legacy", "old")
+    negatives.hour = AFTERWARDS
+    negatives.commit("away")
+    assert unmatched(run, "--changed", "HEAD~1")
+    assert unmatched(run, "--changed", "HEAD") == {}
+    assert run("edit", "no/legacy", "--set", "triggers=path:old/**").code == 0
+    assert run("verify").code == 0
+
+
+def test_a_trigger_whose_files_went_before_the_memory_was_made_is_none_of_its_business(run: Run, work: Repo) -> None:
+    work.commit("legacy", {"legacy/a.py": "x = 1\n"})
+    work.git("rm", "-q", "legacy/a.py")
+    work.commit("away")
+    run("remember", "Add nothing to legacy.", "-p", "no/legacy", "-k", "negative", "--trigger", "path:legacy/**")
+    assert (run("verify").code, unmatched(run)) == (0, {})
+
+
+def test_other_kinds_have_no_triggers_that_come_up(run: Run, negatives: Repo) -> None:
+    run("edit", "no/legacy", "--set", "kind=fact")
+    negatives.git("rm", "-q", "-r", "legacy")
+    assert run("verify").code == 0
+    run("edit", "no/legacy", "--set", "enforce=true")
+    assert run("verify").code == 6

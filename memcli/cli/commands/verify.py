@@ -13,11 +13,11 @@ from memcli.errors import CorruptError, NotFoundError
 from memcli.model.names import show
 
 if TYPE_CHECKING:
-    from memcli.app.verify import Finding
+    from memcli.app.verify import Finding, Unmatched
 
 _MEND = (
     "review these memories and `memcli edit` those that no longer hold; `memcli verify --reanchor` accepts code that "
-    "changed, `memcli edit ID --set anchors=FILE:10-42` sets a new anchor"
+    "changed, `memcli edit ID --set anchors=FILE:10-42` sets a new anchor, `--set triggers=path:GLOB` a new trigger"
 )
 
 
@@ -34,11 +34,12 @@ def command(session: Session, options: VerifyOptions) -> int:
     """Check the code that memories are anchored to, in all spaces that git tracks or in --space.
 
     Lists anchors that moved, are stale (the code changed) or gone. Exits with 6 if the memory of a stale or gone anchor is a
-    decision, constraint, negative or procedure.
+    decision, constraint, negative or procedure. So does a trigger of one that matched files when the memory was last edited
+    and matches none now, since the memory can no longer come up.
 
     Example: memcli verify --changed origin/main
     """
-    from memcli.app.verify import open_code, tracked_spaces, verify
+    from memcli.app.verify import open_code, tracked_spaces, unmatched_triggers, verify
     from memcli.app.verify import reanchor as accept
 
     workspace = session.open()
@@ -51,21 +52,27 @@ def command(session: Session, options: VerifyOptions) -> int:
     named = session.options["space"]
     spaces = [named] if named else tracked_spaces(workspace)
     findings = verify(workspace, code, spaces, is_named, options.changed)
+    unmatched = unmatched_triggers(workspace, code, spaces, is_named, options.changed)
+    files = [*(finding.file for finding in findings), *(one.file for one in unmatched)]
     for place, path in zip(places, options.paths or (), strict=True):
-        is_known = os.path.lexists(path) or any(_is_in(finding.file, place) for finding in findings)
+        is_known = os.path.lexists(path) or any(_is_in(file, place) for file in files)
         if not is_known and options.changed is None:  # else it may be anchored to, and not have changed
             raise NotFoundError(f"no such file or anchor: {show(path)}", "name a file or a folder")
     accepted = accept(workspace, code, findings) if options.reanchor else []
     left = [finding for finding in findings if finding not in accepted]
-    failures = [finding for finding in left if finding.is_failure]
+    failed = sum(finding.is_failure for finding in left) + sum(one.is_failure for one in unmatched)
     data = {
         "anchors": len(findings),
-        "failed": len(failures),
-        "found": [finding.to_json() for finding in left if not finding.checked.is_fresh],
+        "failed": failed,
+        "found": [
+            *(finding.to_json() for finding in left if not finding.checked.is_fresh),
+            *(one.to_json() for one in unmatched),
+        ],
         "reanchored": [finding.to_json() for finding in accepted],
     }
-    session.output.answer(data, _told(findings, left, accepted, workspace.space))
-    if failures:
+    told = _told(findings, left, accepted, workspace.space)
+    session.output.answer(data, "\n".join([*(_trigger_line(one, workspace.space) for one in unmatched), told]))
+    if failed:
         session.output.note(_MEND)
         return CorruptError.exit_code
     return 0
@@ -85,6 +92,13 @@ def _told(findings: Sequence[Finding], left: Sequence[Finding], accepted: Sequen
 
 
 _ORDER = ("fresh", "reanchored", "moved", "stale", "gone")
+
+
+def _trigger_line(one: Unmatched, space: str) -> str:
+    elsewhere = f" (space {one.space})" if one.space != space else ""
+    now = f", now {one.now}" if one.now else ""
+    memory = one.memory
+    return f"{memory.path}: {memory.id} matches no file: {show(one.trigger)} (matched {show(one.file)}{now}){elsewhere}"
 
 
 def _line(finding: Finding, state: str, space: str) -> str:
