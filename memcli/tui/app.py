@@ -88,6 +88,12 @@ class Browser(App[None]):
         """Reads the space anew."""
         self._reload("reloaded")
 
+    def on_main_screen_leave(self, message: MainScreen.Leave) -> None:
+        """Opens another space at a memory."""
+        self._open_space(message.space)
+        if self.desk.workspace.space == message.space:
+            self.desk.arrive(message.name)
+
     def _open_space(self, name: str | None) -> None:
         if name is None or name == self.desk.workspace.space:
             return

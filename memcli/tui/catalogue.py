@@ -9,12 +9,11 @@ from memcli.app.lookup import list_memories
 from memcli.app.workspace import Workspace
 from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
+from memcli.model.references import MUTUAL, elsewhere
 from memcli.model.space import Space, is_under
 from memcli.record import Record, replace
 
 CONTRADICTS = "contradicts"
-MUTUAL = (CONTRADICTS, "relates_to")
-"""Relations that hold in both directions: told once, from either end."""
 
 
 class Scope(Record):
@@ -79,6 +78,11 @@ class Catalogue:
         told |= {replace(tie, incoming=True) for tie in own if tie.relation in MUTUAL}
         incoming = [tie for tie in self._incoming.get(memory.id, ()) if tie not in told]
         return list(dict.fromkeys([*own, *incoming]))
+
+    def far(self, memory: Memory, n: int) -> tuple[str, str] | None:
+        """The space and the id that the n-th link of a memory leads to, when that is in another space."""
+        ties = self.ties(memory)
+        return elsewhere(ties[n - 1].other) if n <= len(ties) and self.find(ties[n - 1].other) is None else None
 
     def contradicted(self, memory: Memory) -> list[tuple[int, Memory]]:
         """The memories that contradict it and hold, each with the number of its link."""

@@ -17,7 +17,7 @@ from memcli.record import replace
 from memcli.render.clean import clean_line
 from memcli.tui import catalogue
 from memcli.tui.catalogue import Scope
-from memcli.tui.dialog import TagChange
+from memcli.tui.dialog import EditTags, Question, TagChange
 from memcli.tui.drafts import Done, Edit, EditAgain, Editor, use_editor
 from memcli.tui.forms import AddForm, TextForm
 from memcli.tui.status import explain
@@ -89,12 +89,14 @@ _Problem = MemcliError | OSError
 
 
 class Changer:
-    """Changes memories for a screen. `unsaved` are the files of texts that could not be saved."""
+    """Changes memories for a screen. `unsaved` are the files of texts that could not be saved, `forgotten` is what was
+    forgotten last."""
 
     def __init__(self, desk: MainScreen) -> None:
         self._desk = desk
         self._lock = asyncio.Lock()
         self.unsaved: list[str] = []
+        self.forgotten: Memory | None = None
 
     @property
     def is_busy(self) -> bool:
@@ -106,6 +108,26 @@ class Changer:
         desk, workspace = self._desk, self._desk.workspace
         # As it is when its turn comes: the change before this one may have been to the same memory.
         self.run(lambda: make(workspace, desk.view.catalogue.find(memory.id) or memory), desk.fail, show=show)
+
+    def ask_tags(self, memory: Memory) -> None:
+        """Asks for the tags of a memory."""
+
+        def answered(change: TagChange | None) -> None:
+            if change:
+                self.change(memory, retag(change))
+
+        self._desk.app.push_screen(EditTags(clean_line(memory.path), memory.tags), answered)
+
+    def ask_forget(self, memory: Memory) -> None:
+        """Asks whether to forget a memory."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.forgotten = memory
+                self.change(memory, put_out)
+
+        text = f"{clean_line(memory.path)}\n\nRecall will no longer return it. It stays in the file; press u to undo."
+        self._desk.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
 
     def add(self, editor: Editor, fields: Mapping[str, Json] | None = None, problem: str = "") -> None:
         """Asks for a new memory in a form, which comes back with what was typed when it cannot be stored."""

@@ -17,9 +17,10 @@ from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
 from memcli.model.memory import Json, Memory
 from memcli.model.recall import Section
+from memcli.model.references import MUTUAL, elsewhere
 from memcli.render.clean import clean, clean_line
 from memcli.safety.injection.screening import is_marked
-from memcli.tui.catalogue import MUTUAL, Catalogue, Tie
+from memcli.tui.catalogue import Catalogue, Tie
 from memcli.tui.keys import TEXT, bindings
 from memcli.tui.view import Row, View, memories_below
 
@@ -137,7 +138,9 @@ def _link(n: int, tie: Tie, catalogue: Catalogue) -> Content:
     name = clean_line(target.path if target else tie.other)
     label = (f"{n:>2}  {arrow} {relation}  ", _LABEL)
     if target is None:
-        return Content.assemble(label, f"{name} (not in this space)")
+        if elsewhere(tie.other) is None:
+            return Content.assemble(label, f"{name} (not in this space)")
+        return Content.assemble(label, (name, Style.from_meta({"@click": f"screen.follow({n})"})))
     return Content.assemble(label, (name, Style.from_meta({"@click": f"screen.follow({n})"})))
 
 

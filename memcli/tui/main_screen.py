@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on, work
@@ -10,26 +10,23 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, Input
 
-from memcli.app import inbox
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.render.clean import clean_line
 from memcli.tui import changes, detail
 from memcli.tui.changes import Changer
-from memcli.tui.comparison import Comparison
 from memcli.tui.detail import Detail
-from memcli.tui.dialog import EditTags, Question, TagChange
 from memcli.tui.drafts import Editor
 from memcli.tui.keys import CHANGE, FIND, LOOK, bindings
-from memcli.tui.past import Past, read_past
-from memcli.tui.review import Inbox
 from memcli.tui.rows import Filter, FilterBar, Rows
 from memcli.tui.status import Recaller, Status, Voice, explain, nothing, summary, title
 from memcli.tui.view import View
+from memcli.tui.windows import Windows
 
 _OF_A_MEMORY = frozenset(("pin", "tags", "edit", "forget", "copy", "history", "compare", "links"))
 _IN_AN_EDITOR = frozenset(("add", "edit"))
@@ -40,16 +37,22 @@ class MainScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(FIND, LOOK, CHANGE)
 
+    @dataclass
+    class Leave(Message):
+        """The user goes to a memory of another space."""
+
+        space: str
+        name: str
+
     def __init__(self, workspace: Workspace, view: View, voice: Voice, editor: Editor | None) -> None:
         super().__init__()
         self.workspace = workspace
         self.view = view
         self._editor = editor
         self._recaller = Recaller(voice)
-        self._forgotten: Memory | None = None
-        self._marked: Memory | None = None
         self._has_memory = True
         self.changer = Changer(self)
+        self.windows = Windows(self)
 
     def compose(self) -> ComposeResult:
         yield FilterBar()
@@ -71,7 +74,8 @@ class MainScreen(Screen[None]):
     def open(self, workspace: Workspace, view: View) -> None:
         """Shows another space."""
         self._give_up_asking()
-        self.workspace, self.view, self._forgotten, self._marked = workspace, view, None, None
+        self.workspace, self.view, self.changer.forgotten = workspace, view, None
+        self.windows.unmark()
         self.go_to(None)
         self.say(f"space {workspace.space}")
 
@@ -192,6 +196,9 @@ class MainScreen(Screen[None]):
     def action_follow(self, n: int) -> None:
         """Goes where the n-th link of the memory leads."""
         if self.memory:
+            if (far := self.view.catalogue.far(self.memory, n)) is not None:
+                self.visit(*far)
+                return
             target = self.view.follow(self.memory, n)
             self.go_to(target)
             if target is None:
@@ -203,48 +210,31 @@ class MainScreen(Screen[None]):
 
     # Looking
 
-    @work(exclusive=True, group="history")
-    async def action_history(self) -> None:
+    def action_history(self) -> None:
         """Shows what commits and the audit log say of the memory."""
-        if (memory := self.memory) is None:
-            return
-        self.query_one(Status).work("reading the history")
-        try:
-            past = await asyncio.to_thread(read_past, self.workspace, memory)
-        except (MemcliError, OSError) as error:
-            self.fail(error)
-            return
-        finally:
-            self.query_one(Status).rest()
-        self.app.push_screen(Past(self.view.catalogue.show(memory), past))
+        if memory := self.memory:
+            self.windows.history(memory)
 
-    @work(exclusive=True, group="inbox")
-    async def action_inbox(self) -> None:
+    def action_inbox(self) -> None:
         """Shows what is proposed for the space."""
-        try:
-            waiting = await asyncio.to_thread(inbox.waiting, self.workspace)
-        except (MemcliError, OSError) as error:
-            self.fail(error)
-            return
-        self.app.push_screen(Inbox(self, self._editor, waiting))
+        self.windows.inbox(self._editor)
+
+    def action_links(self) -> None:
+        """Shows what the memory links to, and what links to it."""
+        if memory := self.memory:
+            self.windows.links(memory)
 
     def action_compare(self) -> None:
         """Marks the memory, or compares it with the one that is marked."""
-        memory, marked = self.memory, self._marked and self.view.catalogue.find(self._marked.id)
-        if memory is None:
-            return
-        if marked is None or marked.id == memory.id:
-            self._mark(None if marked else memory)
-            return
-        self._mark(None)
-        left, right = (self.view.catalogue.show(one) for one in (marked, memory))
-        self.app.push_screen(Comparison(left, right, (clean_line(left.id), clean_line(right.id))))
+        if memory := self.memory:
+            self.windows.compare(memory)
 
-    def _mark(self, memory: Memory | None) -> None:
-        self._marked = memory
-        self.query_one(Rows).mark(memory.id if memory else "")
-        path = clean_line(memory.path) if memory else ""
-        self.say(f"marked {path}; press c on another memory to compare them" if memory else "no memory is marked")
+    def visit(self, space: str, name: str) -> None:
+        """Goes to the memory of the id `name`, in this space or in another."""
+        if space == self.workspace.space:
+            self.go_to(self.view.catalogue.find(name))
+        else:
+            self.post_message(self.Leave(space, name))
 
     # Changing
 
@@ -262,12 +252,7 @@ class MainScreen(Screen[None]):
     def action_tags(self) -> None:
         """Asks for the tags."""
         if memory := self.memory:
-
-            def answered(change: TagChange | None) -> None:
-                if change:
-                    self.changer.change(memory, changes.retag(change))
-
-            self.app.push_screen(EditTags(clean_line(memory.path), memory.tags), answered)
+            self.changer.ask_tags(memory)
 
     def action_edit(self, as_object: bool = False) -> None:
         """Opens the text of the memory, or all its fields, in the editor."""
@@ -283,22 +268,12 @@ class MainScreen(Screen[None]):
 
     def action_forget(self) -> None:
         """Forgets, after a question."""
-        memory = self.memory
-        if memory and memory.active:
-
-            def answered(yes: bool | None) -> None:
-                if yes:
-                    self._forgotten = memory
-                    self.changer.change(memory, changes.put_out)
-
-            text = (
-                f"{clean_line(memory.path)}\n\nRecall will no longer return it. It stays in the file; press u to undo."
-            )
-            self.app.push_screen(Question("Forget this memory?", text, "forget"), answered)
+        if (memory := self.memory) and memory.active:
+            self.changer.ask_forget(memory)
 
     def action_bring_back(self) -> None:
         """Brings back the memory, or the one forgotten last."""
-        memory = self.memory if self.memory and not self.memory.active else self._forgotten
+        memory = self.memory if self.memory and not self.memory.active else self.changer.forgotten
         if memory:
             self.changer.change(memory, changes.bring_back, show=True)
         else:
@@ -310,6 +285,12 @@ class MainScreen(Screen[None]):
             self.view.reveal(memory)
         self.query_one(Filter).put(self.view.words)
         self.refill(memory.path if memory else None)
+
+    def arrive(self, name: str) -> None:
+        """Shows the memory of the id `name` in the space that was opened for it."""
+        memory = self.view.catalogue.find(name)
+        self.go_to(memory)
+        self.say(f"space {self.workspace.space}" if memory else f"no memory {name} in space {self.workspace.space}")
 
     def _give_up_asking(self) -> None:
         self.workers.cancel_group(self, "ask")

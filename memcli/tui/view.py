@@ -157,8 +157,12 @@ class View:
         target = self.catalogue.find(ties[n - 1].other) if n <= len(ties) else None
         if target is None or not self.scope.holds(target):
             return None
-        self._trail.append(memory.id)
+        self.remember(memory)
         return target
+
+    def remember(self, memory: Memory) -> None:
+        """Notes where `back` leads to."""
+        self._trail.append(memory.id)
 
     def back(self) -> Memory | None:
         """Where the last link was followed from."""

@@ -171,6 +171,6 @@ def test_what_was_anchored_at_many_commits_is_followed(run: Run, work: Repo, how
         work.commit("move all")
     assert verified(run) == {f"m{n:02}": [f"moved src/g{n}.py"] for n in range(14)}
     sections = json.loads(run("recall", "tokens", "--limit", "20", "--json").out)["sections"]
-    assert {s["path"]: [str(a["state"]) for a in s["anchors"]] for s in sections} == dict.fromkeys(
-        verified(run), ["moved"]
-    )
+    assert {s["path"]: [str(a["state"]) for a in s["anchors"]] for s in sections} == {
+        path: ["moved"] for path in verified(run)
+    }

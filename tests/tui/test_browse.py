@@ -84,11 +84,11 @@ def test_a_heading_shows_what_lies_below_and_closes(workspace: Workspace) -> Non
 
 def test_links_are_followed_and_left_again(workspace: Workspace) -> None:
     async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
-        assert "1  -> relates to  ops/deploy" in detail(desk)
+        assert "1  <> relates to  ops/deploy" in detail(desk)
         await press(pilot, "slash", *"argon", "down", "1")
         assert desk.memory is not None
         assert desk.memory.path == "ops/deploy"
-        assert "1  <- relates to  auth/passwords" in detail(desk)
+        assert "1  <> relates to  auth/passwords" in detail(desk)
         assert desk.query_one(Filter).value == ""
         await press(pilot, "b")
         assert desk.memory.path == "auth/passwords"
@@ -164,9 +164,9 @@ def test_enter_asks_and_shows_the_answers_in_order(workspace: Workspace) -> None
         await enter(pilot, "deploy make")
         await press(pilot, "enter")
         await settle(pilot)
-        assert names(desk) == ["ops/deploy", "auth/tokens"], "what is pinned and does not match comes last"
+        assert names(desk) == ["ops/deploy", "auth/passwords", "auth/tokens"], "what matches, is linked, is pinned"
         assert any(line.startswith("╭─ answers") for line in screen(desk))
-        assert status(desk) == "1 found, best first, and 1 pinned; Esc returns to the tree"
+        assert status(desk) == "2 found, best first, and 1 pinned; Esc returns to the tree"
         assert "score " in detail(desk), "the cursor is on the best that matches"
         await press(pilot, "escape")
         assert "deploy" in names(desk)

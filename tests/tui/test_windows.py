@@ -13,12 +13,14 @@ from memcli.app.inbox import propose, waiting
 from memcli.app.opening import load
 from memcli.app.remember import prepare
 from memcli.app.workspace import Workspace
+from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.comparison import Comparison, align, one_above_other, side_by_side
 from memcli.tui.dialog import Help, Lines, ListWindow, help_text
 from memcli.tui.forms import AddForm
 from memcli.tui.keys import SECTIONS
 from memcli.tui.main_screen import MainScreen
+from memcli.tui.neighbours import Neighbours
 from memcli.tui.past import Past
 from memcli.tui.review import Inbox
 from memcli.tui.rows import Filter, Rows
@@ -354,3 +356,95 @@ def test_windows_are_drawn_on_narrow_screens(workspace: Workspace, size: tuple[i
 
     put(workspace, memory("a/b"), memory("a/c", raw="数据库" * 30))
     play(proposed(workspace), scene, size)
+
+
+# Links
+
+
+def tied(workspace: Workspace) -> Browser:
+    """A chain of links, one of them into another space."""
+
+    def link(to: str, relation: str) -> dict[str, str]:
+        return {"to": to, "relation": relation}
+
+    put(
+        workspace,
+        memory("a/start", links=(link("mem_b_next", "depends_on"), link("notes:mem_n_study", "derived_from"))),
+        memory("b/next", links=(link("mem_c_far", "relates_to"),)),
+        memory("c/far", kind="decision", pinned=True),
+        memory("d/alone"),
+        memory("e/before", links=(link("mem_a_start", "supersedes"),)),
+    )
+    put(replace(workspace, space="notes"), memory("n/study", raw="A comparison of engines."))
+    return Browser(workspace)
+
+
+def test_the_neighbourhood_of_a_memory(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        assert "notes:mem_n_study" in detail(desk)
+        await press(pilot, "L")
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, Neighbours)
+        assert window(pilot).splitlines()[:4] == [
+            "3 memories 1 step away; there are more beyond",
+            "-> depends on  b/next  fact",
+            "-> derived from  notes:n/study  fact",
+            "<- supersedes  e/before  fact",
+        ]
+        await press(pilot, "plus")
+        assert window(pilot).splitlines()[:3] == [
+            "4 memories up to 2 steps away",
+            "-> depends on  b/next  fact",
+            "  <> relates to  c/far [*]  decision",
+        ]
+        await press(pilot, "minus", "minus", "l", "j")
+        assert "Text of c/far." in window(pilot)
+        await press(pilot, "enter")
+        assert pilot.app.screen is desk
+        assert desk.memory is not None
+        assert desk.memory.path == "c/far"
+        await press(pilot, "b")
+        assert desk.memory.path == "a/start"
+
+    play(tied(workspace), scene)
+
+
+def test_a_link_into_another_space_is_followed(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        await press(pilot, "L")
+        await settle(pilot)
+        await press(pilot, "j")
+        assert "A comparison of engines." in window(pilot)
+        await press(pilot, "enter")
+        assert desk.workspace.space == "notes"
+        assert desk.memory is not None
+        assert desk.memory.path == "n/study"
+        await press(pilot, "s", "enter")
+        await press(pilot, "s", "home", "enter")
+        assert desk.workspace.space == "main"
+        await press(pilot, "home", "down", "2")
+        assert desk.workspace.space == "notes"
+
+    play(tied(workspace), scene)
+
+
+def test_a_memory_without_links_says_so(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        await press(pilot, "down", "down", "L")
+        await settle(pilot)
+        assert window(pilot).startswith("No link leads to this memory or from it.")
+        await press(pilot, "enter", "plus", "j")
+        assert isinstance(pilot.app.screen, Neighbours)
+
+    put(workspace, memory("a/b"), memory("d/alone"))
+    play(Browser(workspace), scene)
+
+
+def test_links_that_a_hand_has_written_wrong_are_no_neighbours(workspace: Workspace) -> None:
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        await press(pilot, "L")
+        await settle(pilot)
+        assert window(pilot).startswith("No link leads")
+
+    put(workspace, memory("a/b", links=(7, {"to": 5}, {"to": "gone:mem_x", "relation": "relates_to"})))
+    play(Browser(workspace), scene)
