@@ -187,11 +187,16 @@ class ListWindow(Window[T], Generic[T]):
         self._about.update(Content("") if self.index is None else self.about(self.index))
 
 
-class Help(Window[None]):
+class Help(Dialog[None]):
     """Every key and every mark."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark,enter,space", "leave", "Leave", show=False)]
-    DEFAULT_CSS = "Help > Box { width: 80; max-width: 100%; }"
+    DEFAULT_CSS = """
+    Help {
+        & > Box { width: 80; max-width: 100%; height: 100%; max-height: 100%; }
+        & .keys { dock: bottom; margin: 0; }
+    }
+    """
     title_text = "keys"
     keys_text = "? or Esc closes the help"
 
