@@ -43,7 +43,7 @@ _memcli_table() {
     arguments='paths'
     ;;
   'browse')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'session')

@@ -248,6 +248,8 @@ complete -c memcli -n '__memcli_at tree' -l help -s h -d 'Show this message and 
 complete -c memcli -n '__memcli_at tree' -f -a '(__memcli_values paths)'
 complete -c memcli -n '__memcli_at browse' -l kind -s k -r -f -a '(__memcli_values kinds)' -d 'Only memories of this kind; a,b matches either.'
 complete -c memcli -n '__memcli_at browse' -l tag -s t -r -f -a '(__memcli_values tags)' -d 'Only memories with this tag; a,b requires both.'
+complete -c memcli -n '__memcli_at browse' -l web -d 'Serve the interface to a web browser on this machine, until Ctrl-C.'
+complete -c memcli -n '__memcli_at browse' -l port -r -f -d 'With --web: the port; 0 picks a free one.'
 complete -c memcli -n '__memcli_at browse' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at browse' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at browse' -l json -d 'Print the result as JSON.'

@@ -266,17 +266,8 @@ class History(Protocol):
         """Gives what the file of a name held at a commit, None where it was not there: (commit, name) to bytes."""
 
 
-class CodeReader(Protocol):
-    """The files of the work tree that memories are anchored to; paths are from its root, with `/`."""
-
-    def name(self, path: str) -> str:
-        """The path of what a user names from the working directory; "" for the work tree itself. Raises UsageError."""
-
-    def text(self, file: str) -> str:
-        """The text of a file, read once. Raises UsageError, NotFoundError saying why there is none."""
-
-    def commits(self, files: Sequence[str]) -> Mapping[str, str]:
-        """The current commit, for each of the files that is just as it is there."""
+class CodePast(Protocol):
+    """What became of the files of a work tree since a commit; paths are from its root, with `/`."""
 
     def renamed(self, file: str, commit: str) -> str | None:
         """The name now of a file that was renamed since a commit (empty: where git last had it), as far as git knows."""
@@ -294,12 +285,25 @@ class CodeReader(Protocol):
     def changed(self, revision: str, files: Sequence[str]) -> frozenset[str]:
         """Which of the files are not as they were at a commit. Raises UsageError, NotFoundError, ProviderError."""
 
-    def files(self) -> Sequence[str]:
-        """All files that are there and not ignored; none where git cannot tell."""
-
     def deleted(self, since: str) -> Sequence[tuple[str, str, str]]:
         """The files that were deleted or renamed since a time, the last ones first, each with a commit that had it and when
         that was, empty when it is not committed."""
+
+
+class CodeReader(CodePast, Protocol):
+    """The files of the work tree that memories are anchored to; paths are from its root, with `/`."""
+
+    def name(self, path: str) -> str:
+        """The path of what a user names from the working directory; "" for the work tree itself. Raises UsageError."""
+
+    def text(self, file: str) -> str:
+        """The text of a file, read once. Raises UsageError, NotFoundError saying why there is none."""
+
+    def commits(self, files: Sequence[str]) -> Mapping[str, str]:
+        """The current commit, for each of the files that is just as it is there."""
+
+    def files(self) -> Sequence[str]:
+        """All files that are there and not ignored; none where git cannot tell."""
 
     def time_of(self, name: str) -> str | None:
         """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
