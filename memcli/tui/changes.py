@@ -12,6 +12,7 @@ from textual.app import SuspendNotSupported
 from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, MemcliError
+from memcli.model.findings import Found
 from memcli.model.memory import Json, Memory
 from memcli.record import replace
 from memcli.render.clean import clean_line
@@ -82,7 +83,12 @@ def add_new(workspace: Workspace, editor: Editor, scope: Scope, fields: Mapping[
     kind = scope.kinds[0] if len(scope.kinds) == 1 else None
     given = {"path_hint": scope.path or None, "kind": kind, "tags": list(scope.tags) or None}
     outcome = editor.add(workspace, {**{k: v for k, v in given.items() if v is not None}, **fields})
-    return Done(f"{outcome.status} {clean_line(outcome.path)}", outcome.id)
+    return Done(f"{outcome.status} {clean_line(outcome.path)}", outcome.id, tuple(map(finding, outcome.found or ())))
+
+
+def finding(one: Found) -> str:
+    """What a memory contradicts or only repeats, in words."""
+    return clean_line(f"{one.kind} {one.path}: {one.reason}")
 
 
 _Problem = MemcliError | OSError
@@ -261,4 +267,6 @@ class Changer:
         else:
             desk.refill()
         desk.say(done.text)
+        for text in done.warnings:
+            desk.warn(text)
         then()

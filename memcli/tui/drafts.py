@@ -19,10 +19,11 @@ from memcli.tui.dialog import Dialog
 
 
 class Done(Record):
-    """What was done, in words, to the memory of the id `name`."""
+    """What was done, in words, to the memory of the id `name`, and what there is to know of it."""
 
     text: str
     name: str
+    warnings: tuple[str, ...] = ()
 
 
 class Draft(Protocol):

@@ -14,7 +14,7 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.render.clean import clean_line
 from memcli.tui import detail
-from memcli.tui.changes import Changer, changed
+from memcli.tui.changes import Changer, changed, finding
 from memcli.tui.dialog import ListWindow, Question
 from memcli.tui.drafts import Done, Editor
 from memcli.tui.keys import INBOX, bindings
@@ -56,6 +56,7 @@ class Inbox(ListWindow[None]):
         lines = [
             *([f"changes the memory that is there: {_brief(catalogue.show(there))}"] if there else []),
             *([f"supersedes {supersedes}"] if supersedes else []),
+            *(finding(one) for one in inbox.findings(self._desk.workspace, [memory])[0]),
         ]
         effect = Content.styled("".join(f"{line}\n\n" for line in lines), "$text-warning")
         return effect + detail.of_memory(catalogue.show(memory), catalogue)

@@ -17,6 +17,8 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
+from memcli.errors import UsageError
+
 HOST = "127.0.0.1"
 _COOKIE = "memcli_browse"
 _SECONDS = 5.0
@@ -54,6 +56,14 @@ _FOCUS = """new MutationObserver((_, watcher) => {
 }).observe(document, { subtree: true, childList: true, attributes: true });
 """
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on the loopback alone; 0 is any port. Raises UsageError."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise UsageError(f"cannot listen on port {port}: {error.strerror}", "choose another with --port") from None
 
 
 class LocalServer(Server):

@@ -15,6 +15,9 @@ NETWORK = frozenset(
     "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
     "socketserver websockets huggingface_hub".split()
 )
+WEB = "memcli/tui/web.py"
+SERVER = {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")}
+"""`browse --web` listens on the loopback."""
 PROBE = """
 import sys
 attempts = []
@@ -90,7 +93,18 @@ def test_no_module_can_speak_to_the_network() -> None:
         for name in imported(ast.parse(file.read_text()))
         if speaks_to_the_network(name)
     }
-    assert found == set()
+    assert found == SERVER
+
+
+def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone() -> None:
+    from memcli.tui import web
+
+    text = (ROOT / WEB).read_text()
+    assert "ClientSession" not in text
+    assert ".connect(" not in text
+    assert "create_connection" not in text
+    with web.listen(0) as place:
+        assert place.getsockname()[0] == "127.0.0.1"
 
 
 def test_an_import_of_the_network_is_seen() -> None:

@@ -1,13 +1,14 @@
 """What the tests of the browser share: a store with few memories, keys, what is on the screen, an editor that obeys."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from textual import events
 from textual.pilot import Pilot
 
+from memcli.app.check import resolution_for
 from memcli.app.opening import load
-from memcli.app.remember import prepare, remember
+from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.workspace import Workspace
 from memcli.errors import MemcliError, UsageError
 from memcli.model.memory import Json, Memory
@@ -116,6 +117,12 @@ def few(workspace: Workspace) -> Browser:
     return Browser(workspace)
 
 
+def add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
+    """Stores a memory, checked as from the command line."""
+    candidates = [prepare(workspace, fields)]
+    return remember(workspace, candidates, resolution=resolution_for(workspace, candidates)).outcomes[0]
+
+
 class FakeDraft:
     """A draft whose editor does what the test says, in the order in which it is opened."""
 
@@ -160,6 +167,4 @@ class Fake:
 
     @property
     def editor(self) -> Editor:
-        return Editor(
-            self.open, lambda workspace, fields: remember(workspace, [prepare(workspace, fields)]).outcomes[0]
-        )
+        return Editor(self.open, add)

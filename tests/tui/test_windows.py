@@ -11,8 +11,10 @@ from textual.widgets import OptionList
 from memcli.app.edit import edit
 from memcli.app.inbox import propose, waiting
 from memcli.app.opening import load
+from memcli.app.recall import recall
 from memcli.app.remember import prepare
 from memcli.app.workspace import Workspace
+from memcli.model.recall import Query
 from memcli.record import replace
 from memcli.tui.app import Browser
 from memcli.tui.comparison import Comparison, align, one_above_other, side_by_side
@@ -26,6 +28,7 @@ from memcli.tui.review import Inbox
 from memcli.tui.rows import Filter, Rows
 from tests.tui.stage import (
     Fake,
+    T,
     detail,
     enter,
     few,
@@ -282,6 +285,25 @@ def test_what_cannot_be_stored_comes_back_in_the_form(workspace: Workspace) -> N
         await press(pilot, "escape")
         assert status(desk) == "nothing added"
         assert load(workspace).objects == ()
+
+    play(Browser(workspace, editor=Fake().editor), scene)
+
+
+def test_what_contradicts_is_told_at_once_and_in_the_inbox(workspace: Workspace) -> None:
+    put(workspace, memory("db/pool", raw="The connection pool holds 20 connections."))
+    propose(workspace, [prepare(workspace, {"raw": "The connection pool holds 70 connections.", "path": "db/more"})])
+    list(recall(workspace, [Query(topic="pool", now=T)]))  # which makes the index that the check looks into
+
+    async def scene(pilot: Pilot[None], desk: MainScreen) -> None:
+        await press(pilot, "i")
+        await settle(pilot)
+        assert "contradicts db/pool: " in window(pilot)
+        await press(pilot, "escape", "n")
+        await enter(pilot, "The connection pool holds 50 connections.")
+        await press(pilot, "ctrl+s")
+        await settle(pilot)
+        assert [notice.message.partition(": ")[0] for notice in pilot.app._notifications] == ["contradicts db/pool"]
+        assert "Contradicted by\n 1  db/pool" in detail(desk)
 
     play(Browser(workspace, editor=Fake().editor), scene)
 

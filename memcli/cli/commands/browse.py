@@ -64,22 +64,15 @@ def command(session: Session, options: BrowseOptions) -> None:
 
 def _serve(session: Session, options: BrowseOptions) -> None:
     import secrets
-    import socket
 
     with _extra("browse --web", "web", "textual", "textual_serve", "aiohttp"):
-        from memcli.tui.web import HOST, LocalServer
+        from memcli.tui.web import LocalServer, listen
     from memcli.git.driver import this_program
 
     if session.output.json:
         raise UsageError("--web cannot be used with --json", "omit one of them")
     session.open()  # which reports at once what is wrong with the store
-    try:
-        place = socket.create_server((HOST, options.port))
-    except OSError as error:
-        raise UsageError(
-            f"cannot listen on port {options.port}: {error.strerror}", "choose another with --port"
-        ) from None
-    with place:
+    with listen(options.port) as place:
         server = LocalServer([*this_program(), *_words(session, options)], secrets.token_urlsafe(16), place)
         session.output.note(f"open {server.address} (Ctrl-C ends)")
         server.run()
@@ -123,10 +116,13 @@ def _browse(session: Session, scope: Scope) -> None:
 
 
 def _add(workspace: Workspace, fields: Mapping[str, Json]) -> Outcome:
+    from memcli.app.check import resolution_for
     from memcli.app.remember import prepare
     from memcli.cli.submit import submit
 
-    return submit(workspace, [prepare(workspace, fields)], propose=False, yes=True).outcomes[0]
+    candidates = [prepare(workspace, fields)]
+    resolution = resolution_for(workspace, candidates)
+    return submit(workspace, candidates, propose=False, yes=True, resolution=resolution).outcomes[0]
 
 
 def _has_screen() -> bool:
