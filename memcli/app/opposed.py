@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memcli.app.choice import Place
-from memcli.model.links import CONTRADICTS, contradicted
+from memcli.model.links import contradicted, is_contradiction
 from memcli.model.memory import Memory
 from memcli.model.opposed import Opposed
 from memcli.model.recall import Query, Section
@@ -55,7 +55,7 @@ def _opposed(memory: Memory, others: Mapping[str, Memory]) -> Iterator[Opposed]:
 
 
 def _holds_over(one: Memory, other: Memory) -> bool:
-    return any(link["to"] == other.id and link["relation"] == CONTRADICTS and link.get("holds") for link in one.links)
+    return any(is_contradiction(link) and link["to"] == other.id and link.get("holds") for link in one.links)
 
 
 def _reordered(sections: Sequence[Section]) -> list[Section]:

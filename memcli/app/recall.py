@@ -12,7 +12,7 @@ from memcli.app.topic import Redact, repeated
 from memcli.app.usage import note_bundle, note_gap
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
-from memcli.model.links import CONTRADICTS
+from memcli.model.links import is_contradiction
 from memcli.model.recall import (
     ALL_FILTERED,
     BELOW_FLOOR,
@@ -145,7 +145,7 @@ def _redact_as(places: Sequence[Place]) -> Redact:
 
 def _annotated(query: Query, sections: Sequence[Section], places: Sequence[Place]) -> tuple[Section, ...]:
     """The sections with the state of their anchors, and with what contradicts them."""
-    if any(link["relation"] == CONTRADICTS for section in sections for link in section.memory.links):
+    if any(is_contradiction(link) for section in sections for link in section.memory.links):
         from memcli.app.opposed import with_opposed
 
         sections = with_opposed(query, sections, places)

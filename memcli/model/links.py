@@ -29,9 +29,14 @@ def union(
 
 def is_found(link: Mapping[str, Json]) -> bool:
     """Whether the check made the link, so that it goes when the texts no longer contradict each other."""
-    return link["relation"] == CONTRADICTS and link.get("by") == CHECK
+    return is_contradiction(link) and link.get("by") == CHECK
 
 
 def contradicted(memory: Memory) -> list[str]:
     """The ids of the memories that it contradicts."""
-    return [link["to"] for link in memory.links if link["relation"] == CONTRADICTS]
+    return [link["to"] for link in memory.links if is_contradiction(link)]
+
+
+def is_contradiction(link: Json) -> bool:
+    """Whether it is such a link; a hand may have put anything in the place of one."""
+    return isinstance(link, Mapping) and link.get("relation") == CONTRADICTS and isinstance(link.get("to"), str)
