@@ -853,7 +853,7 @@ complete -c memcli -n '__memcli_at space split' -l freeze-clock -r -f -d 'Use TI
 complete -c memcli -n '__memcli_at space split' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at index' -a rebuild -d 'Rebuild the index of the space.'
 complete -c memcli -n '__memcli_at index' -a embed -d 'Compute missing vectors.'
-complete -c memcli -n '__memcli_at index' -a status -d 'Show what the cache holds for the space.'
+complete -c memcli -n '__memcli_at index' -a status -d 'Show what the cache holds for the space, and which model makes its vectors.'
 complete -c memcli -n '__memcli_at index' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at index rebuild' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at index rebuild' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

@@ -22,7 +22,7 @@ from memcli.errors import MemcliError, UsageError
 from memcli.model.anchors import GONE, MOVED, Checked
 from memcli.model.memory import Json, Memory
 from memcli.model.names import show
-from memcli.ports import CodeReader
+from memcli.ports.code import CodeReader
 
 MAX_FILES = 100
 """How many other files are searched at most for the code of one anchor."""

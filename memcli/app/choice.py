@@ -12,7 +12,8 @@ from memcli.model.memory import Memory, json_texts
 from memcli.model.recall import TEXT, Entry, Hit, Query, Ranking, Section, in_order
 from memcli.model.usage import Access
 from memcli.policy.answer import answer_of
-from memcli.ports import CodeReader, Ranker, Trust
+from memcli.ports import Ranker, Trust
+from memcli.ports.code import CodeReader
 from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
 

@@ -17,7 +17,8 @@ from memcli.errors import CorruptError
 from memcli.model.changes import STATUSES, Blame, Commit, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.ports import History, Store
+from memcli.ports import Store
+from memcli.ports.code import History
 from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import clean_field, clean_memories

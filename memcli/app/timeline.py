@@ -11,7 +11,7 @@ from memcli.codec.space import find_memory
 from memcli.errors import CorruptError
 from memcli.model.changes import Commit, MemoryChange
 from memcli.model.memory import Memory
-from memcli.ports import History
+from memcli.ports.code import History
 from memcli.record import Record, replace
 
 MAX_COMMITS = 1000

@@ -11,7 +11,7 @@ from memcli.safety.injection.reasons import find_reasons
 
 if TYPE_CHECKING:
     from memcli.model.edits import FileEdit
-    from memcli.ports import CodeReader
+    from memcli.ports.code import CodeReader
 
 Redact = Callable[[str], str]
 

@@ -13,7 +13,8 @@ from memcli.model.anchors import GONE, Checked
 from memcli.model.memory import TRIGGERED_KINDS, Json, Memory
 from memcli.model.space import Change
 from memcli.policy.triggers import lost_globs, path_triggers
-from memcli.ports import CodeReader, Shelf
+from memcli.ports import Shelf
+from memcli.ports.code import CodeReader
 from memcli.record import Record, replace
 
 BINDING_KINDS = ("decision", "constraint", "negative", "procedure")

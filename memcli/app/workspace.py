@@ -10,7 +10,8 @@ from memcli.clock import Clock
 from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
-from memcli.ports import AuditTrail, CodeReader, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports.code import CodeReader
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog

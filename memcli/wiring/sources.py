@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, ProviderError
-from memcli.ports import CodeReader, Source
+from memcli.ports import Source
+from memcli.ports.code import CodeReader
 from memcli.store.layout import find_work_tree
 from memcli.wiring.roots import global_root
 

@@ -19,9 +19,11 @@ READS = [
     ["audit", "--verify"], ["scan"], ["fsck"], ["fmt", "--check"], ["space", "list"], ["space", "show", "main"],
     ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
     ["completions", "bash"], ["agent", "list"], ["off"], ["on"], ["session", "list"],
-    ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"],
+    ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"], ["graph"], ["maintain", "--dry-run"],
 ]  # fmt: skip
-CHANGES = frozenset("init demo remember edit tag pin unpin forget ingest watch import mcp merge-driver".split())
+CHANGES = frozenset(
+    "init demo remember edit tag pin unpin forget link unlink ingest watch import mcp merge-driver".split()
+)
 
 
 def shared_files(root: Path) -> dict[str, tuple[bytes, int, int]]:
