@@ -55,6 +55,9 @@ def _list(item: Shape) -> Shape:
     return {"type": "array", "items": item}
 
 
+QUOTA: Shape = {**_object(tokens_per_day=COUNT, usd_per_day=DAYS), "additionalProperties": False}
+"""What a provider may cost."""
+
 MEMORY_FIELDS: Mapping[str, Shape] = {
     "id": {**TEXT, "minLength": 1},
     "path": {**TEXT, "minLength": 1},
@@ -129,6 +132,7 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "seasons": {"type": "object", "additionalProperties": {**TEXT, "minLength": 1}},
     "gaps": FLAG,
     "upkeep": {**TEXT, "enum": list(UPKEEPS)},
+    "quota": {"type": "object", "additionalProperties": QUOTA},
 }
 
 SESSION_FIELDS: Mapping[str, Shape] = {
@@ -165,7 +169,7 @@ _PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
 def problem(value: Any, shape: Shape, at: str) -> str | None:
     """What is wrong with `value` at the field named `at`, or None when it fits `shape`."""
     wanted = shape.get("type")
-    if wanted is None:
+    if not isinstance(wanted, str) or wanted not in _PYTHON_TYPES:  # none, or one of JSON Schema that no table has
         return None
     if not isinstance(value, _PYTHON_TYPES[wanted]) or (wanted in ("integer", "number") and isinstance(value, bool)):
         return f"{at} must be {_article(wanted)}, not {_name_type(value)}"
@@ -213,12 +217,15 @@ def _object_problem(value: Mapping[str, Any], shape: Shape, at: str) -> str | No
         if name not in value:
             return f"{at}.{name} is missing"
     properties: Mapping[str, Shape] = shape.get("properties", {})
-    other: Shape = shape.get("additionalProperties", ANY)
+    others = shape.get("additionalProperties", ANY)
+    if others is False and (unknown := sorted(value.keys() - properties.keys())):
+        return f"{at} has no part {unknown[0][:40]!a}"
+    other: Shape = ANY if isinstance(others, bool) else others
     return _first(problem(value[name], properties.get(name, other), f"{at}.{name}") for name in sorted(value))
 
 
 def _list_problem(value: Sequence[Any], shape: Shape, at: str) -> str | None:
-    return _first(problem(item, shape["items"], f"{at}[{n}]") for n, item in enumerate(value))
+    return _first(problem(item, shape.get("items", ANY), f"{at}[{n}]") for n, item in enumerate(value))
 
 
 def _first(problems: Iterable[str | None]) -> str | None:

@@ -32,6 +32,7 @@ class Policy(Record):
     seasons: Mapping[str, str] = field(default_factory=dict)
     gaps: bool = False
     upkeep: str = "manual"
+    quota: Mapping[str, Json] = field(default_factory=dict)
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt
+from memcli.model.spending import Charge, Usage
 
 T = TypeVar("T")
 
@@ -24,4 +25,25 @@ class LanguageModel(Protocol):
         `read` raises ValueError for an answer that is not valid, and the model is asked once more, with the reason. All
         of it takes at most `within` seconds. Raises ProviderError when there is no valid answer, RefusedError when the
         call could exceed the quota: then nothing was sent.
+        """
+
+
+class Ledger(Protocol):
+    """The calls that were made, by day."""
+
+    def days(self) -> Sequence[str]:
+        """The days that have calls, in order, such as `2026-05-03`."""
+
+    def charges(self, day: str) -> Sequence[Charge]:
+        """The calls of a day. Raises StoreError."""
+
+
+class Meter(Protocol):
+    """Counts what calls to one model cost, before and after, and keeps them within the quota."""
+
+    def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
+        """Books the most that a call may cost, and returns what books its true cost instead.
+
+        When that is never called, as in a process that is killed, the most counts until the day ends. Prices are for the
+        meter to fill in. Raises RefusedError when the call could exceed the quota or cannot be booked.
         """

@@ -64,6 +64,7 @@ def test_every_field_is_read() -> None:
         "seasons",
         "gaps",
         "upkeep",
+        "quota",
     ]
     assert (space.extra, space.policy.extra, full.extra) == (
         {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},

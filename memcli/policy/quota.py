@@ -1,0 +1,79 @@
+"""The quota of a policy: how many tokens and dollars a day a provider may cost. Pure.
+
+{"openai": {"tokens_per_day": 100000, "usd_per_day": 0.5}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from memcli.errors import RefusedError, UsageError
+from memcli.model.memory import Json
+from memcli.model.prompt import PROVIDERS
+from memcli.model.spending import NANO, Total, Usage
+from memcli.record import Record
+
+LOW_SHARE = 5
+"""Work that can wait does so when less than the fifth part is left."""
+_TOMORROW = "or wait until 00:00 UTC"
+
+
+class Limits(Record):
+    """The limits of a day; None: there is none."""
+
+    tokens: int | None = None
+    nano_usd: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.tokens is not None or self.nano_usd is not None
+
+
+def limits(quota: Mapping[str, Json], provider: str) -> Limits:
+    """The limits that a policy's quota sets for a provider."""
+    given = quota.get(provider) or {}
+    usd = given.get("usd_per_day")
+    return Limits(given.get("tokens_per_day"), None if usd is None else int(Decimal(str(usd)) * NANO))
+
+
+def check_quota(quota: Mapping[str, Json]) -> None:
+    """Raises UsageError for a provider that there is not."""
+    for name in sorted(quota):
+        if name not in PROVIDERS:
+            raise UsageError(f"policy.quota has no provider {name[:40]!a}", f"providers: {', '.join(PROVIDERS)}")
+
+
+def check_call(limit: Limits, spent: Total, most: Usage, who: str, space: str) -> None:
+    """Raises RefusedError when a call that costs `most` could take `spent` beyond the limits."""
+    if limit.tokens is not None and spent.tokens + most.tokens > limit.tokens:
+        raise RefusedError(
+            f"the quota of {who} has {max(0, limit.tokens - spent.tokens):,} of {limit.tokens:,} tokens left today, and"
+            f" the call may take {most.tokens:,}",
+            f"raise policy.quota of space {space!r}, {_TOMORROW}",
+        )
+    if limit.nano_usd is None:
+        return
+    if most.nano_usd is None:
+        raise RefusedError(
+            f"policy.quota of space {space!r} limits US dollars, but no price is known for {who}",
+            "set it in MEMCLI_PRICES, such as openai:gpt-5-mini=0.25/2",
+        )
+    if spent.nano_usd + most.nano_usd > limit.nano_usd:
+        raise RefusedError(
+            f"the quota of {who} has {dollars(max(0, limit.nano_usd - spent.nano_usd))} of {dollars(limit.nano_usd)} left"
+            f" today, and the call may cost {dollars(most.nano_usd)}",
+            f"raise policy.quota of space {space!r}, {_TOMORROW}",
+        )
+
+
+def check_low(limit: Limits, spent: Total, who: str) -> None:
+    """Raises RefusedError when so little of the limits is left that work which can wait is put off."""
+    tokens = limit.tokens is not None and (limit.tokens - spent.tokens) * LOW_SHARE < limit.tokens
+    usd = limit.nano_usd is not None and (limit.nano_usd - spent.nano_usd) * LOW_SHARE < limit.nano_usd
+    if tokens or usd:
+        raise RefusedError(f"put off: less than 20 % of today's quota of {who} is left", "it is tried again later")
+
+
+def dollars(nano_usd: int) -> str:
+    """An amount as `$0.0042`, to a ten thousandth and rounded up."""
+    return f"${-(-nano_usd * 10_000 // NANO) / 10_000:.4f}"

@@ -1,0 +1,183 @@
+"""Sends one request by the SDK of a provider: no redirect is followed, nothing is logged, and it ends in time.
+
+An exception of an SDK holds the request with its headers, and so the key. None leaves this module, nor is one the cause
+or the context of another: what happened is returned as a value.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Event, Thread
+from typing import Any
+
+from memcli.errors import ProviderError
+from memcli.model.memory import Json
+from memcli.providers.failures import COMPRESSED, LOST, SLOW, TOO_LARGE, UNREACHABLE, UNUSABLE, Response
+from memcli.providers.table import CHAT, Provider
+from memcli.providers.wire import Body
+
+Credential = Mapping[str, str]
+"""The key, under the name by which the SDK takes it; empty for none."""
+MAX_BYTES = 4 << 20
+_NO_KEY = "none"
+_PLAIN = (
+    "host",
+    "connection",
+    "accept",
+    "accept-encoding",
+    "content-type",
+    "content-length",
+    "authorization",
+    "user-agent",
+)
+_RAW = "x-stainless-raw-response"  # by which the SDK knows, once it has the response, to return it as it is
+_LOGGERS = ("openai", "anthropic", "httpx2", "httpcore2")
+_CANNOT_CONNECT = ("ConnectError", "ProxyError", "UnsupportedProtocol", "LocalProtocolError", "InvalidURL")
+
+
+def check_sdk(provider: Provider) -> None:
+    """Raises ProviderError when the SDK is not installed."""
+    if find_spec(provider.sdk) is None:
+        raise ProviderError(
+            f"{provider.name} needs the extra `llm` (the package {provider.sdk} is not installed)",
+            "pip install '.[llm]' in a clone of memcli",
+        )
+
+
+def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:
+    """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included."""
+    ends = time.monotonic() + seconds
+    return _in_time(seconds, lambda: _post(provider, address, credential, request, ends))
+
+
+def _in_time(seconds: float, work: Callable[[], Response | str]) -> Response | str:
+    """What `work` returns. It runs in a thread of its own, which is left behind when the time is over or the user
+    interrupts: a look-up of a name, or a server that sends a byte now and then, has no time-out of its own."""
+    found: list[Response | str] = []
+    is_done = Event()
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except Exception:  # noqa: BLE001 - an SDK that cannot be imported, or not with this proxy
+            found.append(UNUSABLE)
+        is_done.set()
+
+    Thread(target=run, name="provider", daemon=True).start()
+    is_done.wait(max(0.0, seconds))
+    return found[0] if found else SLOW
+
+
+def _post(provider: Provider, address: str, credential: Credential, request: Body, ends: float) -> Response | str:
+    _silence()
+    sdk: Any = import_module(provider.sdk)
+    _silence()  # again: an SDK reads its variable for logging when it is imported
+    guard = _Guard(provider, ends, is_keyless=not credential)
+    left = ends - time.monotonic()
+    if left <= 0:
+        return SLOW
+    http = sdk.DefaultHttpxClient(
+        follow_redirects=False, timeout=left, event_hooks={"request": [guard.before], "response": [guard.after]}
+    )
+    try:
+        with http:
+            return _response(_create(provider, sdk, http, address, credential, left)(**request).http_response)
+    except sdk.APIStatusError as error:
+        return _response(error.response)
+    except sdk.APITimeoutError:
+        return SLOW
+    except Exception as error:  # noqa: BLE001 - whatever it is, it may hold the key
+        causes = {type(cause).__name__ for cause in _causes(error)}
+        return guard.found or (UNREACHABLE if causes.intersection(_CANNOT_CONNECT) else LOST)
+
+
+def _create(
+    provider: Provider, sdk: Any, http: Any, address: str, credential: Credential, seconds: float
+) -> Callable[..., Any]:
+    """The function of the SDK that sends a request."""
+    common = {"base_url": address, "max_retries": 0, "timeout": seconds, "http_client": http}
+    if provider.wire == CHAT:
+        client = sdk.OpenAI(**(credential or {"api_key": _NO_KEY}), **common)
+        return client.chat.completions.with_raw_response.create  # type: ignore[no-any-return]
+    client = sdk.Anthropic(**credential, open_telemetry=False, **common)
+    return client.messages.with_raw_response.create  # type: ignore[no-any-return]
+
+
+class _Guard:
+    """Looks at each request and response as they pass."""
+
+    def __init__(self, provider: Provider, ends: float, *, is_keyless: bool) -> None:
+        self._provider = provider
+        self.ends = ends
+        self._is_keyless = is_keyless
+        self.found = ""
+
+    def before(self, request: Any) -> None:
+        """Leaves out headers that describe this machine, and those that the SDK's variables mean for another provider."""
+        headers = request.headers
+        for name in [name.lower() for name in headers]:
+            is_plain = name in _PLAIN or self._provider.has_own_headers
+            if name != _RAW and (not is_plain or name.startswith("x-stainless-")):
+                del headers[name]
+        if self._is_keyless:
+            headers.pop("authorization", None)
+        headers["accept-encoding"] = "identity"  # what is small when it arrives cannot grow
+        headers["user-agent"] = "memcli"
+
+    def after(self, response: Any) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            self.found = COMPRESSED
+            raise ValueError(COMPRESSED)
+        response.stream = _limited(response, self)
+
+
+def _limited(response: Any, guard: _Guard) -> Any:
+    """The stream of a response, which ends with an error when it is longer than MAX_BYTES, or the time is over."""
+    stream = response.stream
+    base: Any = import_module(type(response).__module__.partition(".")[0]).SyncByteStream
+
+    class Limited(base):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[bytes]:
+            size = 0
+            for chunk in stream:
+                size += len(chunk)
+                if size > MAX_BYTES or time.monotonic() > guard.ends:
+                    guard.found = TOO_LARGE if size > MAX_BYTES else SLOW
+                    raise ValueError(guard.found)
+                yield chunk
+
+        def close(self) -> None:
+            stream.close()
+
+    return Limited()
+
+
+def _response(response: Any) -> Response:
+    headers = response.headers
+    return Response(
+        response.status_code, _json(response.content), headers.get("retry-after", ""), headers.get("location", "")
+    )
+
+
+def _json(content: bytes) -> Json:
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _silence() -> None:
+    """Switches the logs of the SDKs off: at the level `debug` they show what is sent."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,150 @@
+"""The ledger of calls to language models: one file for each day (UTC), in `local/ledger/`.
+
+A call is booked with the most that it may cost before it is made, and settled after, by lines that are appended under a
+lock and flushed:
+
+    {"at": "2026-05-03T12:00:00Z", "model": "gpt-5-mini", "nano_usd": 4400000, "number": 7, "provider": "openai",
+     "space": "main", "task": "semantic/1", "tokens_in": 812, "tokens_out": 2000}
+    {"nano_usd": 614000, "settles": 7, "tokens_in": 656, "tokens_out": 225}
+
+A call that was not settled, as when its process was killed or the answer was lost, counts as booked for the rest of its
+day: the provider may have charged for it. The number of a call is its place among the lines. A line that a crash tore has
+no end; it was not acknowledged, so nothing was sent for it, and the next line takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+from memcli.codec.canonical import encode_line
+from memcli.errors import StoreError
+from memcli.model.memory import Json
+from memcli.model.spending import Charge, Usage
+from memcli.record import replace
+from memcli.store.atomic import append_after, make_folder
+from memcli.store.layout import Layout
+from memcli.store.lock import locked
+from memcli.store.reading import read_regular
+
+_FOLDER = "ledger"
+_MAX_BYTES = 1 << 30
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\Z")
+
+
+class Booked(NamedTuple):
+    """A call that was booked, by its day and its number."""
+
+    day: str
+    number: int
+
+
+class Day(NamedTuple):
+    """The calls of a day, in order, and how many lines cannot be read."""
+
+    charges: tuple[Charge, ...]
+    damaged: int = 0
+
+
+class Ledger:
+    """The ledger of the store at `layout`."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._folder = layout.local(_FOLDER)
+
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+        """Books a call on the day of its time, once `check` has seen the calls of that day so far; what it raises is raised.
+
+        Raises LockedError, StoreError.
+        """
+        day = charge.at[:10]
+        make_folder(self._folder)
+        with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
+            data = self._read(day)
+            check(_parse(data))
+            number = data.count(b"\n") + 1
+            self._append(day, data, _to_json(replace(charge, number=number)))
+        return Booked(day, number)
+
+    def settle(self, booked: Booked, usage: Usage) -> None:
+        """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
+        with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
+            line = {"settles": booked.number, **_cost(usage)}
+            self._append(booked.day, self._read(booked.day), line)
+
+    def read(self, day: str) -> Day:
+        """The calls of a day, and how many lines are damaged. Raises StoreError."""
+        return _parse(self._read(day))
+
+    def charges(self, day: str) -> tuple[Charge, ...]:
+        """The calls of a day, such as `2026-05-03`. Raises StoreError."""
+        return self.read(day).charges
+
+    def days(self) -> list[str]:
+        """The days that have calls, in order."""
+        with suppress(OSError):
+            return sorted(match[1] for name in os.listdir(self._folder) if (match := _DAY.match(name)))
+        return []
+
+    def _path(self, day: str) -> str:
+        return os.path.join(self._folder, f"{day}.jsonl")
+
+    def _read(self, day: str) -> bytes:
+        """The whole lines of a day."""
+        try:
+            data = read_regular(self._path(day), _MAX_BYTES) or b""
+        except OSError as error:
+            raise StoreError(
+                f"cannot read {self._path(day)}: {error.strerror}", "replace it with a regular file"
+            ) from None
+        return data[: data.rfind(b"\n") + 1]
+
+    def _append(self, day: str, data: bytes, line: dict[str, Json]) -> None:
+        append_after(self._path(day), encode_line(line) + b"\n", len(data))
+
+
+def _to_json(charge: Charge) -> dict[str, Json]:
+    return {
+        "number": charge.number, "at": charge.at, "space": charge.space, "provider": charge.provider,
+        "model": charge.model, "task": charge.task, **_cost(charge.usage),
+    }  # fmt: skip
+
+
+def _cost(usage: Usage) -> dict[str, Json]:
+    known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
+    return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
+
+
+def _parse(data: bytes) -> Day:
+    charges: dict[int, Charge] = {}
+    damaged = 0
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            _take(json.loads(line), number, charges)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            damaged += 1
+    return Day(tuple(charges.values()), damaged)
+
+
+def _take(entry: Json, number: int, charges: dict[int, Charge]) -> None:
+    """Adds what a line says to `charges`. Raises ValueError, KeyError or TypeError for one that is not of the ledger."""
+    usage = _usage(entry)
+    if "settles" in entry:
+        known = charges[entry["settles"]]
+        charges[known.number] = replace(known, usage=usage, is_settled=True)
+        return
+    texts = {name: entry[name] for name in ("at", "space", "provider", "model", "task")}
+    if entry["number"] != number or not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError("not a line of this place")
+    charges[number] = Charge(number=number, **texts, usage=usage)
+
+
+def _usage(entry: Json) -> Usage:
+    values = [entry["tokens_in"], entry["tokens_out"], entry.get("nano_usd", 0)]
+    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
+        raise ValueError("not a count")
+    return Usage(*values) if "nano_usd" in entry else Usage(*values[:2])

@@ -1,0 +1,169 @@
+"""The ledger of model calls: exact whoever writes at once, and what a crash, a full disk or a hand leaves of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memcli.errors import RefusedError, StoreError
+from memcli.model.spending import Charge, Usage, total
+from memcli.store.layout import Layout
+from memcli.store.ledger import Day, Ledger
+from tests.conftest import NOW, ROOT
+
+DAY = NOW[:10]
+CHARGE = Charge(at=NOW, space="main", provider="openai", model="m", task="t/1", usage=Usage(100, 50, 7))
+WRITER = """
+import sys
+from memcli.errors import RefusedError
+from memcli.model.spending import Charge, Usage, total
+from memcli.store.layout import Layout
+from memcli.store.ledger import Ledger
+
+ledger, limit = Ledger(Layout(sys.argv[1])), int(sys.argv[2])
+charge = Charge(at=sys.argv[3], space="main", provider="openai", model="m", task="t/1", usage=Usage(100, 50))
+
+def check(day):
+    if total(day.charges).tokens + 150 > limit:
+        raise RefusedError("enough")
+
+made = 0
+for n in range(25):
+    try:
+        booked = ledger.reserve(charge, check)
+    except RefusedError:
+        break
+    made += 1
+    ledger.settle(booked, Usage(60, 40))
+print(made)
+"""
+
+
+def allow(_: Day) -> None:
+    pass
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(Layout(str(tmp_path)))
+
+
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "local" / "ledger" / f"{DAY}.jsonl"
+
+
+def test_a_call_counts_as_booked_until_it_is_settled(ledger: Ledger) -> None:
+    first, second = ledger.reserve(CHARGE, allow), ledger.reserve(CHARGE, allow)
+    assert (first.number, second.number) == (1, 2)
+    ledger.settle(first, Usage(10, 5, 3))
+    found = ledger.charges(DAY)
+    assert [(c.number, c.usage, c.is_settled) for c in found] == [
+        (1, Usage(10, 5, 3), True), (2, Usage(100, 50, 7), False),
+    ]  # fmt: skip
+    assert (total(found).tokens, total(found).nano_usd, total(found).pending) == (165, 10, 1)
+    assert ledger.days() == [DAY]
+
+
+def test_a_call_belongs_to_the_day_on_which_it_was_booked(ledger: Ledger) -> None:
+    late = ledger.reserve(CHARGE, allow)
+    ledger.reserve(Charge(**{**vars_of(CHARGE), "at": "2026-02-01T00:00:00Z"}), allow)
+    ledger.settle(late, Usage(1, 1))
+    assert [total(ledger.charges(day)).tokens for day in ledger.days()] == [2, 150]
+
+
+def vars_of(charge: Charge) -> dict[str, object]:
+    return {name: getattr(charge, name) for name in ("at", "space", "provider", "model", "task", "usage")}
+
+
+def test_what_is_refused_is_not_booked(ledger: Ledger) -> None:
+    def refuse(_: Day) -> None:
+        raise RefusedError("no")
+
+    with pytest.raises(RefusedError):
+        ledger.reserve(CHARGE, refuse)
+    assert ledger.charges(DAY) == ()
+
+
+@pytest.mark.parametrize("limit", [10_000_000, 20_050])
+def test_sixteen_processes_are_counted_exactly(tmp_path: Path, ledger: Ledger, limit: int) -> None:
+    command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), str(limit), NOW]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    writers = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(16)]
+    made = sum(int(writer.communicate()[0]) for writer in writers)
+    found = ledger.charges(DAY)
+    assert [c.number for c in found] == sorted({c.number for c in found})
+    assert len(found) == made
+    assert all(c.is_settled for c in found)
+    assert total(found).tokens == 100 * made <= limit
+    assert made == (400 if limit > 1_000_000 else 200)
+
+
+def test_a_line_that_a_crash_tore_is_replaced(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.reserve(CHARGE, allow)
+    whole = file(tmp_path).read_bytes()
+    for end in range(1, len(whole)):
+        file(tmp_path).write_bytes(whole + whole[:end])
+        assert ledger.read(DAY) == Day(ledger.charges(DAY), 0)
+        assert ledger.reserve(CHARGE, allow).number == 2
+        assert len(ledger.charges(DAY)) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"x", b"{}", b"[]", b"null", b"\xff", b"[" * 9000, b'{"settles": 9, "tokens_in": 1, "tokens_out": 1}',
+        b'{"settles": 1, "tokens_in": -1, "tokens_out": 1}', b'{"settles": [], "tokens_in": 1, "tokens_out": 1}',
+        b'{"settles": 1, "tokens_in": true, "tokens_out": 1}', b'{"settles": 1, "tokens_in": 1, "tokens_out": 1.5}',
+    ],
+)  # fmt: skip
+def test_a_damaged_line_is_counted(ledger: Ledger, tmp_path: Path, line: bytes) -> None:
+    ledger.reserve(CHARGE, allow)
+    with file(tmp_path).open("ab") as stream:
+        stream.write(line + b"\n")
+    assert ledger.reserve(CHARGE, allow).number == 3
+    day = ledger.read(DAY)
+    assert ([c.number for c in day.charges], day.damaged) == ([1, 3], 1)
+    assert not day.charges[0].is_settled
+
+
+def test_a_copied_line_is_damage(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.reserve(CHARGE, allow)
+    file(tmp_path).write_bytes(file(tmp_path).read_bytes() * 2)
+    assert ledger.read(DAY).damaged == 1
+
+
+def test_on_a_full_disk_nothing_is_booked(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.reserve(CHARGE, allow)
+    before = file(tmp_path).read_bytes()
+
+    def full(fd: int, data: bytes) -> int:
+        if len(data) > 10:
+            return real(fd, data[:10])
+        raise OSError(28, "No space left on device")
+
+    real: Callable[[int, bytes], int] = os.write
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreError, match="No space left"):
+        ledger.reserve(CHARGE, allow)
+    monkeypatch.undo()
+    assert file(tmp_path).read_bytes() == before
+
+
+def test_every_line_is_flushed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (flushed.append(fd), real(fd))[1])
+    booked = ledger.reserve(CHARGE, allow)
+    assert len(flushed) == 1
+    ledger.settle(booked, Usage(1, 1))
+    assert len(flushed) == 2
+
+
+def test_no_ledger_is_an_empty_one(ledger: Ledger) -> None:
+    assert ledger.days() == []
+    assert ledger.read(DAY) == Day((), 0)
