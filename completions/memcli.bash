@@ -6,44 +6,44 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space provider index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
-    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--project=- --git --hooks --agent=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'demo')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'doctor')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'remember')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'search')
-    options='--under=paths --limit=- -l=- --recency-bias=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--under=paths --limit=- -l=- --recency-bias=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'tree')
-    options='--depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--depth=- --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'browse')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --web --port=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'session')
@@ -51,141 +51,141 @@ _memcli_table() {
     options='--help -h'
     ;;
   'session start')
-    options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--title=- -t=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'session add')
-    options='--role=,user,assistant,tool -r=,user,assistant,tool --file=files -f=files --speaker=- --at=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--role=,user,assistant,tool -r=,user,assistant,tool --file=files -f=files --speaker=- --at=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions -'
     ;;
   'session pause')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session resume')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session list')
-    options='--limit=- -l=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--limit=- -l=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'session show')
-    options='--from=- --to=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--from=- --to=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session share')
-    options='--undo --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--undo --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session end')
-    options='--outcome=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--outcome=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session arc')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session facts')
-    options='--from=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--from=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session promote')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-...'
     ;;
   'session topic')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='- -'
     ;;
   'session sync')
-    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'session delete')
-    options='--keep-memories --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--keep-memories --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session import')
-    options='--format=,auto,memcli,jsonl,claude-code,codex,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--format=,auto,memcli,jsonl,claude-code,codex,chatgpt,claude-ai --discover --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'session export')
-    options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--out=files -o=files --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'context')
-    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--session=sessions --no-session --system=files --total=- --reserve-system=- --reserve-working=- --insert=refs --format=,markdown,json,openai,anthropic --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'edit')
-    options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'tag')
-    options='--add=tags -a=tags --remove=tags -r=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--add=tags -a=tags --remove=tags -r=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'link')
-    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --weight=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs refs'
     ;;
   'unlink')
-    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--relation=,relates_to,supersedes,contradicts,derived_from,depends_on -r=,relates_to,supersedes,contradicts,derived_from,depends_on --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs refs'
     ;;
   'graph')
-    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--depth=- -d=- --format=,json,dot,mermaid,html,text -f=,json,dot,mermaid,html,text --output=files -o=files --all -a --clusters --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'pin')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'unpin')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'forget')
-    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'feedback')
-    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--helpful --unhelpful --rejected --reason=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'gaps')
-    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',TOPIC,NUMBER...'
     ;;
   'maintain')
-    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--dry-run -n --only=,usage,archive,decay,links,clusters,merge,tags,review --background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'gc')
-    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--ttl-days=- --dry-run -n --trust-clock --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'restore')
-    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--run=- --list --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'inbox')
-    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--all --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',list,show,accept,reject,edit refs...'
     ;;
   'trust')
-    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--imported --status --revoke --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'off')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'on')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'ingest')
-    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--git=- --since=- --staged --stdin0 --propose --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'watch')
-    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--glob=- --git --no-git --embed --once --status --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'hook')
@@ -193,21 +193,21 @@ _memcli_table() {
     options='--help -h'
     ;;
   'hook install')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
     ;;
   'hook uninstall')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push...'
     ;;
   'hook status')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'hook retry')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'hook run')
-    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--agent=- --next-turn --detached --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',post-commit,post-merge,post-checkout,post-rewrite,prepare-commit-msg,pre-push -...'
     ;;
   'agent')
@@ -215,62 +215,62 @@ _memcli_table() {
     options='--help -h'
     ;;
   'agent install')
-    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--user --local --dry-run -n --next-turn --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'agent uninstall')
-    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--user --local --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'agent list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'agent check')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'mcp')
-    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'import')
-    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files'
     ;;
   'export')
-    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'diff')
-    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--stat --exit-code --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='- -'
     ;;
   'blame')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'guard')
-    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--staged --diff=files --changed=- --format=,text,json,sarif,github --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'verify')
-    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--changed=- --reanchor --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths...'
     ;;
   'test')
-    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--questions=files --top=- -l=- --budget=- --fail-under=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'audit')
-    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--limit=- -l=- --since=- --id=refs --verify --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'scan')
-    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--history --staged --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files...'
     ;;
   'fsck')
-    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--repair --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'fmt')
-    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--check --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',SPACE,FILE...'
     ;;
   'space')
@@ -278,65 +278,79 @@ _memcli_table() {
     options='--help -h'
     ;;
   'space create')
-    options='--reset --meta=- --metadata=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--reset --meta=- --metadata=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space list')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'space show')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space policy')
-    options='--set=- --unset=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--set=- --unset=- --file=files -f=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space delete')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'space split')
-    options='--dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'provider')
+    commands='list check usage'
+    options='--help -h'
+    ;;
+  'provider list')
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'provider check')
+    options='--within=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='-'
+    ;;
+  'provider usage')
+    options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'index')
     commands='rebuild embed status'
     options='--help -h'
     ;;
   'index rebuild')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'index embed')
-    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--background --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'index status')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'stats')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'schema')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',space,object,policy,bundle,export,session'
     ;;
   'completions')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',bash,zsh,fish'
     ;;
   'merge-driver')
-    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--path=paths --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files files files'
     ;;
   'show')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'add')
-    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--file=files -f=files --object=- --batch=files --keep-going --kind=kinds -k=kinds --path=paths -p=paths --path-hint=paths --project=- --tag=tags -t=tags --pin --relevance=,high,medium,low --summary-micro=- --summary-short=- --summary-long=- --importance=- --confidence=- --trust=- --scope=,project,global,session --created-at=- --valid-from=- --valid-until=- --season=- --source=,user_stated,user_corrected,observed,inferred,extracted,imported --reason=- --commit=- --trigger=- --enforce --link=- --anchor=files --speaker=- --group=- --context=- --session=sessions --meta=- --set=- --id=- --supersedes=refs --no-check --keep-both --merge --semantic=,local,off --embed --propose --yes --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'rm')
-    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   esac

@@ -11,12 +11,22 @@ DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)
 """The spaces beside the default one: what was read from the repository, and what sessions yield."""
-CONFIG_FIELDS: Mapping[str, type] = {"space": str, "project": str, "backend": str, "embedder": str, "semantic": str}
+CONFIG_FIELDS: Mapping[str, type] = {
+    "space": str,
+    "project": str,
+    "backend": str,
+    "embedder": str,
+    "semantic": str,
+    "model": str,
+}
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
 provider holds once the clone is accepted."""
 
 HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
 """What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""
+
+
+_NO = ("", "0", "false", "no")
 
 
 class Config(NamedTuple):
@@ -37,6 +47,8 @@ class Settings(Record, kw_only=True):
     backend: str | None = None
     embedder: str | None = None
     semantic: str | None = None
+    model: str | None = None
+    is_offline: bool = False
 
 
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
@@ -60,6 +72,8 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         backend=pick("backend"),
         embedder=pick("embedder"),
         semantic=pick("semantic"),
+        model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
+        is_offline=bool(options.get("offline")) or environ.get("MEMCLI_OFFLINE", "").strip().lower() not in _NO,
     )
 
 

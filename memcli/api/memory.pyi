@@ -1319,6 +1319,54 @@ class Memory:
             dry_run: Show what would be done without doing it.
             space: The space to use, for this call.
         """
+    def provider_list(
+        self,
+        *,
+        space: str | None = None,
+    ) -> Objects:
+        """List the providers of language models.
+
+        >>> [row['provider'] for row in memory.provider_list()][:2]
+        ['openai', 'anthropic']
+
+        Parameters:
+            space: The space to use, for this call.
+        """
+    def provider_check(
+        self,
+        model: str | None = None,
+        *,
+        within: float = 30.0,
+        space: str | None = None,
+    ) -> Object:
+        """Ask a language model one short question.
+
+        >>> memory.provider_check()
+        Traceback (most recent call last):
+        memcli.errors.UsageError: no language model is configured
+
+        Parameters:
+            model: The model to ask [default: the configured one].
+            within: The longest wait. (SECONDS)
+            space: The space to use, for this call.
+        """
+    def provider_usage(
+        self,
+        *,
+        day: str | None = None,
+        since: str | None = None,
+        space: str | None = None,
+    ) -> Objects:
+        """Return what language models have cost, by day, space and provider.
+
+        >>> memory.provider_usage()
+        []
+
+        Parameters:
+            day: Only this day (UTC). (DAY)
+            since: Only this day and later ones. (DAY)
+            space: The space to use, for this call.
+        """
     def index_rebuild(
         self,
         *,

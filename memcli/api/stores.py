@@ -165,6 +165,31 @@ class Stores:
         []
         """
 
+    @command("provider list")
+    def provider_list(self) -> Objects:
+        """List the providers of language models.
+
+        >>> [row['provider'] for row in memory.provider_list()][:2]
+        ['openai', 'anthropic']
+        """
+
+    @command("provider check")
+    def provider_check(self) -> Object:
+        """Ask a language model one short question.
+
+        >>> memory.provider_check()
+        Traceback (most recent call last):
+        memcli.errors.UsageError: no language model is configured
+        """
+
+    @command("provider usage")
+    def provider_usage(self) -> Objects:
+        """Return what language models have cost, by day, space and provider.
+
+        >>> memory.provider_usage()
+        []
+        """
+
     @command("index rebuild")
     def index_rebuild(self) -> Object:
         """Rebuild the index of the space.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
 
 from memcli.app.redact import Redactor
 from memcli.clock import Clock
@@ -18,6 +19,9 @@ from memcli.ports.upkeep import UpkeepLog
 from memcli.ports.usage import NoUsage, Usage
 from memcli.record import Record
 from memcli.settings import BESIDE, DEFAULT_SPACE
+
+if TYPE_CHECKING:
+    from memcli.ports.language_model import LanguageModel, Ledger
 
 
 class Workspace(Record, kw_only=True):
@@ -45,6 +49,8 @@ class Workspace(Record, kw_only=True):
     load_talk: Callable[[], Workspace]
     load_upkeep: Callable[[], UpkeepLog]
     drop_talk: Callable[[], None]
+    load_language_model: Callable[[str | None, bool], LanguageModel]
+    load_ledger: Callable[[], Ledger]
     ranker: Callable[[str], Ranker]
     clock: Clock
     space: str
@@ -55,6 +61,8 @@ class Workspace(Record, kw_only=True):
     project: str = ""
     backend: str | None = None
     embedder: str = ""
+    model: str = ""
+    is_offline: bool = False
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     load_code: Callable[[], CodeReader | None] = lambda: None
     erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
@@ -93,6 +101,20 @@ class Workspace(Record, kw_only=True):
     def sessions(self) -> SessionStore:
         """The conversations."""
         return self.load_sessions()
+
+    def language_model(self, spec: str | None = None, *, may_wait: bool = False) -> LanguageModel:
+        """The model that `spec` names as `provider:model`, or else the configured one; its calls count for this space.
+
+        With `may_wait`, it refuses calls when less than a fifth of the day's quota is left. Raises UsageError when none is
+        configured, RefusedError when offline or in a store that nobody has accepted, ProviderError when its SDK, key or
+        address is missing.
+        """
+        return self.load_language_model(spec, may_wait)
+
+    @property
+    def ledger(self) -> Ledger:
+        """What calls to language models have cost."""
+        return self.load_ledger()
 
     @property
     def upkeep(self) -> UpkeepLog:

@@ -55,7 +55,8 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
     if is_frozen(session) or "off" in (os.environ.get(SWITCH), os.environ.get("MEMCLI_EMBEDDER")):
         return False
     space = session.options["space"]
-    start(["index", "embed", "--background", f"--root={workspace.root}", *([f"--space={space}"] if space else [])])
+    chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]
+    start(["index", "embed", "--background", f"--root={workspace.root}", *chosen])
     return True
 
 

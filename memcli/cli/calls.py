@@ -104,7 +104,8 @@ class Calls:
 
     def _run(self, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values) -> Any:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
-        common = CommonOptions(quiet=True, space=space or self._options.get("space"), **known)
+        offline = bool(self._options.get("offline"))
+        common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
         session = Session(verb.name, common, output, self._kept.open)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         if self._is_loading:

@@ -112,6 +112,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"audit": "show who changed what, and when", "scan": "scan for secrets"},
         {"fsck": "check the store for damage and repair it", "fmt": "format space files"},
         {"space": "create, list, configure and delete spaces"},
+        {"provider": "list and check language models, and what they cost"},
         {"index": "show or rebuild the cache", "stats": "show counts and sizes"},
         {"schema": "print the JSON Schema of stored data"},
         {"completions": "print a shell completion script"},
@@ -145,8 +146,8 @@ EPILOG = """\
   memcli recall "which database?"
   git diff --stat | memcli remember --path notes/today
 
-See `memcli COMMAND --help`. All commands accept -s/--space, --root, --json, -q
-and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
+See `memcli COMMAND --help`. All commands accept -s/--space, --root, --json, -q,
+--offline and --freeze-clock. Aliases: `show` for get, `add` for remember, `rm`
 for forget."""
 
 

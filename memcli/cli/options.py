@@ -181,4 +181,5 @@ class CommonOptions(Options):
     root: str | None = option(metavar="DIR", help="The store, or the folder that contains it.")
     json: bool = flag(help="Print the result as JSON.")
     quiet: bool = flag("--quiet", "-q", help="Print only results and errors.")
+    offline: bool = flag(help="Ask no language model: nothing leaves this machine.")
     freeze_clock: str | None = option(metavar="TIME", help="Use TIME (RFC 3339) as the current time.")

@@ -44,6 +44,7 @@ class Session:
         """`output` and `opener`, by default the streams and `wiring.workspace.open_workspace`."""
         self.options: dict[str, str | None] = {
             "command": command, "space": common.space, "root": common.root, "freeze_clock": common.freeze_clock,
+            "offline": "1" if common.offline else None,
         }  # fmt: skip
         self.output = Output(common.json, common.quiet) if output is None else output
         self._opener = opener

@@ -28,6 +28,7 @@ from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.embedders import ChosenEmbedder, absolute
 from memcli.wiring.indexes import open_index
 from memcli.wiring.keeping import Keep, make
+from memcli.wiring.models import open_language_model, open_ledger
 from memcli.wiring.policies import InForce, Policies
 from memcli.wiring.records import Records, open_files
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -86,11 +87,14 @@ def open_workspace(
             lambda: open_talk(workspace, layout, fold, wait, lambda talk: open_index(embedder, talk, keep, warn, progress))
         ),
         drop_talk=partial(drop_talk, layout),
+        load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
+        load_ledger=lambda: open_ledger(layout),
         load_upkeep=cache(lambda: _upkeep(layout)),
         ranker=partial(_ranker, warn, keep),
         clock=clock, govern=policies.in_force, root=layout.root,
         space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
         project=settings.project, backend=settings.backend, embedder=embedder.name,
+        model=settings.model or "", is_offline=settings.is_offline,
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
@@ -190,7 +194,7 @@ def _elsewhere(
     other = global_root(environ)
     if other == root or not os.path.isdir(other) or os.path.islink(other):
         return None
-    same = {name: options.get(name) for name in ("freeze_clock", "backend", "embedder")}
+    same = {name: options.get(name) for name in ("freeze_clock", "backend", "embedder", "offline")}
     return open_workspace({**same, "root": other}, environ, warn=warn, progress=progress, keep=keep)
 
 

@@ -1,4 +1,4 @@
-"""Nothing leaves the machine: no code that could, and no attempt while commands run."""
+"""Nothing leaves the machine unless a provider is configured: one module could, and no other command tries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import NOW, ROOT
 
 NETWORK = frozenset(
     "socket ssl http urllib.request urllib3 requests httpx aiohttp ftplib smtplib poplib imaplib telnetlib xmlrpc "
-    "socketserver websockets huggingface_hub".split()
+    "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
 WEB = "memcli/tui/web.py"
 SERVER = {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")}
@@ -105,6 +105,23 @@ def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone
     assert "create_connection" not in text
     with web.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
+
+
+def imports_what_it_is_told(node: ast.AST) -> bool:
+    """Whether it calls `import_module` with what is no module of memcli by the look of it."""
+    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("import_module"):
+        return False
+    return not ast.unparse(node.args[0]).lstrip("f").startswith(("'memcli.", '"memcli.'))
+
+
+def test_one_module_imports_the_sdks_of_providers() -> None:
+    found = {
+        str(file.relative_to(ROOT / "memcli"))
+        for file in (ROOT / "memcli").rglob("*.py")
+        if any(imports_what_it_is_told(node) for node in ast.walk(ast.parse(file.read_text())))
+    }
+    of_memcli = {"__init__.py", "render/graph/__init__.py"}
+    assert found - of_memcli == {"numerics.py", "providers/http.py"}
 
 
 def test_an_import_of_the_network_is_seen() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from memcli.cli.main import VERBS, load_command
 
-COMMON = {"--space", "-s", "--root", "--json", "--quiet", "-q", "--freeze-clock"}
+COMMON = {"--space", "-s", "--root", "--json", "--quiet", "-q", "--offline", "--freeze-clock"}
 
 
 def leaves(command: Any) -> Iterator[Any]:

@@ -10,10 +10,13 @@ import pytest
 from memcli.settings import CONFIG_FIELDS, resolve
 from tests.conftest import Run
 
+VARIABLES = {"model": "MEMCLI_SEMANTIC_MODEL"}
+
 
 @pytest.mark.parametrize("name", CONFIG_FIELDS)
 def test_an_option_wins_over_the_environment_and_that_over_the_configuration(name: str) -> None:
-    option, environ, config = {name: "option"}, {f"MEMCLI_{name.upper()}": "environ"}, {name: "config"}
+    variable = VARIABLES.get(name, f"MEMCLI_{name.upper()}")
+    option, environ, config = {name: "option"}, {variable: "environ"}, {name: "config"}
     assert getattr(resolve(option, environ, config), name) == "option"
     assert getattr(resolve({}, environ, config), name) == "environ"
     assert getattr(resolve({}, {}, config), name) == "config"

@@ -138,6 +138,8 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     yield from _hooks(root)
     yield _agents(root, environ)
     yield _trust(root)
+    yield _language_model(options, environ)
+    yield _ledger(root)
     yield from _spaces(options, environ)
 
 
@@ -242,6 +244,31 @@ def _trust(root: str) -> Check:
     if FileTrust(Layout(root)).is_accepted:
         return Check("trust", True, "created or accepted here")
     return Check("trust", True, "cloned and not yet accepted (`memcli trust --status`)")
+
+
+def _language_model(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
+    """Checks what the configured model needs, without asking it."""
+    from memcli.wiring.models import health
+
+    try:
+        ok, found, fix = health(open_workspace(options, environ), environ)
+    except MemcliError as error:
+        ok, found, fix = False, error.message, error.hint
+    return Check("provider", ok, found, fix)
+
+
+def _ledger(root: str) -> Check:
+    """Checks the ledger of today: with damaged lines in it, a quota lets no call pass."""
+    from memcli.clock import system_clock
+    from memcli.store.ledger import Ledger
+
+    try:
+        day = Ledger(Layout(root)).read(system_clock()[:10])
+    except MemcliError as error:
+        return Check("ledger", False, error.message, error.hint)
+    told = f", {day.damaged} damaged lines" if day.damaged else ""
+    fix = f"remove them from {FOLDER}/local/ledger"
+    return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

@@ -54,7 +54,9 @@ def _serve(session: Session, options: McpOptions) -> None:
     from memcli.mcp.server import Agents
     from memcli.mcp.transports import serve_http, serve_stdio
 
-    calls = Calls({name: session.options[name] for name in ("root", "space", "freeze_clock")}, session.output.note)
+    calls = Calls(
+        {name: session.options[name] for name in ("root", "space", "freeze_clock", "offline")}, session.output.note
+    )
     calls.load_later()
 
     if options.http is not None:  # clients share the process, so none of them chooses the project

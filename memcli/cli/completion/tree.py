@@ -54,7 +54,7 @@ _BY_NAME: Mapping[str, Value] = {
     "name": Value("spaces"),  # the argument of `memcli space`
 }
 _FREE = (
-    "TOKENS", "MS", "NAME=X", "ARGUMENT", "PORT",
+    "TOKENS", "MS", "SECONDS", "DAY", "PROVIDER:MODEL", "NAME=X", "ARGUMENT", "PORT",
     "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "SEASON", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
 )  # fmt: skip

@@ -1,0 +1,93 @@
+"""`memcli provider`"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import Options, argument, option
+from memcli.cli.verb import Group, Session
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.spending import Spent
+
+command = Group("provider", "List and check the providers of language models, and show what they cost.")
+
+
+@command.verb()
+def list_(session: Session) -> None:
+    """List the providers: the model in use, the variable that has the key, the address, and what is missing.
+
+    `--model`, MEMCLI_SEMANTIC_MODEL or `model` in config.toml chooses a model, as provider:model. Keys come from the
+    environment only.
+    """
+    from memcli.render.clean import grid
+    from memcli.wiring.models import list_providers
+
+    found = list_providers(session.open(), os.environ)
+    rows = [[r.provider, r.model or "-", r.key or "-", r.address or "-", r.problem or "ready"] for r in found]
+    session.output.answer([r.to_json() for r in found], grid(["provider", "model", "key", "address", ""], rows))
+
+
+class CheckOptions(Options):
+    """What `memcli provider check` takes."""
+
+    model: str | None = argument("[PROVIDER:MODEL]", "The model to ask [default: the configured one].")
+    within: float = option(metavar="SECONDS", help="The longest wait.", type=float, low=0.1, high=600, default=30.0)
+
+
+@command.verb(CheckOptions)
+def check(session: Session, options: CheckOptions) -> None:
+    """Ask a model one short question, to see whether it answers as memcli needs it. The call counts.
+
+    Example: memcli provider check ollama:llama3.2
+    """
+    from memcli.app.spending import check_model
+
+    model = session.open().language_model(options.model)
+    check_model(model, options.within)
+    session.output.confirm({"model": model.name, "answers": True}, f"{model.name} answers")
+
+
+class UsageOptions(Options):
+    """What `memcli provider usage` takes."""
+
+    day: str | None = option(metavar="DAY", help="Only this day (UTC).")
+    since: str | None = option(metavar="DAY", help="Only this day and later ones.")
+
+
+@command.verb(UsageOptions)
+def usage(session: Session, options: UsageOptions) -> None:
+    """Show the calls, tokens and US dollars of each day (UTC), space and provider.
+
+    A call that was not settled, such as one that was interrupted, counts as the most that it may have cost. MEMCLI_PRICES
+    sets prices, such as openai:gpt-5-mini=0.25/2 for a million tokens sent and received.
+    """
+    from memcli.app.spending import spent
+    from memcli.clock import normalize_time
+
+    if options.day and options.since:
+        raise UsageError("--day cannot be used with --since", "use one of them")
+    first = options.day or options.since
+    since = normalize_time(first)[:10] if first else ""
+    workspace = session.open()
+    found = spent(workspace, since, since if options.day else "")
+    session.output.answer([row.to_json() for row in found], _table(found))
+
+
+def _table(found: Sequence[Spent]) -> str:
+    from memcli.policy.quota import dollars
+    from memcli.render.clean import grid
+
+    if not found:
+        return "no calls"
+    rows = []
+    for row in found:
+        t = row.total
+        price = "unknown" if t.unpriced == t.calls else dollars(t.nano_usd) + (" and more" if t.unpriced else "")
+        note = f"{t.pending} not settled" if t.pending else ""
+        counts = [f"{t.calls:,}", f"{t.tokens_in:,}", f"{t.tokens_out:,}"]
+        rows.append([row.day, row.space, row.provider, *counts, price, note])
+    return grid(["day", "space", "provider", "calls", "tokens in", "tokens out", "US dollars", ""], rows)

@@ -1,0 +1,107 @@
+"""The meter of language models: it books their calls in the ledger of a store, at the user's prices."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, UsageError
+from memcli.model.prompt import ModelName
+from memcli.model.spending import Charge, Usage, total
+from memcli.policy.quota import Limits, check_call, check_low, limits
+from memcli.providers.prices import Price, Prices, check_prices, list_prices, priced, read_prices
+from memcli.store.layout import Layout
+from memcli.store.ledger import Day, Ledger
+from memcli.store.reading import read_regular
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+
+_MAX_PRICES = 1 << 20
+PRICES_VARIABLE = "MEMCLI_PRICES"
+
+
+class LedgerMeter:
+    """Books the calls to one model in the ledger of a store, within the quota of a space."""
+
+    def __init__(
+        self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False
+    ) -> None:
+        self._workspace, self._model, self._space, self._price = workspace, model, space, price
+        self._may_wait = may_wait
+        self._ledger = Ledger(Layout(workspace.root))
+
+    def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
+        """See `Meter.reserve`."""
+        most = self._priced(most)
+        charge = Charge(
+            at=self._workspace.clock(), space=self._space, provider=self._model.provider, model=self._model.model,
+            task=task, usage=most,
+        )  # fmt: skip
+        policy = self._workspace.in_force(self._workspace.load_policy(self._space))
+        limit = limits(policy.quota, self._model.provider)
+        try:
+            booked = self._ledger.reserve(charge, lambda day: self._check(limit, day, most))
+        except (StoreError, LockedError) as error:
+            raise RefusedError(f"the call cannot be counted: {error.message}", error.hint) from None
+
+        def settle(usage: Usage) -> None:
+            try:
+                self._ledger.settle(booked, self._priced(usage))
+            except MemcliError as error:  # the answer is there, and what was booked counts
+                self._workspace.warn(f"the cost of a call counts as its estimate: {error.message}")
+
+        return settle
+
+    def _check(self, limit: Limits, day: Day, most: Usage) -> None:
+        if not limit:
+            return
+        if day.damaged:
+            raise RefusedError(
+                f"the ledger of today has {day.damaged} damaged lines, so the quota cannot be checked",
+                "remove them from .memory/local/ledger, or wait until 00:00 UTC",
+            )
+        mine = (c for c in day.charges if c.space == self._space and c.provider == self._model.provider)
+        spent = total(mine)
+        if self._may_wait:
+            check_low(limit, spent, str(self._model))
+        check_call(limit, spent, most, str(self._model), self._space)
+
+    def _priced(self, usage: Usage) -> Usage:
+        return priced(usage, self._price)
+
+
+def load_prices(environ: Mapping[str, str]) -> Prices:
+    """The prices of models: those of MEMCLI_PRICES win over those of the user's `prices.toml`, and they over the list.
+    Raises UsageError, StoreError."""
+    return {
+        **list_prices(),
+        **check_prices(_read_toml(prices_path(environ))),
+        **read_prices(environ.get(PRICES_VARIABLE, "")),
+    }
+
+
+def prices_path(environ: Mapping[str, str]) -> str:
+    """Where users set prices."""
+    system = sys.platform
+    if system == "linux":  # as platformdirs says
+        folder = environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+        return os.path.join(folder, "memcli", "prices.toml")
+    import platformdirs
+
+    return os.path.join(platformdirs.user_config_dir("memcli", appauthor=False), "prices.toml")
+
+
+def _read_toml(path: str) -> Mapping[str, object]:
+    try:
+        data = read_regular(path, _MAX_PRICES) or b""
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode())
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is not TOML", 'write lines such as "openai:gpt-5-mini" = [0.25, 2]') from None

@@ -1,0 +1,121 @@
+"""Language models: which one is meant, and whether it may be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
+from memcli.record import Record, as_dict
+from memcli.settings import BESIDE
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.model.memory import Json
+    from memcli.model.prompt import ModelName
+    from memcli.ports.language_model import LanguageModel
+    from memcli.providers.table import Provider
+    from memcli.store.layout import Layout
+    from memcli.store.ledger import Ledger
+
+
+def open_language_model(
+    workspace: Workspace, environ: Mapping[str, str], spec: str | None, may_wait: bool
+) -> LanguageModel:
+    """See `Workspace.language_model`."""
+    chosen = chosen_model(workspace, spec)
+    check_allowed(workspace)
+    from memcli.providers.model import ProviderModel
+    from memcli.providers.prices import price_of
+    from memcli.wiring.meter import LedgerMeter, load_prices
+
+    space = charged_space(workspace)
+    redact = workspace.redactor.cleaner(workspace.load_policy(space))
+    price = price_of(chosen, load_prices(environ))
+    meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait)
+    return ProviderModel(chosen, environ, meter, redact, workspace.clock)
+
+
+def open_ledger(layout: Layout) -> Ledger:
+    """The ledger of the store at `layout`."""
+    from memcli.store.ledger import Ledger
+
+    return Ledger(layout)
+
+
+def chosen_model(workspace: Workspace, spec: str | None = None) -> ModelName:
+    """The model that `spec` or the settings name. Raises UsageError when neither does, or names none."""
+    from memcli.model.prompt import model_name
+
+    text = spec or workspace.model
+    if not text:
+        raise UsageError(
+            "no language model is configured", "name one with --model or MEMCLI_SEMANTIC_MODEL, as provider:model"
+        )
+    return model_name(text)
+
+
+def check_allowed(workspace: Workspace) -> None:
+    """Raises RefusedError where nothing may leave the machine."""
+    if workspace.is_offline:
+        raise RefusedError("no language model is asked offline", "go without --offline and MEMCLI_OFFLINE")
+    if not workspace.trust.is_accepted:
+        raise RefusedError(
+            "this store was cloned: nothing of it is sent to a language model until you trust it",
+            "review it with `memcli trust --status`, accept it with `memcli trust`",
+        )
+
+
+def charged_space(workspace: Workspace) -> str:
+    """The space whose quota counts: that of a space beside `main` is the one of `main`."""
+    return workspace.main if workspace.space in BESIDE else workspace.space
+
+
+class Readiness(Record):
+    """A provider as far as this environment goes: its model in use, the variable that has the key, never the key, and what is
+    missing."""
+
+    provider: str
+    model: str
+    key: str
+    address: str
+    problem: str
+
+    def to_json(self) -> dict[str, Json]:
+        return as_dict(self)
+
+
+def list_providers(workspace: Workspace, environ: Mapping[str, str]) -> list[Readiness]:
+    """Every provider. Raises UsageError when the configured model is none."""
+    from memcli.providers.table import PROVIDERS
+
+    chosen = chosen_model(workspace) if workspace.model else None
+    return [
+        _readiness(p, chosen.model if chosen and chosen.provider == p.name else "", environ) for p in PROVIDERS.values()
+    ]
+
+
+def _readiness(provider: Provider, model: str, environ: Mapping[str, str]) -> Readiness:
+    from memcli.providers.model import check
+    from memcli.providers.table import address, key_variable, shown
+
+    problem = where = ""
+    try:
+        where = shown(address(provider, environ))
+        check(provider, environ)
+    except ProviderError as error:
+        problem = f"{error.message}: {error.hint}"
+    return Readiness(provider.name, model, key_variable(provider, environ), where, problem)
+
+
+def health(workspace: Workspace, environ: Mapping[str, str]) -> tuple[bool, str, str]:
+    """Whether the configured model can be asked, as far as can be said without asking it; what was found, and a fix."""
+    if not workspace.model:
+        return True, "none configured (MEMCLI_SEMANTIC_MODEL=provider:model chooses one)", ""
+    try:
+        model = open_language_model(workspace, environ, None, may_wait=False)
+    except RefusedError as error:
+        return True, f"{workspace.model}; {error.message}", ""
+    except MemcliError as error:
+        return False, error.message, error.hint
+    return True, f"{model.name} (`memcli provider check` asks it)", ""
