@@ -10,7 +10,6 @@ from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
 from memcli.model.shapes import POLICY_FIELDS, problem
 from memcli.model.space import Policy
-from memcli.policy.quota import check_quota
 from memcli.policy.season import check_period
 from memcli.record import replace
 from memcli.safety.patterns import compile_pattern
@@ -77,7 +76,10 @@ def check_policy(fields: Mapping[str, Json]) -> None:
         )
     for name, period in sorted(fields.get("seasons", {}).items()):
         check_period(period, f"policy.seasons.{name}")
-    check_quota(fields.get("quota", {}))
+    if "quota" in fields:
+        from memcli.policy.quota import check_quota
+
+        check_quota(fields["quota"])
     if "export_path" in fields:
         _check_export_path(fields["export_path"])
 
