@@ -86,7 +86,11 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
     )
     try:
         with http:
-            return _response(_create(provider, sdk, http, address, credential, left)(**request).http_response)
+            return _response(
+                _create(provider, sdk, http, address, credential, left, embeds="input" in request)(
+                    **request
+                ).http_response
+            )
     except sdk.APIStatusError as error:
         return _response(error.response)
     except sdk.APITimeoutError:
@@ -97,13 +101,14 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
 
 
 def _create(
-    provider: Provider, sdk: Any, http: Any, address: str, credential: Credential, seconds: float
+    provider: Provider, sdk: Any, http: Any, address: str, credential: Credential, seconds: float, *, embeds: bool
 ) -> Callable[..., Any]:
     """The function of the SDK that sends a request."""
     common = {"base_url": address, "max_retries": 0, "timeout": seconds, "http_client": http}
     if provider.wire == CHAT:
         client = sdk.OpenAI(**(credential or {"api_key": _NO_KEY}), **common)
-        return client.chat.completions.with_raw_response.create  # type: ignore[no-any-return]
+        called = client.embeddings if embeds else client.chat.completions
+        return called.with_raw_response.create  # type: ignore[no-any-return]
     client = sdk.Anthropic(**credential, open_telemetry=False, **common)
     return client.messages.with_raw_response.create  # type: ignore[no-any-return]
 

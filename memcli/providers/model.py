@@ -121,7 +121,10 @@ class ProviderModel:
         if not 200 <= outcome.status < 300:
             variable = key_variable(self._provider, self._environ)
             return failures.of_response(self._provider, self._model.model, variable, outcome)
-        return wire.read_reply(self._provider, outcome.data) or failures.of_garbage(self._provider)
+        return self._read_body(outcome.data) or failures.of_garbage(self._provider)
+
+    def _read_body(self, data: Json) -> wire.Reply | None:
+        return wire.read_reply(self._provider, data)
 
     def _wait(self, prompt: Prompt, attempt: int) -> float:
         """Half to one and a half times a wait that doubles; processes that ask different things wait differently long."""

@@ -22,18 +22,19 @@ _REFUSED = ("content_filter", "refusal")
 _UNSENT = (
     "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "pattern", "format", "examples", "default",
 )  # fmt: skip
-_PLACES = ("messages", "system")
+_PLACES = ("messages", "system", "input")
 _FEATURES = {"temperature": ("temperature",), "response_format": ("response_format", "json_schema", "output_config")}
 """What a server may not know, and the words by which it says so."""
 _PARAMETERS = {"temperature": ("temperature",), "response_format": ("response_format", "output_config")}
 
 
 class Reply(Record):
-    """An answer: its text, how it ended, and what it cost; None when it does not say."""
+    """An answer: its text, how it ended, and what it cost; None when it does not say. For texts to embed, their vectors."""
 
     text: str
     ending: str
     usage: Usage | None
+    vectors: tuple[tuple[float, ...], ...] = ()
 
 
 def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) -> Body:
@@ -93,6 +94,26 @@ def read_reply(provider: Provider, data: Json) -> Reply | None:
     if not isinstance(data, dict):
         return None
     return _read_chat(data) if provider.wire == CHAT else _read_messages(data)
+
+
+def embedding_body(model: str, texts: Sequence[str]) -> Body:
+    """The body of a request for the vectors of texts."""
+    return {"model": model, "input": list(texts), "encoding_format": "float"}
+
+
+def read_vectors(data: Json) -> Reply | None:
+    """The vectors in the body of a response, in the order of the texts; None when it has none."""
+    found = data.get("data") if isinstance(data, dict) else None
+    if not isinstance(found, list):
+        return None
+    try:
+        rows = sorted(found, key=lambda row: row["index"])
+        vectors = tuple(tuple(float(value) for value in row["embedding"]) for row in rows)
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    usage = data.get("usage")
+    sent = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    return Reply("", DONE, Usage(int(sent), 0) if isinstance(sent, int) and _is_count(sent) else None, vectors)
 
 
 def _read_chat(data: Mapping[str, Json]) -> Reply | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
@@ -14,18 +14,38 @@ if TYPE_CHECKING:
     from memcli.model.memory import Json
     from memcli.model.prompt import ModelName
     from memcli.ports.language_model import LanguageModel
+    from memcli.providers.model import ProviderModel
     from memcli.providers.table import Provider
     from memcli.store.layout import Layout
     from memcli.store.ledger import Ledger
+
+_Model = TypeVar("_Model", bound="ProviderModel")
+_EMBED_SECONDS = 60.0
 
 
 def open_language_model(
     workspace: Workspace, environ: Mapping[str, str], spec: str | None, may_wait: bool
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
-    chosen = chosen_model(workspace, spec)
-    check_allowed(workspace)
     from memcli.providers.model import ProviderModel
+
+    return _open(ProviderModel, workspace, environ, chosen_model(workspace, spec), may_wait=may_wait)
+
+
+def embed_texts(
+    workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
+) -> Sequence[Sequence[float]]:
+    """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
+    from memcli.providers.embeddings import ProviderEmbeddings
+
+    return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+
+
+def _open(
+    kind: type[_Model], workspace: Workspace, environ: Mapping[str, str], chosen: ModelName, *, may_wait: bool = False
+) -> _Model:
+    """A model that is asked within the quota, for texts without what is secret. Raises RefusedError, ProviderError."""
+    check_allowed(workspace)
     from memcli.providers.prices import price_of
     from memcli.wiring.meter import LedgerMeter, load_prices
 
@@ -33,7 +53,7 @@ def open_language_model(
     redact = workspace.redactor.cleaner(workspace.load_policy(space))
     price = price_of(chosen, load_prices(environ))
     meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait)
-    return ProviderModel(chosen, environ, meter, redact, workspace.clock)
+    return kind(chosen, environ, meter, redact, workspace.clock)
 
 
 def open_ledger(layout: Layout) -> Ledger:
