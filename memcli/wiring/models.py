@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
 from memcli.settings import BESIDE
+from memcli.wiring.embedders import Remote
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
@@ -39,6 +40,21 @@ def embed_texts(
     from memcli.providers.embeddings import ProviderEmbeddings
 
     return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+
+
+def embeddings(load: Callable[[], Workspace], environ: Mapping[str, str]) -> Remote:
+    """How the embedder of a workspace asks a provider: for texts without what is secret, within the quota."""
+
+    def where(name: ModelName) -> str:
+        from memcli.providers.table import PROVIDERS, address, shown
+
+        return shown(address(PROVIDERS[name.provider], environ))
+
+    def redact(text: str) -> str:
+        workspace = load()
+        return workspace.redactor.cleaner(workspace.load_policy(charged_space(workspace)))(text)
+
+    return Remote(where, lambda name, texts: embed_texts(load(), environ, name, texts), redact)
 
 
 def _open(

@@ -28,7 +28,7 @@ from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.embedders import ChosenEmbedder, absolute
 from memcli.wiring.indexes import open_index
 from memcli.wiring.keeping import Keep, make
-from memcli.wiring.models import open_language_model, open_ledger
+from memcli.wiring.models import embeddings, open_language_model, open_ledger
 from memcli.wiring.policies import InForce, Policies
 from memcli.wiring.records import Records, open_files
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
@@ -71,7 +71,7 @@ def open_workspace(
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     store = past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
-    embedder = ChosenEmbedder(settings.embedder, layout.cache(""), None, keep)
+    embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),

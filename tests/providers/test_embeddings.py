@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from memcli.app.opening import opened
 from memcli.app.space import set_policy
 from memcli.errors import ProviderError, RefusedError
 from memcli.model.prompt import model_name
-from memcli.model.usage import Usage
+from memcli.model.spending import Usage
 from memcli.providers.embeddings import ProviderEmbeddings
 from memcli.wiring.models import embed_texts
-from tests.conftest import NOW, open_at
+from tests.conftest import NOW, memory, open_at, rewrite
 from tests.providers import server as play
 from tests.providers.conftest import FakeMeter, environ_for
 from tests.providers.server import KEY, Script, Step
@@ -107,3 +108,31 @@ def test_nothing_is_sent_where_it_may_not(tmp_path: Path, server: Script, enviro
     with pytest.raises(RefusedError):
         embed_texts(workspace, environ, model_name("openai:m"), ["one"])
     assert server.requests == []
+
+
+def test_a_store_is_recalled_by_the_vectors_of_a_provider(
+    tmp_path: Path, server: Script, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that knows what a feline is, and the words of the probes by their letters."""
+
+    def vectors(handler: play.Handler) -> None:
+        texts = server.requests[-1].body["input"]
+        known = [[10.0 if "cat" in text or "feline" in text else 0.0, *map(float, _letters(text))] for text in texts]
+        embedded(*known)(handler)
+
+    server.play(vectors)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    workspace = open_at(tmp_path, MEMCLI_EMBEDDER="openai:m", **environ)
+    key = f"a password is hunter2, the key is {KEY}"
+    rewrite(workspace.store, lambda space: space.put([memory("a", raw="A cat sleeps."), memory("b", raw=key)], NOW))
+    with opened(workspace) as (_, view):
+        (near,) = view.dense(["feline"]) or []
+        best = {view.entries()[row].id: cosine for row, cosine in near.by_row().items()}
+    assert best["mem_a"] > best["mem_b"]
+    assert not any(KEY in request.raw.decode() for request in server.requests)
+    assert {charge.task for charge in workspace.ledger.charges(workspace.ledger.days()[0])} == {"embed/1"}
+
+
+def _letters(text: str) -> list[int]:
+    return [text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"]
