@@ -111,10 +111,6 @@ def _near_in_index(
 ) -> Iterator[tuple[int, list[_Near]]]:
     view = workspace.index.view(snapshot) if by_meaning else workspace.index.at_hand(snapshot)
     if view is None:
-        if snapshot.fingerprint:
-            workspace.warn(
-                f"not compared with space {snapshot.space!r}: it is not indexed yet (`memcli recall` does that)"
-            )
         return
     with closing(view):
         for place, claim in enumerate(claims):

@@ -73,11 +73,13 @@ class CachedIndex:
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
         path = self._path(snapshot.space)
         most = _LARGE if os.path.exists(path) else _SMALL
-        if not snapshot.fingerprint or size_of(snapshot) > most:
+        if not snapshot.fingerprint:
             return None
         from memcli.index.update import TooMuchError
 
         try:
+            if size_of(snapshot) > most:
+                raise TooMuchError
             self._make(self._folder)
             connection = connect(path)
             try:
@@ -85,7 +87,10 @@ class CachedIndex:
             except BaseException:
                 connection.close()
                 raise
-        except (sqlite3.Error, OSError, MemcliError, ErasedError, TooMuchError, LookupError, TypeError, ValueError):
+        except TooMuchError:
+            self._warn(f"not compared with space {snapshot.space!r}: it is not indexed yet (`memcli recall` does that)")
+            return None
+        except (sqlite3.Error, OSError, MemcliError, ErasedError, LookupError, TypeError, ValueError):
             return None
         return self._over(IndexedSpace, snapshot, connection, path)
 

@@ -93,9 +93,11 @@ def test_a_topic_is_compared_by_the_vectors_of_recall_and_makes_none(
     embedded: list[str] = []
     own = HashedEmbedder.embed
 
-    def embed(self: HashedEmbedder, texts: Sequence[str], progress: Progress | None = None) -> list[bytes]:
+    def embed(
+        self: HashedEmbedder, texts: Sequence[str], progress: Progress | None = None, *, as_questions: bool = False
+    ) -> list[bytes]:
         embedded.extend(texts)
-        return own(self, texts, progress)
+        return own(self, texts, progress, as_questions=as_questions)
 
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
     monkeypatch.setattr(HashedEmbedder, "embed", embed)

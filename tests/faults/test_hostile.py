@@ -40,7 +40,7 @@ def test_no_name_reaches_outside() -> None:
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """`doctor` loads and verifies the model each time, which has nothing to do with the store."""
     for check in ("_model", "_embedding"):
-        monkeypatch.setattr(doctor, check, lambda: doctor.Check("model", ok=True, found="not looked at"))
+        monkeypatch.setattr(doctor, check, lambda *_: doctor.Check("model", ok=True, found="not looked at"))
 
 
 @pytest.mark.usefixtures("no_model")

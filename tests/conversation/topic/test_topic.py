@@ -68,9 +68,9 @@ def test_similarity_is_between_0_and_1() -> None:
 
 def test_without_a_working_embedder_words_decide() -> None:
     class Failing:
-        model, dimensions = "none", 1
+        model, dimensions, is_calibrated = "none", 1, True
 
-        def embed(self, texts, progress=None):
+        def embed(self, texts, progress=None, *, as_questions=False):
             raise ProviderError("no model")
 
     assert session_topic(Failing(), "Add dark mode", "new topic: birds").changed
