@@ -79,7 +79,7 @@ def test_a_full_file_system(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     place = tmp_path / "small"
     place.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], check=False, capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=640k", "tmpfs", str(place)], check=False, capture_output=True
     )
     if done.returncode:
         pytest.skip("may not mount here")

@@ -79,6 +79,7 @@ class Judge:
         self.checks += 1 + len(world.told)
         if erasure and world.erased:
             quoted = world.words([world.main.objects, world.inbox.objects])
+            world.erased -= quoted  # told again, and from then on kept as any other text
             problems += [
                 f"{word!r} was erased, and is in {name}"
                 for word in sorted(world.erased - quoted)
