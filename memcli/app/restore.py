@@ -8,7 +8,8 @@ from functools import partial
 
 from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_repo
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
+from memcli.codec.space import memory_digest
 from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
@@ -22,12 +23,14 @@ _LIST = "`memcli restore --list` shows what can be restored"
 
 
 class Restored(Record):
-    """What a restore did in a space. `there` had never gone; `due` expire again at the next collection."""
+    """What a restore did in a space. `there` had never gone; `due` expire again at the next collection; `changed` are left
+    alone, since somebody changed them after the run."""
 
     space: str
     memories: tuple[Memory, ...]
     there: tuple[Memory, ...]
     due: tuple[Memory, ...]
+    changed: tuple[Memory, ...] = ()
 
 
 def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
@@ -44,7 +47,8 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
 
 
 def restore_run(workspace: Workspace, name: str) -> Restored:
-    """Brings back all that one run removed, whatever its space; with the space itself when that has gone.
+    """Brings back all that one run removed, whatever its space; with the space itself when that has gone. What took the
+    place of something and has changed since is left as it is.
 
     `name` may be the beginning of the name of one run alone. Raises as `restore`.
     """
@@ -55,7 +59,29 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
         if not fitting:
             raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
     run = fitting[0]
-    return _bring_back(workspace, run.space.name, {m.id: (m, run) for m in run.space.objects} or {"": (None, run)})
+    found = {m.id: (m, run) for m in run.space.objects}
+    space = run.space.name
+    changed = _changed_since(workspace, run)
+    if changed and len(changed) == len(found):
+        return Restored(space, (), (), (), changed)
+    left = {memory.id for memory in changed}
+    wanted = {name: one for name, one in found.items() if name not in left}
+    return replace(_bring_back(workspace, space, wanted or {"": (None, run)}), changed=changed)
+
+
+def _changed_since(workspace: Workspace, run: Run) -> tuple[Memory, ...]:
+    """The memories that are no longer what the run put in the place of another version."""
+    space = run.space.name
+    if not run.replaced or space not in workspace.store.spaces():
+        return ()
+    kept = {memory.id: memory for memory in run.space.objects}
+    return tuple(
+        memory
+        for memory in load_space(workspace.store, space).objects
+        if memory.id in kept
+        and memory_digest(memory) != run.replaced.get(memory.id, memory_digest(memory))
+        and memory != kept[memory.id]
+    )
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest
 from memcli.model.space import Space
-from memcli.record import Record, replace
+from memcli.record import Record, field, replace
 from memcli.regex import regex
 
 _NAME = regex(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
@@ -24,13 +24,15 @@ class Severed(Record):
 
 
 class Run(Record):
-    """What a command removed at `removed_at`. `space` is the space's header with the removed memories alone."""
+    """What a command removed at `removed_at`. `space` is the space's header with the removed memories alone. `replaced` has
+    the digest of the version that took the place of one of them, by id."""
 
     name: str
     removed_at: str
     command: str
     space: Space
     severed: tuple[Severed, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def severed_within(self) -> list[Severed]:
@@ -40,8 +42,8 @@ class Run(Record):
 
 class Going(Record):
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
-    `erased`, the memories that go for good. Of `displaced` ids another version stays. `severed` are the references that went too, `run` is where the trash keeps
-    it all.
+    `erased`, the memories that go for good. Of `displaced` ids another version stays, which is in `replacing`. `severed` are the references that went too,
+    `run` is where the trash keeps it all.
     """
 
     kept: Space
@@ -49,6 +51,7 @@ class Going(Record):
     severed: tuple[Severed, ...] = ()
     run: str = ""
     displaced: frozenset[str] = frozenset()
+    replacing: tuple[Memory, ...] = ()
 
 
 def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Severed | None:

@@ -141,11 +141,13 @@ class Draft:
     def going(self) -> Going:
         """What was taken out, as it was last, in its order: also what was only just laid over."""
         gone = sorted({**self._displaced, **self._gone}.values(), key=lambda memory: memory.order)
+        displaced = frozenset(self._displaced.keys() - self._gone.keys())
         return Going(
             replace(self._base.header, objects=tuple(m for m in gone if m.id not in self._erase)),
             tuple(m for m in gone if m.id in self._erase),
             self._severed(),
-            displaced=frozenset(self._displaced.keys() - self._gone.keys()),
+            displaced=displaced,
+            replacing=tuple(self._put[name] for name in sorted(displaced & self._put.keys())),
         )
 
     def _severed(self) -> tuple[Severed, ...]:

@@ -14,6 +14,7 @@ from memcli.store.layout import Layout, set_ignored
 from memcli.store.pending import Erasures
 
 if TYPE_CHECKING:
+    from memcli.model.memory import Memory
     from memcli.model.removal import Going, Severed
 
 
@@ -25,7 +26,7 @@ class Guard:
     def __init__(
         self,
         layout: Layout,
-        keep: Callable[[Space, Sequence[Severed]], str],
+        keep: Callable[[Space, Sequence[Severed], Sequence[Memory]], str],
         erasures: Erasures,
         in_force: Callable[[Policy], Policy],
         warn: Callable[[str], None],
@@ -50,7 +51,7 @@ class Guard:
             gone = (memory for memory in before.objects if memory.id not in going.displaced)
             before, erased = replace(before, objects=()), (*gone, *erased)
         is_kept = before.objects or (after is None and not erased and not before.policy.is_derived)
-        run = self._keep(before, going.severed) if is_kept else ""
+        run = self._keep(before, going.severed, going.replacing) if is_kept else ""
         was_tracked = before.policy.is_tracked
         is_tracked = after is None or after.policy.is_tracked
         if not is_tracked and (

@@ -9,7 +9,7 @@ from itertools import count
 
 from memcli.clock import Clock, normalize_time
 from memcli.codec.canonical import decode, encode
-from memcli.codec.space import decode_space, encode_space
+from memcli.codec.space import decode_space, encode_space, memory_digest
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Json, Memory
 from memcli.model.removal import Run, Severed, is_run_name, run_name
@@ -31,7 +31,13 @@ _SEVERED: Shape = {
 }
 
 
-def encode_run(removed_at: str, command: str, removed: Space, severed: Sequence[Severed] = ()) -> tuple[str, bytes]:
+def encode_run(
+    removed_at: str,
+    command: str,
+    removed: Space,
+    severed: Sequence[Severed] = (),
+    replaced: Mapping[str, str] | None = None,
+) -> tuple[str, bytes]:
     """The name and the canonical bytes of a run. The space's own unknown fields go into the note, out of its way."""
     note: dict[str, Json] = {"at": removed_at, "command": command, "extra": removed.extra}
     if severed:
@@ -45,6 +51,8 @@ def encode_run(removed_at: str, command: str, removed: Space, severed: Sequence[
             }
             for s in severed
         ]
+    if replaced:
+        note["replaced"] = dict(replaced)
     data = encode_space(replace(removed, extra={_NOTE: note}))
     return run_name(removed_at, data.decode()), data
 
@@ -59,7 +67,12 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
     if problem(listed := note.get("severed", []), _SEVERED, "severed"):
         raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
     at, severed = normalize_time(note["at"]), tuple(map(_severed, listed))
-    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed)
+    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed, _replaced(note))
+
+
+def _replaced(note: Mapping[str, Json]) -> dict[str, str]:
+    found = note.get("replaced")
+    return {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
 
 
 def _severed(noted: Mapping[str, Json]) -> Severed:
@@ -82,13 +95,14 @@ class FileTrash:
         self._command = command
         self._warn = warn
 
-    def keep(self, removed: Space, severed: Sequence[Severed] = ()) -> str:
-        """Keeps the memories of `removed`, which bears the header of the space that they go from, and the references that
-        went with them; returns the name of the run.
+    def keep(self, removed: Space, severed: Sequence[Severed] = (), replacing: Sequence[Memory] = ()) -> str:
+        """Keeps the memories of `removed`, which bears the header of the space that they go from, the references that went
+        with them, and the digests of what is `replacing` them; returns the name of the run.
 
         Once it returns, what is kept survives a power cut. Raises StoreError.
         """
-        name, data = encode_run(self._clock(), self._command, removed, severed)
+        replaced = {memory.id: memory_digest(memory) for memory in replacing}
+        name, data = encode_run(self._clock(), self._command, removed, severed, replaced)
         self._check()
         make_folder(self._folder, _FOLDER_MODE)
         name = self._free(name)
@@ -132,14 +146,15 @@ class FileTrash:
 
     def put(self, run: Run) -> None:
         """Puts another state of a run in its place. Raises StoreError."""
-        _, data = encode_run(run.removed_at, run.command, run.space, run.severed)
+        _, data = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         write_file(self._path(run.name), data, _MODE)
 
     def drop(self, run: Run, ids: Collection[str]) -> None:
         """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
-            _, data = encode_run(run.removed_at, run.command, replace(run.space, objects=left), run.severed)
+            space = replace(run.space, objects=left)
+            _, data = encode_run(run.removed_at, run.command, space, run.severed, run.replaced)
             write_file(self._path(run.name), data, _MODE)
         elif os.path.lexists(self._path(run.name)):
             remove_file(self._path(run.name))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memcli.app.maintain import check_tasks, maintain, preview
 from memcli.app.opening import load
-from memcli.app.restore import restore_run
+from memcli.app.restore import restore, restore_run
 from memcli.app.workspace import Workspace
 from memcli.codec.audit import entries
 from memcli.codec.space import encode_memory
@@ -337,3 +337,18 @@ def test_what_is_shown_is_known_to_be_in_use(workspace: Workspace) -> None:
 def test_an_empty_store_has_nothing_to_maintain(workspace: Workspace) -> None:
     assert not run(workspace)[0].plan.steps
     assert not os.listdir(os.path.join(workspace.root, "spaces"))
+
+
+def test_undoing_a_run_leaves_alone_what_somebody_changed_after_it(workspace: Workspace) -> None:
+    store(workspace, old("a"), old("b"))
+    (done,) = run(workspace)
+    store(workspace, replace(objects(workspace)["mem_a"], raw="Edited by hand."))
+    undone = restore_run(workspace, done.run)
+    assert [memory.id for memory in undone.changed] == ["mem_a"]
+    assert [memory.id for memory in undone.memories] == ["mem_b"]
+    assert objects(workspace)["mem_a"].raw == "Edited by hand."
+    assert objects(workspace)["mem_b"] == old("b")
+    again = restore_run(workspace, done.run)
+    assert (again.memories, [memory.id for memory in again.changed]) == ((), ["mem_a"])
+    restore(workspace, ["mem_a"])
+    assert objects(workspace)["mem_a"] == old("a")
