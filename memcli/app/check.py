@@ -61,16 +61,16 @@ def check(
     for space in _spaces(workspace):
         try:
             with closing(workspace.store.open(space)) as snapshot:
-                for place, one in _find(workspace, snapshot, candidates, claims, by_meaning=by_meaning):
+                for place, one in _find(
+                    workspace, snapshot, candidates, claims, supersedes or "", by_meaning=by_meaning
+                ):
                     found[place].append(one)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with an index or a file, the write says so
             if is_nonsense(error):
                 workspace.index.rebuild(space)
     _find_among(workspace, candidates, claims, found, by_meaning)
-    own = supersedes or ""
-    for place, each in enumerate(found):
-        last = place == len(found) - 1
-        found[place] = [one for one in each if not (last and own and (one.path == own or one.id.startswith(own)))]
+    if supersedes:
+        found[-1] = [one for one in found[-1] if not _is_named(one, supersedes)]
     return [tuple(sorted(each, key=lambda one: (one.kind, one.space != workspace.space, one.path))) for each in found]
 
 
@@ -93,6 +93,7 @@ def _find(
     snapshot: Snapshot,
     candidates: Sequence[Candidate],
     claims: Sequence[Claim],
+    ended: str,
     *,
     by_meaning: bool,
 ) -> Iterator[tuple[int, Found]]:
@@ -102,7 +103,8 @@ def _find(
     else:
         near = _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning)
     for place, memories in near:
-        for one in _compared(workspace, snapshot.space, candidates[place], claims[place], memories):
+        last = ended if place == len(candidates) - 1 else ""
+        for one in _compared(workspace, snapshot.space, candidates[place], claims[place], memories, last):
             yield place, one
 
 
@@ -157,11 +159,12 @@ def is_claim(memory: Memory, now: str) -> bool:
 
 
 def _compared(
-    workspace: Workspace, space: str, candidate: Candidate, claim: Claim, near: Sequence[_Near]
+    workspace: Workspace, space: str, candidate: Candidate, claim: Claim, near: Sequence[_Near], ended: str
 ) -> Iterator[Found]:
-    """What a candidate contradicts and repeats among memories that it will not replace itself."""
+    """What a candidate contradicts and repeats among memories that it is not a new version of. What it has `ended` leaves
+    it no more than its place."""
     is_own = space == workspace.space
-    own = [memory for memory, _ in near if is_own and _becomes(candidate, memory)]
+    own = [m for m, _ in near if is_own and _becomes(candidate, m) and not (ended and _is_named(m, ended))]
     accepted = {link["to"] for memory in own for link in memory.links if link.get("accepted")}
     for memory, cosine in near:
         if (
@@ -180,6 +183,10 @@ def _becomes(candidate: Candidate, memory: Memory) -> bool:
     """Whether the candidate is stored as a new version of this memory, or is that already."""
     given = candidate.given
     return memory.id == given.get("id") or memory.path == given.get("path") or memory.hash == candidate.hash
+
+
+def _is_named(one: Memory | Found, ref: str) -> bool:
+    return one.path == ref or one.id.startswith(ref)
 
 
 def _found(finding: Finding, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:

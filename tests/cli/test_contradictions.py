@@ -274,3 +274,36 @@ def test_nothing_is_found_where_nothing_can_be_read(run: Run) -> None:
     workspace = open_workspace({}, {"MEMCLI_EMBEDDER": "off"})
     assert check(workspace, []) == []
     assert check(workspace, [prepare(workspace, {"raw": NEW})]) == [()]
+
+
+@pytest.mark.parametrize("place", ["", "auth/old"])
+def test_what_supersedes_inherits_no_acceptance(run: Run, place: str) -> None:
+    run("init")
+    old = remember(run, OLD, "--path", "auth/old")["id"]
+    other = remember(run, NEW, "--keep-both")["id"]
+    newer = OLD.replace("30", "90")
+    answer = remember(run, newer, "--supersedes", old, *(["--path", place] if place else []))
+    assert [one["id"] for one in answer["contradicts"]] == [other]
+    assert contradicted(answer["id"]) == [other]
+
+
+def test_an_accepted_proposal_that_supersedes_is_compared_too(run: Run) -> None:
+    run("init")
+    old = remember(run, OLD)["id"]
+    other = remember(run, NEW)["id"]
+    remember(run, OLD.replace("30", "90"), "--supersedes", old, "--propose")
+    (accepted,) = json.loads(run("inbox", "accept", "--all", "--json").out)
+    assert [one["id"] for one in accepted["contradicts"]] == [other]
+    assert contradicted(accepted["id"]) == [other]
+
+
+@pytest.mark.parametrize(("space", "how"), [("notes", ["--all-spaces"]), ("journal", [])])
+def test_no_side_is_shown_without_one_of_another_space(run: Run, space: str, how: list[str]) -> None:
+    run("init")
+    old = remember(run, OLD, "--space", space, "--path", "a/old")["id"]
+    new = remember(run, NEW, "--path", "a/new")["id"]
+    run("link", "a/new", f"{space}:a/old", "--relation", "contradicts")
+    sections = json.loads(run("recall", "gateway timeout", "--json", *how).out)["sections"]
+    assert {s["id"]: [o["id"] for o in s["contradicts"]] for s in sections} == {new: [old], old: [new]}
+    alone = json.loads(run("recall", "gateway timeout", "--json", "--space", "main").out)["sections"]
+    assert [s.get("contradicts") for s in alone] == [None]

@@ -43,9 +43,7 @@ def command(session: Session, options: RestoreOptions) -> None:
     done = restore_run(workspace, options.run) if options.run is not None else restore(workspace, options.refs or [])
     lines = [f"restored {m.id} {m.path}" for m in done.memories]
     lines += [f"exists already {m.id} {m.path}" for m in done.there]
-    lines += [
-        f"left {m.id} {m.path}: it has changed since (`memcli restore {m.id}` replaces it)" for m in done.changed
-    ]
+    lines += [f"left {m.id} {m.path}: it has changed since (`memcli restore {m.id}` replaces it)" for m in done.changed]
     data = {
         "space": done.space,
         "restored": [{"id": m.id, "path": m.path} for m in done.memories],
