@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -56,19 +56,21 @@ def check(
     """
     claims = [claim_of_text(_text(candidate)) for candidate in candidates]
     found: list[list[Found]] = [[] for _ in candidates]
+    stored: set[tuple[int, str]] = set()
     if not any(claim.statements for claim in claims):
         return [()] * len(candidates)
     for space in _spaces(workspace):
         try:
             with closing(workspace.store.open(space)) as snapshot:
-                for place, one in _find(
-                    workspace, snapshot, candidates, claims, supersedes or "", by_meaning=by_meaning
-                ):
-                    found[place].append(one)
+                near = _near_by_candidate(workspace, snapshot, candidates, claims, by_meaning=by_meaning)
+                for place, memories in near:
+                    ended = supersedes if supersedes and place == len(candidates) - 1 else ""
+                    found[place] += _compared(workspace, space, candidates[place], claims[place], memories, ended)
+                    stored.update((place, memory.hash) for memory, _ in memories if space == workspace.space)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with an index or a file, the write says so
             if is_nonsense(error):
                 workspace.index.rebuild(space)
-    _find_among(workspace, candidates, claims, found, by_meaning)
+    _find_among(workspace, candidates, claims, found, stored, by_meaning=by_meaning)
     if supersedes:
         found[-1] = [one for one in found[-1] if not _is_named(one, supersedes)]
     return [tuple(sorted(each, key=lambda one: (one.kind, one.space != workspace.space, one.path))) for each in found]
@@ -88,24 +90,18 @@ def _spaces(workspace: Workspace) -> list[str]:
     return [name for name in names if name != REPO and not workspace.load_policy(name).is_derived]
 
 
-def _find(
+def _near_by_candidate(
     workspace: Workspace,
     snapshot: Snapshot,
     candidates: Sequence[Candidate],
     claims: Sequence[Claim],
-    ended: str,
     *,
     by_meaning: bool,
-) -> Iterator[tuple[int, Found]]:
-    """What is found in a space for the candidates, each by its place."""
+) -> Iterable[tuple[int, list[_Near]]]:
+    """What of a space may be about the same as the candidates, each by its place."""
     if len(candidates) >= _MANY and not by_meaning:
-        near = _near_in_all(snapshot, claims)
-    else:
-        near = _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning)
-    for place, memories in near:
-        last = ended if place == len(candidates) - 1 else ""
-        for one in _compared(workspace, snapshot.space, candidates[place], claims[place], memories, last):
-            yield place, one
+        return _near_in_all(snapshot, claims)
+    return _near_in_index(workspace, snapshot, claims, by_meaning=by_meaning)
 
 
 def _near_in_index(
@@ -198,13 +194,16 @@ def _find_among(
     candidates: Sequence[Candidate],
     claims: Sequence[Claim],
     found: list[list[Found]],
+    stored: Collection[tuple[int, str]],
+    *,
     by_meaning: bool,
 ) -> None:
-    """Compares the candidates with each other."""
+    """Compares the candidates with each other, but for those that were compared as they are `stored`, by place and hash."""
     for later, earlier in neighbours(claims) if len(claims) > 1 else ():
         one, other = candidates[later], candidates[earlier]
         path = other.given.get("path") or other.derived.get("path", "")
-        is_same = one.hash == other.hash or one.given.get("path", "") == path
+        is_known = (later, other.hash) in stored or (earlier, one.hash) in stored
+        is_same = is_known or one.hash == other.hash or one.given.get("path", "") == path
         cosine = _cosine(workspace, claims[later].text, claims[earlier].text) if by_meaning else None
         finding = None if is_same else compare(claims[later], claims[earlier], cosine)
         if finding is not None:

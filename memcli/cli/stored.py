@@ -40,16 +40,18 @@ def checked(
     return Resolution(checks, is_accepted=keep_both, merges=merge)
 
 
-def asked(resolution: Resolution | None, supersedes: str | None) -> tuple[Resolution | None, str | None]:
-    """What the user, if there is one to ask, wants of the findings for one memory. Raises RefusedError."""
+def asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
+    """What the user, if there is one to ask, wants of the findings for one memory of `space`. Raises RefusedError."""
     found = resolution.checks[0] if resolution and resolution.checks else ()
     if resolution is None or not found or supersedes or resolution.is_accepted or resolution.merges or not can_ask():
         return resolution, supersedes
-    first = next((one for one in found if one.kind == CONTRADICTS), found[0])
+    opposed = [one for one in found if one.kind == CONTRADICTS]
+    first = next((one for one in opposed if one.space == space), (opposed or found)[0])
     if first.kind == DUPLICATES:
         answer = _choose(f"{first.id} {first.path} already says this", "merge", "keep both", "cancel")
         return Resolution(resolution.checks, merges=answer == "m", is_accepted=answer == "k"), supersedes
-    answer = _choose(f"this {said(first)}", "supersede it", "keep both", "cancel")
+    ways = ["supersede it"] if first.space == space else []
+    answer = _choose(f"this {said(first, space)}", *ways, "keep both", "cancel")
     if answer == "s":
         rest = [[one for one in found if one is not first]]
         return Resolution(rest), first.id
@@ -72,29 +74,41 @@ def _choose(what: str, *ways: str) -> str:
     raise RefusedError(f"cancelled: {what}", "nothing was stored")
 
 
-def found_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """What the memories contradict and repeat, and what can be done about it."""
+def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_repeat: bool = True) -> Iterator[str]:
+    """What the memories contradict and repeat, and what can be done about it: with options, if the command takes them and
+    `can_repeat`; nothing if it `is_accepted`."""
     contradicting = [(outcome, one) for outcome in outcomes for one in outcome.told(CONTRADICTS)]
     repeating = [(outcome, one) for outcome in outcomes for one in outcome.told(DUPLICATES)]
     named = len(outcomes) > 1
     for outcome, one in contradicting[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}{said(one)}"
-    if contradicting:
-        first = contradicting[0][1].id
-        yield f"  to resolve it, repeat the command with --supersedes {first} (the new one holds) or --keep-both"
+        yield f"{f'{outcome.id} ' if named else ''}{said(one, outcome.space)}"
+    if contradicting and not is_accepted:
+        yield f"  to resolve it, {_way_on(contradicting, can_repeat=can_repeat, is_one=not named)}"
     for outcome, one in repeating[:_SHOWN]:
-        yield f"{f'{outcome.id} ' if named else ''}{said(one)}"
-    if repeating:
+        yield f"{f'{outcome.id} ' if named else ''}{said(one, outcome.space)}"
+    if can_repeat and any(one.space == outcome.space for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
     if left:
         yield f"  and {left} more (see --json)"
 
 
-def said(one: Found) -> str:
-    """One finding as text."""
+def _way_on(contradicting: Sequence[tuple[Outcome, Found]], *, can_repeat: bool, is_one: bool) -> str:
+    here = [(outcome, one) for outcome, one in contradicting if one.space == outcome.space]
+    if not here:
+        return "edit or forget the one that does not hold"
+    outcome, one = here[0]
+    if can_repeat and is_one:
+        return f"repeat the command with --supersedes {one.id} (the new one holds) or --keep-both"
+    link = f"run `memcli link {outcome.id} {one.id} --relation supersedes` (the first one holds)"
+    return f"{link}, or repeat the command with --keep-both" if can_repeat else link
+
+
+def said(one: Found, space: str) -> str:
+    """One finding for a memory of `space` as text."""
     newer = "; the newer one holds" if one.newer_holds else ""
-    return f"{one.kind} {one.id} {one.path} ({one.reason}{newer})"
+    elsewhere = f"{one.space}:" if one.space != space else ""
+    return f"{one.kind} {one.id} {elsewhere}{one.path} ({one.reason}{newer})"
 
 
 def by_kind(found: Sequence[Found], space: str) -> dict[str, Json]:

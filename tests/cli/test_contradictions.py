@@ -307,3 +307,46 @@ def test_no_side_is_shown_without_one_of_another_space(run: Run, space: str, how
     assert {s["id"]: [o["id"] for o in s["contradicts"]] for s in sections} == {new: [old], old: [new]}
     alone = json.loads(run("recall", "gateway timeout", "--json", "--space", "main").out)["sections"]
     assert [s.get("contradicts") for s in alone] == [None]
+
+
+def test_a_batch_that_is_stored_already_is_not_told_twice(run: Run) -> None:
+    run("init")
+    batch = "\n".join(json.dumps({"raw": text, "path": f"a/{n}"}) for n, text in enumerate((OLD, NEW)))
+    first, second = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
+    again = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
+    assert [[one["id"] for one in memory["contradicts"]] for memory in again] == [[second["id"]], [first["id"]]]
+    told = run("remember", "--batch", "-", stdin=batch).out
+    assert f"`memcli link {first['id']} {second['id']} --relation supersedes`" in told
+    assert "--supersedes" not in told
+    run("remember", "--batch", "-", "--keep-both", stdin=batch)
+    again = json.loads(run("remember", "--batch", "-", "--json", stdin=batch).out)["memories"]
+    assert [memory["contradicts"] for memory in again] == [[], []]
+
+
+def test_a_batch_supersedes_nothing(run: Run, both: tuple[str, str]) -> None:
+    old, _ = both
+    result = run("remember", "--batch", "-", "--supersedes", old, stdin=json.dumps({"raw": "Another."}))
+    assert (result.code, result.err.count("\n")) == (2, 1)
+
+
+def test_what_is_accepted_is_not_offered_again(run: Run) -> None:
+    run("init")
+    remember(run, OLD)
+    told = run("remember", NEW, "--keep-both").out
+    assert "contradicts" in told
+    assert "to resolve it" not in told
+
+
+def test_no_way_is_offered_that_fails(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("init")
+    remember(run, OLD, "--space", "journal", "--path", "a/old")
+    told = run("remember", NEW).out
+    assert "journal:a/old (60 s here" in told
+    assert "--supersedes" not in told
+    remember(run, "The database is PostgreSQL.")
+    run("remember", "The database is MySQL.", "--propose")
+    told = run("inbox", "accept", "--all").out
+    assert "--relation supersedes" in told
+    assert "--keep-both" not in told
+    monkeypatch.setattr(stored, "can_ask", lambda: True)
+    assert run("remember", OLD.replace("30", "90"), "--path", "a/b", stdin="s\nk\n").code == 0

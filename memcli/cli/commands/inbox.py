@@ -52,7 +52,10 @@ def command(session: Session, options: InboxOptions) -> None:
         stored = accept(workspace, chosen)
         from memcli.cli.stored import found_lines
 
-        lines = [*(f"{o.status} {o.id} {o.path}" for o in stored.outcomes), *found_lines(stored.outcomes)]
+        lines = [
+            *(f"{o.status} {o.id} {o.path}" for o in stored.outcomes),
+            *found_lines(stored.outcomes, can_repeat=False),
+        ]
         session.output.confirm([o.to_json() for o in stored.outcomes], "\n".join(lines) or "the inbox is empty")
         if stored.compacted:
             session.output.note(f"{stored.compacted} least valuable memories removed (policy.max_objects)")
@@ -105,7 +108,7 @@ def _show(session: Session, workspace: Workspace, memories: Sequence[Memory], wh
         session.output.answer([memory_to_json(m) for m in memories], text)
         return
     found = dict(zip((m.id for m in memories), findings(workspace, memories), strict=False))
-    told = [f"{name} {said(one)}" for name, ones in found.items() for one in ones]
+    told = [f"{name} {said(one, workspace.space)}" for name, ones in found.items() for one in ones]
     data = [{**summary_json(m), **by_kind(found.get(m.id, ()), workspace.space)} for m in memories]
     session.output.answer(data, "\n".join([listing(memories), *told]))
     if not memories:

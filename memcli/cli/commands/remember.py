@@ -123,7 +123,7 @@ def command(session: Session, options: RememberOptions) -> int:
     if options.context is not None:
         given |= _context(workspace, options, given)
     candidate = prepare(workspace, given)
-    resolution, supersedes = asked(_checked(workspace, [candidate], options), options.supersedes)
+    resolution, supersedes = asked(_checked(workspace, [candidate], options), options.supersedes, workspace.space)
     stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
     (outcome,) = stored.outcomes
     if options.embed:
@@ -131,7 +131,8 @@ def command(session: Session, options: RememberOptions) -> int:
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room_told(stored)}"
     kept = _kept_context(candidate)
     session.output.confirm(
-        {**outcome.to_json(), **kept, **room_json(stored)}, "\n".join([text, *found_lines([outcome])])
+        {**outcome.to_json(), **kept, **room_json(stored)},
+        "\n".join([text, *found_lines([outcome], is_accepted=resolution is not None and resolution.is_accepted)]),
     )
     tell_untrusted(session, [outcome])
     if outcome.status == "created":
@@ -235,6 +236,8 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 
 
 def _store_batch(session: Session, options: RememberOptions, common: Mapping[str, Json]) -> int:
+    if options.supersedes is not None:
+        raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
     workspace = session.open(create=True, semantic=options.semantic)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
@@ -260,7 +263,7 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
         "\n".join(
             [
                 f"{text}{f', {len(failed)} failed' if failed else ''}{redacted_told(redactions)}{room_told(stored)}",
-                *found_lines(outcomes),
+                *found_lines(outcomes, is_accepted=options.keep_both),
             ]
         ),
     )
