@@ -141,8 +141,8 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
         done.append(remember(workspace, plain, links=DROP, resolution=_checked(workspace, plain)))
         for candidate, old in proposals:
             if old is not None:
-                found = _checked(workspace, [candidate], old)
-                done.append(remember(workspace, [candidate], old, links=DROP, resolution=found))
+                alone = _checked(workspace, [candidate], old)
+                done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone))
     with workspace.behind_the_write():
         withdraw(workspace, memories)
     outcomes = [outcome for each in done for outcome in each.outcomes]
