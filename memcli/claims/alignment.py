@@ -98,8 +98,23 @@ def _other_subject(
 
 
 def _is_about(statement: Statement, kind: str) -> bool:
-    """Whether its subject is a name of the class, rather than its value."""
-    return not statement.head.isdisjoint(statement.choices[kind].values())
+    """Whether its subject is a name of the class, rather than its value: without a verb that is known, what it begins with."""
+    subject = statement.head or frozenset(statement.stems[:1])
+    return not subject.isdisjoint(statement.choices[kind].values())
+
+
+def is_of_others(pair: Pair) -> bool:
+    """Whether what both do is done to one thing in one, and to another in the other: `retry e-mails`, `retry webhooks`."""
+    mine, theirs = _after(pair.new), _after(pair.old)
+    return any(mine[term] & pair.left and theirs[term] & pair.right for term in mine.keys() & theirs.keys())
+
+
+def _after(statement: Statement) -> dict[str, set[str]]:
+    """For each stem those that stand right after it."""
+    found: dict[str, set[str]] = {}
+    for first, second in pairwise(statement.stems):
+        found.setdefault(first, set()).add(second)
+    return found
 
 
 def _is_elsewhere(conditions: frozenset[str], there: frozenset[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memcli.claims.alignment import Pair, pairs, same_terms
+from memcli.claims.alignment import Pair, is_of_others, pairs, same_terms
 from memcli.claims.claim import Claim
 from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, Conflict, conflicts
 from memcli.model.findings import CONTRADICTS, DUPLICATES
@@ -59,7 +59,8 @@ def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
     if conflict.kind == QUANTITY and (pair.new.is_event or pair.old.is_event):
         return False
     if cosine is None:
-        return pair.alignment >= 0.6 and pair.both <= 1
+        is_other = conflict.kind == QUANTITY and is_of_others(pair)
+        return pair.alignment >= 0.6 and pair.both <= 1 and not is_other
     if pair.both:
         return (cosine >= 0.65 and pair.alignment >= 0.5) or (cosine >= 0.75 and pair.alignment >= 0.4)
     return pair.alignment >= 0.6 or (pair.alignment >= 0.4 and cosine >= 0.52)
