@@ -15,6 +15,7 @@ from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
 from memcli.codec.space import check_writable, decode_space, policy_from_json, policy_to_json
 from memcli.errors import CorruptError
+from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory
 from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.references import is_same_memory, renamed, without_dangling
@@ -107,7 +108,7 @@ def _memory(
         deleting = our_space if ours is None else their_space
         if base is None:
             return kept, []
-        if kept is None or _same(kept, base):
+        if kept is None or _same(_as_told(kept), _as_told(base)):
             return None, []
         return _edited_and_deleted(kept, deleting.updated_at), [DELETED]
     if _same(ours, theirs) or (base is not None and _same(theirs, base)):
@@ -117,6 +118,11 @@ def _memory(
     before = {} if base is None else _json(base)
     data, fields = merge_objects(before, _side(_json(ours)), _side(_json(theirs)))
     return memory_from_json(data, f"merged {ours.id}"), fields
+
+
+def _as_told(memory: Memory) -> Memory:
+    """A memory without the links that the check of another one gave it: they are no reason to bring back what is purged."""
+    return replace(memory, links=tuple(link for link in memory.links if not is_found(link)))
 
 
 def _edited_and_deleted(memory: Memory, at: str) -> Memory:

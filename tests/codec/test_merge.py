@@ -286,3 +286,13 @@ def test_what_one_side_deleted_is_referred_to_by_nobody() -> None:
     old = replace(kept, superseded_by="mem_a", updated_at=LATE)
     assert only(merge(space(gone, kept), ours, space(kept)).space).links == ()
     assert only(merge(space(gone, kept), space(gone, old), space(kept)).space).superseded_by is None
+
+
+def test_what_one_side_deleted_does_not_come_back_for_a_link_that_a_check_made() -> None:
+    link = {"relation": "contradicts", "weight": 1.0, "created_at": NOW, "by": "check"}
+    base = space(memory("a"))
+    linked = space(memory("a", links=({**link, "to": "mem_b"},)), memory("b", links=({**link, "to": "mem_a"},)))
+    merged = merge(base, space(), linked)
+    assert (only(merged.space).id, only(merged.space).links, merged.conflicts) == ("mem_b", (), ())
+    told = space(memory("a", links=({**link, "to": "mem_b", "by": "somebody"},)), memory("b"))
+    assert [m.id for m in merge(base, space(), told).space.objects] == ["mem_a", "mem_b"]
