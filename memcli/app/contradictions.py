@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.claims.claim import claim_of_text
 from memcli.claims.comparison import compare
-from memcli.model.links import CHECK, CONTRADICTS, is_found, link_key
+from memcli.model.findings import Found
+from memcli.model.links import CHECK, CONTRADICTS, contradicted, is_found, link_key
 from memcli.model.memory import Json, Memory, holds
+from memcli.model.space import Change
+from memcli.policy.draft import Draft
 from memcli.ports import Shelf
 from memcli.record import replace
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
 
 Wanted = Sequence[Sequence[Mapping[str, Json]]]
 """For each candidate the contradictions that were found: `id` or the `place` of another candidate, its `hash`, whether the
@@ -35,6 +41,33 @@ def linked(shelf: Shelf, outcomes: Sequence[Mapping[str, Any]], wanted: Wanted, 
                 new, _with_link(new, old.id, now, {**marks, **({"holds": True} if one["holds"] else {})})
             )
             yield from _changed(old, _with_link(old, new.id, now, marks))
+
+
+def link_found(workspace: Workspace, memory: Memory) -> list[Found]:
+    """Links a memory, whose text has changed, with what it contradicts; what that is, and what it repeats, but for what was
+    linked already."""
+    from memcli.app.candidate import Candidate
+    from memcli.app.check import resolution_for
+    from memcli.app.copying import over_told
+
+    workspace = over_told(workspace)
+    names = ("raw", "id", "path", "kind", "active", "superseded_by", "provenance")
+    candidate = Candidate({name: getattr(memory, name) for name in names}, {}, memory.hash)
+    resolution = resolution_for(workspace, [candidate])
+    wanted = resolution.wanted(workspace.space)
+    outcomes = [{"status": "updated", "id": memory.id, "path": memory.path}]
+
+    def change(shelf: Shelf) -> Change:
+        draft = Draft(shelf)
+        for each in linked(draft, outcomes, wanted, workspace.clock()):
+            draft.take(Change((each,)))
+        return draft.change()
+
+    if any(wanted):
+        with workspace.behind_the_write():
+            workspace.store.update(workspace.space, change)
+    known = set(contradicted(memory))
+    return [one for one in resolution.found_for(outcomes, 0) if one.id not in known]
 
 
 def settled(shelf: Shelf, memory: Memory) -> Iterator[Memory]:

@@ -195,15 +195,19 @@ def _required(declared: Declared, known: Mapping[str, Field]) -> list[str]:
 
 def _named(arguments: Mapping[str, Any], known: Mapping[str, Field]) -> dict[str, Any]:
     """The arguments as a call takes them: what can be several is a list."""
-    return {
-        name: [value] if known[name].many and not isinstance(value, list) else _number(value, known[name])
-        for name, value in arguments.items()
-        if value is not None
-    }
+    return {name: _listed(value, known[name]) for name, value in arguments.items() if value is not None}
+
+
+def _listed(value: Any, field: Field) -> Any:
+    if not field.many:
+        return _number(value, field)
+    return [_number(one, field) for one in (value if isinstance(value, list) else [value])]
 
 
 def _number(value: Any, field: Field) -> Any:
-    """The value; a number where a model wrote one as text."""
+    """The value; a number where a model wrote one as text, and a number as text where that is wanted."""
+    if field.many and field.type is str and type(value) is int:
+        return str(value)
     if field.type in (int, float) and isinstance(value, str):
         with suppress(ValueError):
             return field.type(value)

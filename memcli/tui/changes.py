@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from memcli.app.contradictions import link_found
 from memcli.app.edit import edit, forget, pin, tag
 from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, MemcliError
@@ -69,6 +70,8 @@ def save(edited: Edit, fields: Mapping[str, Json]) -> Done:
 def change_fields(workspace: Workspace, name: str, fields: Mapping[str, Json], expected: Memory | None) -> Done:
     """Changes fields of the memory of the id `name`."""
     memory, _ = edit(workspace, name, fields, expected)
+    if "raw" in fields:
+        link_found(workspace, memory)
     return Done(changed(memory, fields), memory.id)
 
 

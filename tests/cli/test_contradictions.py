@@ -168,6 +168,28 @@ def test_a_text_that_no_longer_contradicts_drops_the_links(run: Run, both: tuple
     assert contradicted(new) == contradicted(old) == []
 
 
+def test_a_text_that_is_edited_is_compared(run: Run) -> None:
+    run("init")
+    old = remember(run, OLD, "--path", "a/old")["id"]
+    new = remember(run, "Something else entirely.", "--path", "a/new")["id"]
+    answer = json.loads(run("edit", "a/new", "--text", NEW, "--json").out)
+    assert [one["id"] for one in answer["contradicts"]] == [old]
+    assert (contradicted(new), contradicted(old)) == ([old], [new])
+    assert "contradicts" not in json.loads(run("edit", "a/new", "--text", NEW, "--json").out)
+    told = run("edit", "a/new", "--text", NEW.replace("60", "90")).out
+    assert told.count("\n") == 1  # it is linked already
+    run("edit", "a/new", "--text", "Something else entirely.")
+    assert contradicted(old) == []
+
+
+def test_an_edited_proposal_is_linked_to_nothing(run: Run) -> None:
+    run("init")
+    old = remember(run, OLD)["id"]
+    proposed = remember(run, "Something else entirely.", "--propose")["id"]
+    assert run("inbox", "edit", proposed, "--set", f"raw={NEW}").code == 0
+    assert contradicted(old) == []
+
+
 def test_a_link_that_somebody_made_stays(run: Run) -> None:
     run("init")
     old = remember(run, OLD)["id"]

@@ -64,7 +64,21 @@ def edit(session: Session, options: EditOptions) -> None:
         "status": "updated", "id": memory.id, "path": memory.path, "version": memory.version, "redactions": redactions,
     }  # fmt: skip
     told = f"updated {memory.id} {memory.path} (version {memory.version}){redacted_told(redactions)}"
-    session.output.confirm(data, told)
+    found, lines = _found(workspace, memory) if "raw" in fields or not fields else ({}, [])
+    session.output.confirm({**data, **found}, "\n".join([told, *lines]))
+
+
+def _found(workspace: Workspace, memory: Memory) -> tuple[dict[str, Json], list[str]]:
+    """What the new text contradicts and repeats, as JSON and as text."""
+    from memcli.app.contradictions import link_found
+    from memcli.app.copying import over_told
+    from memcli.app.remember import Outcome
+    from memcli.cli.stored import by_kind, found_lines
+
+    space = over_told(workspace).space
+    found = link_found(workspace, memory)
+    outcome = Outcome("updated", memory.id, memory.path, space, memory.version, found=found)
+    return by_kind(found, space), list(found_lines([outcome], can_repeat=False))
 
 
 class TagOptions(Options):
