@@ -90,6 +90,7 @@ def test_a_session(mode: str) -> None:
     [
         ("get", {"refs": ["no/where"]}, "no memory 'no/where' in space 'main' (`memcli list` lists the memories)"),
         ("get", {}, "get needs refs"),
+        ("feedback", {"refs": [2], "helpful": True}, "no answer of recall that a number could refer to"),
         ("recall", {}, "recall needs topic (The question"),
         ("recall", {"topic": "x", "fil": 1}, "recall has no parameter 'fil' (it has topic,"),
         ("recall", {"topic": "x", "from_diff": "/etc/passwd"}, "recall has no parameter 'from_diff'"),
