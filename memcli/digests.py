@@ -1,4 +1,4 @@
-"""The digests that memcli makes, from the modules behind `hashlib`, which would load OpenSSL at the start of every command."""
+"""The digests that memcli makes, and the numbers that follow from them, from the modules behind `hashlib`, which would load OpenSSL at the start of every command."""
 
 from __future__ import annotations
 
@@ -18,4 +18,17 @@ else:
     except ImportError:  # an interpreter that was built without hashes of its own
         from hashlib import blake2b, sha256
 
-__all__ = ["blake2b", "sha256"]
+__all__ = ["blake2b", "nonce_of", "sha256"]
+
+
+def nonce_of(body: str, use: bytes = b"memcli/prompt") -> str:
+    """Eight digits that do not occur in the body; decimal digits take few tokens. They are derived from the content, so that
+    equal bundles are equal bytes, which prompt caches need; a text cannot predict the digest of a bundle that contains it.
+    """
+    seed = body.encode("utf-8", "replace")
+    for n in range(256):
+        digest = sha256(use + b"\0%d\0" % n + seed).digest()
+        nonce = f"{int.from_bytes(digest[:8], 'big') % 10**8:08}"
+        if nonce not in body:
+            return nonce
+    raise AssertionError("256 digests in one text")

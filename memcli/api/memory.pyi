@@ -70,6 +70,10 @@ class Memory:
         keep_both: bool = False,
         merge: bool = False,
         semantic: str | None = None,
+        model: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        fallback: str | None = None,
         embed: bool = False,
         propose: bool = False,
         yes: bool = False,
@@ -124,7 +128,11 @@ class Memory:
             no_check: Do not look for memories that this one contradicts or repeats.
             keep_both: Accept a contradiction; memcli does not report it again.
             merge: Strengthen the memory that this one repeats instead of storing another.
-            semantic: How to fill missing fields [default: local]. (local|off)
+            semantic: How to fill missing fields; llm asks a language model [default: local]. (local|llm|off)
+            model: The language model of --semantic llm. (PROVIDER:MODEL)
+            temperature: Its temperature [default: 0]. (0..2)
+            max_tokens: The longest answer of the model [default: 1200]. (N)
+            fallback: What to use when the model fails [default: nothing is stored]. (local)
             embed: Compute vectors now instead of at the next recall.
             propose: Put the memory into the inbox for review.
             yes: Store the memory even if the policy requires a review.

@@ -74,6 +74,10 @@ class Redactor:
         """The path or name of a file as the memories of it have it. Raises as `detector` does."""
         return str(clean_values(self.detector(space), {"path": name})["path"])
 
+    def values(self, space: str, data: Mapping[str, Json]) -> dict[str, Json]:
+        """Named values without what is secret in them. Raises as `detector` does."""
+        return clean_values(self.detector(space), data)
+
     def show(self, memories: Sequence[Memory], policy: Policy, only: Sequence[str] = ()) -> list[Memory]:
         """The memories as they may be shown under the policy of their space: all fields, or `only` these."""
         detector = self.on_the_way_out(policy)

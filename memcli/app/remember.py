@@ -21,7 +21,7 @@ from memcli.model.space import Change
 from memcli.policy.draft import check_validity
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
-from memcli.ports import Shelf
+from memcli.ports import Shelf, Summarizer
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
@@ -204,8 +204,10 @@ def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: 
         upserter.keep(changed)
 
 
-def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
-    """A candidate from the fields that a user or a source gave. Raises UsageError naming the wrong one."""
+def prepare(workspace: Workspace, fields: Mapping[str, Json], summarizer: Summarizer | None = None) -> Candidate:
+    """A candidate from the fields that a user or a source gave, described by `summarizer`, or else by that of the workspace.
+
+    Raises UsageError naming the wrong one, and what `summarizer` raises."""
     if fields.get("anchors"):
         from memcli.app.anchors import anchored
 
@@ -227,7 +229,7 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json]) -> Candidate:
         given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
     hints = {name: redacted.fields[name] for name in HINTS if redacted.fields.get(name)}
     content = encode(given["content"]) if "content" in given else b""
-    derived = workspace.summarizer.describe({**hints, **given})
+    derived = (summarizer or workspace.summarizer).describe({**hints, **given})
     digest = text_hash(given.get("raw", ""), content)
     metadata = {
         **({"project": hints["project"]} if "project" in hints else {}),

@@ -12,6 +12,7 @@ from memcli.errors import MemcliError, RefusedError, reason
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
+from memcli.ports.answers import Answers, NoAnswers
 from memcli.ports.code import CodeReader
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
@@ -62,6 +63,7 @@ class Workspace(Record, kw_only=True):
     backend: str | None = None
     embedder: str = ""
     model: str = ""
+    semantic: str = ""
     is_offline: bool = False
     load_elsewhere: Callable[[], Workspace | None] = lambda: None
     load_code: Callable[[], CodeReader | None] = lambda: None
@@ -69,6 +71,7 @@ class Workspace(Record, kw_only=True):
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
     load_usage: Callable[[], Usage] = NoUsage
     load_gaps: Callable[[], Gaps] = NoGaps
+    load_answers: Callable[[], Answers] = NoAnswers
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 
@@ -110,6 +113,11 @@ class Workspace(Record, kw_only=True):
         address is missing.
         """
         return self.load_language_model(spec, may_wait)
+
+    @property
+    def answers(self) -> Answers:
+        """What language models have answered."""
+        return self.load_answers()
 
     @property
     def ledger(self) -> Ledger:

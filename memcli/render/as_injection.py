@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memcli.digests import nonce_of
 from memcli.model.recall import Bundle, Query, Section
-from memcli.render.as_prompt import entry, nonce_of
+from memcli.render.as_prompt import entry
 from memcli.render.clean import clean_line, inert
 from memcli.safety.recalled import HEADER
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memcli.codec.canonical import encode_line
-from memcli.digests import sha256
+from memcli.digests import nonce_of
 from memcli.model.recall import Bundle, Section
 from memcli.render import sentences
 from memcli.render.clean import clean, clean_line, cut, inert
@@ -122,16 +122,3 @@ def _notes(bundle: Bundle) -> Iterator[str]:
 def _line(text: str) -> str:
     """Stored text as one line of the frame."""
     return inert(clean_line(text))
-
-
-def nonce_of(body: str) -> str:
-    """Eight digits that do not occur in the body; decimal digits take few tokens. They are derived from the content, so that
-    equal bundles are equal bytes, which prompt caches need; a text cannot predict the digest of a bundle that contains it.
-    """
-    seed = body.encode("utf-8", "replace")
-    for n in range(256):
-        digest = sha256(b"memcli/prompt\0%d\0" % n + seed).digest()
-        nonce = f"{int.from_bytes(digest[:8]) % 10**8:08}"
-        if nonce not in body:
-            return nonce
-    raise AssertionError("256 digests in one text")

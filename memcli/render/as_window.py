@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SECTIONS, SYSTEM, Item, of_memory
 from memcli.conversation.window import CUT, Layout, LeftOut, Window
+from memcli.digests import nonce_of
 from memcli.model.recall import Section
 from memcli.model.tokens import count_tokens
-from memcli.render.as_prompt import label, nonce_of
+from memcli.render.as_prompt import label
 from memcli.render.clean import clean, clean_line, inert
 from memcli.render.section import section_text
 from memcli.safety.recalled import HEADER

@@ -19,5 +19,7 @@ def _off() -> Summarizer:
     return PlainSummarizer()
 
 
-SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {"local": _local, "off": _off}
+LLM = "llm"
+"""The layer by a language model: what it is not asked for is local."""
+SUMMARIZERS: Mapping[str, Callable[[], Summarizer]] = {LLM: _local, "local": _local, "off": _off}
 DEFAULT_SUMMARIZER = "local"

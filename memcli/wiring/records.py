@@ -37,11 +37,13 @@ class Records:
     def erase_traces(self, space: str, ids: Collection[str]) -> None:
         """Erases memories from the indexes and logs of their space, and from what killed writers left."""
         from memcli.index.erasing import erase
+        from memcli.store.answers import FileAnswers
         from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
         from memcli.store.usage import FileUsage
 
         self.audit().erase(space, ids)
         FileUsage(self.layout).erase(space, ids)
+        FileAnswers(self.layout).erase_texts()
         erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
         remove_quarantined_caches(self.layout)

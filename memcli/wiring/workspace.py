@@ -18,6 +18,7 @@ from memcli.model.space import Change
 from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, resolve
+from memcli.store.answers import FileAnswers
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout
@@ -95,6 +96,7 @@ def open_workspace(
         space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
         project=settings.project, backend=settings.backend, embedder=embedder.name,
         model=settings.model or "", is_offline=settings.is_offline,
+        semantic=settings.semantic or DEFAULT_SUMMARIZER, load_answers=cache(lambda: FileAnswers(layout)),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,14 +13,15 @@ from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import read_text
 from memcli.cli.assignments import assignments, no_field, split_pairs
-from memcli.cli.console import has_input
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
+from memcli.cli.semantics import asked_summarizer
+from memcli.cli.snapshots import kept_tokens, snapshot
 from memcli.cli.stored import asked, checked, found_lines, room_json, room_told, tell_idle, tell_untrusted
 from memcli.cli.submit import from_file, full_hash, submit
 from memcli.cli.verb import Session, verb
 from memcli.codec.canonical import decode_object
-from memcli.errors import MemcliError, StoreError, UsageError
+from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError, UsageError
 from memcli.model.findings import Resolution
 from memcli.model.memory import Json
 from memcli.model.shapes import MEMORY_FIELDS
@@ -98,7 +98,17 @@ class RememberOptions(Options):
     no_check: bool = flag(help="Do not look for memories that this one contradicts or repeats.")
     keep_both: bool = flag(help="Accept a contradiction; memcli does not report it again.")
     merge: bool = flag(help="Strengthen the memory that this one repeats instead of storing another.")
-    semantic: str | None = option(metavar="local|off", help="How to fill missing fields [default: local].")
+    semantic: str | None = option(
+        metavar="local|llm|off", help="How to fill missing fields; llm asks a language model [default: local]."
+    )
+    model: str | None = option(metavar="PROVIDER:MODEL", help="The language model of --semantic llm.")
+    temperature: float | None = option(metavar="0..2", help="Its temperature [default: 0].", type=float, low=0, high=2)
+    max_tokens: int | None = option(
+        metavar="N", help="The longest answer of the model [default: 1200].", type=int, low=64, high=100_000
+    )
+    fallback: str | None = option(
+        metavar="local", help="What to use when the model fails [default: nothing is stored]."
+    )
     embed: bool = flag(help="Compute vectors now instead of at the next recall.")
     propose: bool = flag(help="Put the memory into the inbox for review.")
     yes: bool = flag(help="Store the memory even if the policy requires a review.")
@@ -119,17 +129,18 @@ def command(session: Session, options: RememberOptions) -> int:
     if options.batch is not None:
         return _store_batch(session, options, given)
     given = from_file(_whole(options) | given, options.file)
-    workspace = session.open(create=True, semantic=options.semantic, store=_store(given))
+    workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=_store(given))
     if options.context is not None:
-        given |= _context(workspace, options, given)
-    candidate = prepare(workspace, given)
+        given |= snapshot(workspace, options, given)
+    summarizer = asked_summarizer(workspace, options)
+    candidate = prepare(workspace, given, summarizer)
     resolution, supersedes = asked(_checked(workspace, [candidate], options), options.supersedes, workspace.space)
     stored = submit(workspace, [candidate], supersedes, propose=options.propose, yes=options.yes, resolution=resolution)
     (outcome,) = stored.outcomes
     if options.embed:
         _embed(workspace, outcome.id)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room_told(stored)}"
-    kept = _kept_context(candidate)
+    kept = kept_tokens(candidate)
     session.output.confirm(
         {**outcome.to_json(), **kept, **room_json(stored)},
         "\n".join([text, *found_lines([outcome], is_accepted=resolution is not None and resolution.is_accepted)]),
@@ -146,29 +157,6 @@ def _checked(workspace: Workspace, candidates: Sequence[Candidate], options: Rem
         return None
     both, merge, embed = options.keep_both, options.merge, options.embed
     return checked(workspace, candidates, options.supersedes, keep_both=both, merge=merge, embed=embed)
-
-
-def _context(workspace: Workspace, options: RememberOptions, given: Mapping[str, Json]) -> dict[str, Json]:
-    """The snapshot of a memory: of standard input, if the text is not from there, else of the session. Raises UsageError,
-    NotFoundError."""
-    from memcli.app.snapshot import of_session, of_text
-
-    tokens = options.context or 0
-    topic = str(given.get("raw", ""))
-    is_read = options.text in (None, "-") and options.file is None and options.object is None
-    if options.session is None and not is_read and has_input() and (text := read_text("-", None)).strip():
-        return {"context": of_text(text, topic, tokens)}
-    ref = options.session or os.environ.get("MEMCLI_SESSION")
-    return {"context": of_session(workspace, ref, topic, tokens)}
-
-
-def _kept_context(candidate: Candidate) -> dict[str, Json]:
-    """How many tokens of context are kept."""
-    if "context" not in candidate.given:
-        return {}
-    from memcli.conversation.snapshot import tokens_of
-
-    return {"context_tokens": tokens_of(candidate.given["context"])}
 
 
 def _given_fields(session: Session, options: RememberOptions) -> dict[str, Json]:
@@ -238,7 +226,7 @@ def _fields_of(text: str, where: str) -> dict[str, Json]:
 def _store_batch(session: Session, options: RememberOptions, common: Mapping[str, Json]) -> int:
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
-    workspace = session.open(create=True, semantic=options.semantic)
+    workspace = session.open(create=True, semantic=options.semantic, model=options.model)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
     resolution = _checked(workspace, candidates, options)
@@ -276,13 +264,14 @@ def _candidates(
     """The candidates in the lines of --batch, and the lines that cannot be stored. Raises the first error, unless --keep-going."""
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
+    summarizer = asked_summarizer(workspace, options)
     for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            candidates.append(prepare(workspace, {**common, **_fields_of(line, "it")}))
+            candidates.append(prepare(workspace, {**common, **_fields_of(line, "it")}, summarizer))
         except MemcliError as error:
-            if not options.keep_going:
+            if not options.keep_going or isinstance(error, ProviderError | RefusedError):
                 raise type(error)(
                     f"line {number}: {error.message}; nothing was stored",
                     error.hint or "--keep-going stores the valid lines",

@@ -55,11 +55,11 @@ _BY_NAME: Mapping[str, Value] = {
 }
 _FREE = (
     "TOKENS", "MS", "SECONDS", "DAY", "PROVIDER:MODEL", "NAME=X", "ARGUMENT", "PORT",
-    "0..1", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "SEASON", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
+    "0..1", "0..2", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "SEASON", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
-    "HOOK": Value(words=tuple(NAMES)), "TASK": Value(words=tuple(TASKS)),
+    "local": Value(words=("local",)), "HOOK": Value(words=tuple(NAMES)), "TASK": Value(words=tuple(TASKS)),
     "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "ID|PATH|NUMBER": Value("refs"), "KIND": Value("kinds"),
     "PATH": Value("paths"), "SESSION": Value("sessions"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
 }  # fmt: skip

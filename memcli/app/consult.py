@@ -1,0 +1,57 @@
+"""Consult: ask the language model of a workspace once for each question, and never show it or keep what is secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from memcli.app.workspace import Workspace
+from memcli.codec.canonical import encode_line
+from memcli.digests import sha256
+from memcli.model.memory import Json
+from memcli.model.prompt import Prompt, model_name
+
+TEXT, VERDICT = "text", "verdict"
+"""What an answer is that is kept: one that repeats what was asked about, or one that does not."""
+
+T = TypeVar("T")
+
+
+def consult(
+    workspace: Workspace,
+    prompt: Prompt,
+    read: Callable[[Json], T],
+    *,
+    within: float,
+    keep: str = "",
+    may_wait: bool = False,
+) -> T:
+    """What `read` makes of the model's answer, without secrets; of a kept one where `keep` is TEXT or VERDICT.
+
+    Raises UsageError when no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
+    """
+
+    def understood(data: Json) -> tuple[Json, T]:
+        if not isinstance(data, dict):
+            raise ValueError("the answer must be an object")  # noqa: TRY004 - as `LanguageModel.ask` wants it
+        clean = workspace.redactor.values(workspace.space, data)
+        return clean, read(clean)
+
+    key = _key(prompt, workspace.model) if keep and workspace.model else ""
+    if key and (kept := workspace.answers.get(key)) is not None:
+        with suppress(ValueError):
+            return understood(kept)[1]
+    answer, value = workspace.language_model(may_wait=may_wait).ask(prompt, understood, within)
+    if key:
+        workspace.answers.keep(key, answer, is_text=keep == TEXT)
+    return value
+
+
+def _key(prompt: Prompt, model: str) -> str:
+    """A digest of all that decides the answer. Raises UsageError when `model` names none."""
+    asked = [
+        str(model_name(model)), prompt.task, prompt.system, prompt.text, dict(prompt.schema), prompt.max_tokens,
+        float(prompt.temperature),
+    ]  # fmt: skip
+    return sha256(encode_line(asked)).hexdigest()

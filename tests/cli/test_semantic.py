@@ -1,0 +1,112 @@
+"""`memcli remember --semantic llm` over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Run
+from tests.prompts.test_describe import ANSWER
+from tests.providers import server as play
+from tests.providers.conftest import environ_for
+from tests.providers.server import Script
+from tests.safety.secrets_corpus import secret
+
+pytest.importorskip("openai", reason="the extra `llm` is not installed")
+TEXT = "We chose PostgreSQL since it has row-level security."
+LLM = ("--semantic", "llm")
+TOKEN = secret("github_token", 900)[1]
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """A model that files every note the same way."""
+    with play.serving() as server:
+        for name, value in environ_for(server.url).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:gpt-5-mini")
+        server.play(play.reply(ANSWER))
+        yield server
+
+
+def spaces(tmp_path: Path) -> str:
+    folder = tmp_path / ".memory/spaces"
+    return "".join(file.read_text() for file in sorted(folder.glob("*.json"))) if folder.is_dir() else ""
+
+
+def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+    """What is sent, and what is stored, byte for byte; a secret in the text stays here."""
+    done = run("remember", f"{TEXT} Use {TOKEN}.", *LLM, "--tag", "own", "--project", "shop")
+    assert done.code == 0
+    (request,) = model.requests
+    assert TOKEN.encode() not in request.raw
+    found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + spaces(tmp_path)
+    file = ROOT / "tests/prompts/golden/describe.txt"
+    if update_golden:
+        file.write_text(found)
+    assert found == file.read_text()
+
+
+def test_twice_is_paid_once_until_purged(model: Script, run: Run, tmp_path: Path) -> None:
+    for path in ("a/b", "a/b"):
+        assert run("remember", TEXT, *LLM, "--path", path).code == 0
+    assert len(model.requests) == 1
+    assert run("forget", "a/b", "--purge", "--now", "--yes").code == 0
+    left = b"".join(f.read_bytes() for f in (tmp_path / ".memory").rglob("*") if f.is_file())
+    assert b"row-level" not in left
+    assert run("remember", TEXT, *LLM, "--path", "a/b", "--offline").code == 5
+
+
+def test_a_batch(model: Script, run: Run, tmp_path: Path) -> None:
+    run("init")
+    lines = "".join(json.dumps({"raw": f"Note {n}.", "path": f"notes/{n}"}) + "\n" for n in range(3))
+    model.play(play.reply(ANSWER), play.reply(ANSWER), play.fail(401))
+    failed = run("remember", "--batch", "-", *LLM, "--keep-going", stdin=lines)
+    assert failed.code == 7
+    assert failed.err.startswith("memcli: line 3: ")
+    assert "nothing was stored" in failed.err
+    assert spaces(tmp_path) == ""
+    model.play(play.reply(ANSWER))
+    assert run("remember", "--batch", "-", *LLM, stdin=lines).out == "3 created, 0 updated, 0 deduplicated\n"
+    assert len(model.requests) == 1  # the first two are paid for
+    model.play(play.fail(401))
+    done = run("remember", "--batch", "-", *LLM, "--fallback", "local", stdin='{"raw": "Another note."}\n')
+    assert done.out == "1 created, 0 updated, 0 deduplicated\n"
+    assert "described locally" in done.err
+
+
+@pytest.mark.parametrize("step", [play.fail(401), play.reply("no JSON"), play.reply({"kind": "poem"}), play.cut])
+def test_a_failure_stores_nothing(model: Script, run: Run, tmp_path: Path, step: play.Step) -> None:
+    model.play(step)
+    done = run("remember", TEXT, *LLM)
+    assert (done.code, done.out) == (7, "")
+    assert spaces(tmp_path) == ""
+    fallen = run("remember", TEXT, *LLM, "--fallback", "local")
+    assert (fallen.code, fallen.out.split()[0]) == (0, "created")
+    assert "described locally" in fallen.err
+
+
+def test_options(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run("remember", TEXT, *LLM, "--model", "custom:tiny", "--temperature", "0.5", "--max-tokens", "200")
+    assert done.code == 0
+    assert (model.requests[0].body["model"], model.requests[0].body["temperature"]) == ("tiny", 0.5)
+    assert 200 in model.requests[0].body.values()
+    for wrong, told in [
+        (("--model", "custom:tiny"), "--model needs --semantic llm"),
+        ((*LLM, "--model", "tiny"), "'tiny' names no model"),
+        ((*LLM, "--fallback", "none"), "no fallback 'none'"),
+        ((*LLM, "--max-tokens", "1"), "--max-tokens must be between"),
+        (("--semantic", "magic"), "choose one of llm, local, off"),
+    ]:
+        failed = run("remember", "Another text.", *wrong)
+        assert failed.code == 2, wrong
+        assert told in failed.err
+    monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
+    assert "no language model is configured" in run("remember", "Another text.", *LLM).err
+    monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")
+    monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", "openai:gpt-5-mini")
+    model.play(play.reply(ANSWER))
+    assert run("remember", "A third text.").code == 0
+    assert len(model.requests) == 1
