@@ -23,7 +23,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'search')

@@ -175,6 +175,9 @@ class Memory:
         explain: bool = False,
         include_untrusted: bool = False,
         from_diff: Input | None = None,
+        verify: int | None = None,
+        verify_timeout: int = 1000,
+        model: str | None = None,
         changed: str | None = None,
         space: str | None = None,
     ) -> Any:
@@ -220,6 +223,9 @@ class Memory:
             explain: Show the components of each score.
             include_untrusted: Include memories that contain instructions to an agent.
             from_diff: Find memories about this diff. (FILE)
+            verify: Ask a language model which of the first N memories are relevant [N: 8]. ([N])
+            verify_timeout: Keep the ranking if the model takes longer than this [default: 1000]. (MS)
+            model: The language model of --verify. (PROVIDER:MODEL)
             changed: Find memories about what was committed and staged since REV. (REV)
             space: The space to use, for this call.
         """

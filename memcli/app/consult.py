@@ -26,8 +26,9 @@ def consult(
     within: float,
     keep: str = "",
     may_wait: bool = False,
-) -> T:
-    """What `read` makes of the model's answer, without secrets; of a kept one where `keep` is TEXT or VERDICT.
+) -> tuple[T, bool]:
+    """What `read` makes of the model's answer, without secrets, and whether it is one that was kept before, as it is where
+    `keep` is TEXT or VERDICT.
 
     Raises UsageError when no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
     """
@@ -41,11 +42,11 @@ def consult(
     key = _key(prompt, workspace.model) if keep and workspace.model else ""
     if key and (kept := workspace.answers.get(key)) is not None:
         with suppress(ValueError):
-            return understood(kept)[1]
+            return understood(kept)[1], True
     answer, value = workspace.language_model(may_wait=may_wait).ask(prompt, understood, within)
     if key:
         workspace.answers.keep(key, answer, is_text=keep == TEXT)
-    return value
+    return value, False
 
 
 def _key(prompt: Prompt, model: str) -> str:

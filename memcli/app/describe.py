@@ -60,7 +60,7 @@ class AskingSummarizer:
             subject.text, _hints(fields, subject), temperature=tuning.temperature, max_tokens=tuning.max_tokens
         )
         try:
-            told = consult(self._workspace, prompt, describe.read, within=WITHIN_SECONDS, keep=TEXT)
+            told, _ = consult(self._workspace, prompt, describe.read, within=WITHIN_SECONDS, keep=TEXT)
         except (ProviderError, RefusedError) as error:
             if not tuning.may_fall_back:
                 raise

@@ -32,6 +32,8 @@ from memcli.settings import JOURNAL
 
 JOURNAL_SHARE = 0.8
 """What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
+Verify = Callable[[Query, Callable[[Query], Bundle]], Bundle]
+"""Answers a query by what answers queries."""
 ALWAYS_MOST = 10
 """How many pinned memories that do not match a bundle shows."""
 
@@ -44,12 +46,13 @@ def recall(
     with_global: bool = True,
     render: Renderer | None = None,
     with_talk: bool = False,
+    verify: Verify | None = None,
 ) -> Iterator[Bundle]:
     """Answers each query in turn, having loaded everything once, and notes what the answer shows in the usage log.
 
     Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them; `with_talk`
     also what was said in its sessions. `render` is needed for
-    queries with a budget, which holds for what it prints. Raises CorruptError, StoreError, UsageError.
+    queries with a budget, which holds for what it prints. `verify` chooses from the answer to each query. Raises CorruptError, StoreError, UsageError.
     """
     with Views() as views:
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]
@@ -62,8 +65,12 @@ def recall(
             places = [place for n, place in enumerate(places) if n >= len(own) or not place.is_private]
         label = workspace.space if spaces is None else "*"
         keeper = next((place.space for place in places[: len(own)] if place.keeps_gaps), "")
+
+        def found(query: Query) -> Bundle:
+            return views.again(partial(answer, query, places, label))
+
         for query in queries:
-            bundle = views.again(partial(answer, query, places, label))
+            bundle = verify(query, found) if verify else found(query)
             if query.budget is not None and render is not None:
                 from memcli.app.budget import fit
 

@@ -9,7 +9,7 @@ from memcli.app.topic import NOT_REPEATED
 from memcli.app.workspace import Workspace
 from memcli.model.gaps import MAX_TOPIC, Gap
 from memcli.model.memory import Json, Memory
-from memcli.model.recall import BELOW_FLOOR, NO_MATCH, Bundle, Query
+from memcli.model.recall import ALL_REJECTED, BELOW_FLOOR, NO_MATCH, Bundle, Query
 from memcli.model.usage import GET, JUDGEMENTS, RECALL, Access, Use
 from memcli.policy.decay import effective_confidence
 from memcli.ports.gaps import NoGaps
@@ -72,7 +72,12 @@ def note_gap(workspace: Workspace, bundle: Bundle, space: str) -> None:
     """Counts the question of a bundle without an answer, if the policy of the space keeps such questions."""
     query = bundle.query
     topic = " ".join(query.topic.split())[:MAX_TOPIC]
-    if bundle.reason not in (NO_MATCH, BELOW_FLOOR) or not topic or topic == NOT_REPEATED or _is_filtered(query):
+    if (
+        bundle.reason not in (NO_MATCH, BELOW_FLOOR, ALL_REJECTED)
+        or not topic
+        or topic == NOT_REPEATED
+        or _is_filtered(query)
+    ):
         return
     now = workspace.clock()
     workspace.gaps.note(Gap(topic, space, 1, now, now))

@@ -13,6 +13,7 @@ from memcli.codec.space import VERSION as SPACE_VERSION
 from memcli.model.memory import Json
 from memcli.model.recall import (
     ALL_FILTERED,
+    ALL_REJECTED,
     ANCHOR,
     BELOW_FLOOR,
     BUDGET_TOO_SMALL,
@@ -81,7 +82,8 @@ def bundle_schema() -> dict[str, Json]:
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
         "sections": sections, "always": sections, "raw": _list(raw), "degraded": FLAG, "withheld": COUNT,
         "withheld_pins": COUNT, "withheld_untrusted": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
-        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL]},
+        "verified": _object({"asked": COUNT, "rejected": COUNT, "model": TEXT, "failure": TEXT}, ("asked",)),
+        "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL, ALL_REJECTED]},
     }  # fmt: skip
     return _document("A recalled bundle", _object(fields, ("space", "sections", "matched")))
 

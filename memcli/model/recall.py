@@ -20,6 +20,7 @@ BACKENDS = ("basic", "fusion", "graph", "hybrid", "patricia", "raptor")
 
 NO_MATCH, EMPTY_SPACE, ALL_FILTERED = "no_match", "empty_space", "all_filtered"
 BELOW_FLOOR, EMPTY_DIFF, BUDGET_TOO_SMALL = "below_floor", "empty_diff", "budget_too_small"
+ALL_REJECTED = "all_rejected"
 
 _TOKENS_OF_TOPIC = 8  # under a budget
 
@@ -241,12 +242,22 @@ class Section(Record):
         return [*marks, *(str(anchor) for anchor in self.anchors if not anchor.is_fresh)]
 
 
+class Verdict(Record, kw_only=True):
+    """What a language model said of so many candidates: how many it `rejected`; or its `failure`."""
+
+    asked: int
+    rejected: int = 0
+    model: str = ""
+    failure: str = ""
+
+
 class Bundle(Record, kw_only=True):
     """The answer to a query: sections in order, and why there are none of them.
 
     Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
     memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
-    ones. `missing` passages have no vector yet, and were searched by words. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
+    ones. `missing` passages have no vector yet, and were searched by words. `verdict` is that of a
+    language model, if one was asked. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
     """
 
     space: str
@@ -263,6 +274,7 @@ class Bundle(Record, kw_only=True):
     withheld_untrusted: int = 0
     untrusted_pins: int = 0
     is_from_clone: bool = False
+    verdict: Verdict | None = None
 
     @property
     def topic(self) -> str:
@@ -277,7 +289,8 @@ class Bundle(Record, kw_only=True):
     @property
     def withheld(self) -> int:
         """How many memories matched, are fit to be shown, and are not in the bundle."""
-        return max(0, self.matched - len(self.sections) - self.withheld_untrusted)
+        rejected = self.verdict.rejected if self.verdict else 0
+        return max(0, self.matched - len(self.sections) - self.withheld_untrusted - rejected)
 
     @property
     def withheld_pins(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section, Verdict
 from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
@@ -43,8 +43,17 @@ def _notes(bundle: Bundle) -> dict[str, Json]:
         "degraded": bundle.degraded,
         "missing_vectors": bundle.missing,
         "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
+        "verified": _verified(bundle.verdict),
     }
     return {name: value for name, value in notes.items() if value}
+
+
+def _verified(verdict: Verdict | None) -> dict[str, Json]:
+    if verdict is None:
+        return {}
+    if verdict.failure:
+        return {"asked": verdict.asked, "failure": verdict.failure}
+    return {"asked": verdict.asked, "rejected": verdict.rejected, "model": verdict.model}
 
 
 def _surroundings(bundle: Bundle) -> dict[str, Json]:

@@ -28,6 +28,8 @@ def render(bundle: Bundle) -> str:
         parts.append(f"*{bundle.withheld_pins} more pinned.*")
     if sentences.degraded(bundle):
         parts.append(f"*{sentences.degraded(bundle)}*")
+    if told := sentences.verified(bundle):
+        parts.append(f"*{inert(clean_line(told))}*")
     if sentences.untrusted(bundle):
         parts.append(f"*{sentences.untrusted(bundle)}.*")
     return "\n\n".join(parts) + "\n"

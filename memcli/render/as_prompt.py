@@ -117,6 +117,8 @@ def _notes(bundle: Bundle) -> Iterator[str]:
         yield f"{held[0].upper()}{held[1:]}."
     if sentences.degraded(bundle):
         yield sentences.degraded(bundle)
+    if told := sentences.verified(bundle):
+        yield _line(told)
 
 
 def _line(text: str) -> str:

@@ -58,6 +58,7 @@ def _cautions(bundle: Bundle) -> list[str]:
     lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
     lines += [f"{sentences.untrusted(bundle)} (use --include-untrusted)"] if sentences.untrusted(bundle) else []
     lines += [sentences.degraded(bundle)] if sentences.degraded(bundle) else []
+    lines += [clean_line(sentences.verified(bundle))] if bundle.verdict else []
     if bundle.is_from_clone and shown:
         lines.append("?: from a clone that has not been accepted; see `memcli trust --status`")
     return lines

@@ -76,6 +76,8 @@ def _closing(bundle: Bundle) -> Iterator[str]:
         notes.append(f"{sentences.untrusted(bundle)} (use --include-untrusted)")
     if sentences.degraded(bundle):
         notes.append(sentences.degraded(bundle))
+    if bundle.verdict:
+        notes.append(clean_line(sentences.verified(bundle)))
     if bundle.is_from_clone and (bundle.sections or bundle.always):
         notes.append("From a clone that has not been accepted; see `memcli trust --status`")
     if bundle.query.explain and bundle.evidence:

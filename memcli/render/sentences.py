@@ -40,6 +40,17 @@ def degraded(bundle: Bundle) -> str:
     return f"{degraded}{count} searched by words only (`memcli index embed` computes the vectors)."
 
 
+def verified(bundle: Bundle) -> str:
+    """What a language model said of the candidates; empty if none was asked."""
+    verdict = bundle.verdict
+    if verdict is None:
+        return ""
+    is_brief = bundle.query.budget is not None
+    if verdict.failure:
+        return "Not verified." if is_brief else f"Not verified: {verdict.failure}."
+    return f"{verdict.rejected} of {verdict.asked} rejected{'' if is_brief else f' by {verdict.model}'}."
+
+
 def evidence(bundle: Bundle) -> str:
     """The match scores of each searched space, with their floors."""
     return "; ".join(f"{name}: {_spoke(found)}" for name, found in bundle.evidence.items())

@@ -110,3 +110,27 @@ def test_options(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     model.play(play.reply(ANSWER))
     assert run("remember", "A third text.").code == 0
     assert len(model.requests) == 1
+
+
+def test_recall_verifies(model: Script, run: Run) -> None:
+    for n in range(3):
+        run("remember", f"The database number {n} that we use has {n} replicas.", "--path", f"db/{n}", "--no-check")
+    model.play(play.reply({"relevant": [2]}))
+    ask = ("recall", "which database do we use?", "--verify", "--verify-timeout", "60000")
+    found = json.loads(run(*ask, "--json").out)
+    assert len(found["sections"]) == 1
+    assert found["verified"] == {"asked": 3, "rejected": 2, "model": "openai:gpt-5-mini"}
+    for form in ("prompt", "md", "text", "table"):
+        assert "2 of 3 rejected by openai:gpt-5-mini." in run(*ask, "--format", form).out
+    assert "2 of 3 rejected." in run(*ask, "--budget", "500").out
+    assert len(model.requests) == 1
+    failed = run(*ask, "--offline", "--model", "custom:other").out
+    assert "Not verified: no language model is asked offline." in failed
+    assert "3 shown" in failed
+    assert run("recall", "x", "--model", "custom:tiny").code == 2
+    assert run(*ask, "--model", "tiny").code == 2
+    model.play(play.hang)
+    slow = run("recall", "which database is used?", "--verify", "2", "--verify-timeout", "1", "--json")
+    assert (slow.code, len(json.loads(slow.out)["sections"])) == (0, 3)
+    assert json.loads(slow.out)["verified"]["asked"] == 2
+    assert json.loads(slow.out)["verified"]["failure"]

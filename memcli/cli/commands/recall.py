@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memcli.app.recall import recall
+from memcli.app.recall import Verify, recall
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
@@ -94,6 +94,23 @@ class RecallOptions(Options):
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
     fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
     from_diff: str | None = option(metavar="FILE", help="Find memories about this diff; `-` reads standard input.")
+    verify: int | None = option(
+        metavar="[N]",
+        help="Ask a language model which of the first N memories are relevant [N: 8].",
+        type=int,
+        low=1,
+        high=50,
+        bare="8",
+    )
+    verify_timeout: int = option(
+        metavar="MS",
+        help="Keep the ranking if the model takes longer than this [default: 1000].",
+        type=int,
+        default=1000,
+        low=1,
+        high=10**6,
+    )
+    model: str | None = option(metavar="PROVIDER:MODEL", help="The language model of --verify.")
     changed: str | None = option(metavar="REV", help="Find memories about what was committed and staged since REV.")
 
 
@@ -115,22 +132,27 @@ def command(session: Session, options: RecallOptions) -> int:
     topic = options.topic
     if edits is None and options.topics is None and (topic is not None or not options.kind):
         topic = _asked(topic, may_be_empty=bool(options.kind))
-    workspace = session.open(backend=options.backend, rev=options.rev)
+    workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
     if options.rev is None and name != "json" and sys.stderr.isatty():
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)
     spaces = workspace.store.spaces() if options.all_spaces else None
     with_global = not options.no_global
     with_talk = options.scope == "session" and options.rev is None  # what was said is in no commit
+    verify = _verifier(workspace, options)
     if options.topics is not None:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
-        bundles = recall(workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line)
+        bundles = recall(
+            workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line, verify=verify
+        )
         session.output.lines(bundle_to_json(bundle) for bundle in bundles)
         _upkeep_later(session, options, workspace)
         return 0
     render = RENDERERS[name]()
     asked = [replace(query, topic=topic or "")]
-    found = recall(workspace, asked, spaces=spaces, with_global=with_global, with_talk=with_talk, render=render)
+    found = recall(
+        workspace, asked, spaces=spaces, with_global=with_global, with_talk=with_talk, render=render, verify=verify
+    )
     bundle = next(found)
     if name == "json":
         session.output.json = True
@@ -139,6 +161,20 @@ def command(session: Session, options: RecallOptions) -> int:
         session.output.write(render(bundle))
     _upkeep_later(session, options, workspace)
     return NotFoundError.exit_code if options.fail_empty and bundle.reason else 0
+
+
+def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
+    """What asks a language model. Raises UsageError when none is configured."""
+    if options.verify is None:
+        if options.model is not None:
+            raise UsageError("--model needs --verify", "add it, or leave the option out")
+        return None
+    from memcli.app.relevance import Verifier
+    from memcli.model.prompt import model_name
+
+    if workspace.model:
+        model_name(workspace.model)
+    return Verifier(workspace, options.verify, options.verify_timeout / 1000)
 
 
 def _upkeep_later(session: Session, options: RecallOptions, workspace: Workspace) -> None:

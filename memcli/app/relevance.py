@@ -1,0 +1,88 @@
+"""Relevance: a language model looks through the best candidates of a recall. When it fails, the ranking stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memcli.app.consult import VERDICT, consult
+from memcli.app.talk import NAME as TALK
+from memcli.app.topic import NOT_REPEATED
+from memcli.app.usage import ELSEWHERE
+from memcli.app.workspace import Workspace
+from memcli.errors import MemcliError, ProviderError, RefusedError
+from memcli.model.recall import ALL_REJECTED, Bundle, Query, Section, Verdict
+from memcli.model.usage import REJECTED, Use
+from memcli.prompts import verify
+from memcli.record import replace
+
+DEFAULT_MOST = 8
+DEFAULT_SECONDS = 1.0
+_REASON = "not relevant, says {model}"
+
+
+class Verifier:
+    """Leaves out of bundles what a model rejects among the first `most` candidates, in at most `within` seconds each.
+
+    What a trigger or an anchor brings up, and what is pinned, is never asked about.
+    """
+
+    def __init__(self, workspace: Workspace, most: int = DEFAULT_MOST, within: float = DEFAULT_SECONDS) -> None:
+        self._workspace, self._most, self._within = workspace, most, within
+
+    def __call__(self, query: Query, answer: Callable[[Query], Bundle]) -> Bundle:
+        """The answer to the query, verified. Raises UsageError when no model is configured, and what `answer` raises."""
+        if query.edits is not None or not query.topic.strip():
+            return answer(query)
+        wide = answer(replace(query, limit=max(query.limit, self._most)))
+        asked = [s for s in wide.sections if not s.is_lead and not s.memory.pinned][: self._most]
+        if not asked:
+            return _within_limit(wide, query, wide.sections)
+        try:
+            rejected = self._rejected(wide.query.topic, asked)
+        except (ProviderError, RefusedError) as error:
+            stands = wide if wide.query.limit == query.limit else answer(query)
+            return replace(stands, verdict=Verdict(asked=len(asked), failure=error.message))
+        gone = {id(section) for section in rejected}
+        left = tuple(section for section in wide.sections if id(section) not in gone)
+        verdict = Verdict(asked=len(asked), rejected=len(rejected), model=self._workspace.model)
+        bundle = replace(_within_limit(wide, query, left), verdict=verdict)
+        return bundle if left else replace(bundle, reason=ALL_REJECTED)
+
+    def _rejected(self, topic: str, asked: Sequence[Section]) -> list[Section]:
+        """The candidates that are not relevant. Raises ProviderError, RefusedError, UsageError."""
+        if topic == NOT_REPEATED:
+            raise RefusedError("the topic contains instructions and is not sent")
+        prompt = verify.make(topic, [_told(section) for section in asked])
+        relevant, is_kept = consult(
+            self._workspace, prompt, verify.reader(len(asked)), within=self._within, keep=VERDICT
+        )
+        rejected = [section for n, section in enumerate(asked, 1) if n not in relevant]
+        if rejected and not is_kept:
+            self._note(rejected)
+        return rejected
+
+    def _note(self, rejected: Sequence[Section]) -> None:
+        """Notes what was rejected, once for each verdict: of the user-wide store there."""
+        at, reason = self._workspace.clock(), _REASON.format(model=self._workspace.model)
+        for is_other in (False, True):
+            home = self._workspace.elsewhere if is_other else self._workspace
+            own = [s for s in rejected if s.space.startswith(ELSEWHERE) == is_other and s.space != TALK]
+            if home is None or not own:
+                continue
+            uses = [
+                Use(at, REJECTED, s.space.removeprefix(ELSEWHERE), (s.memory.id,), reason=reason) for s in own
+            ]  # fmt: skip
+            try:
+                home.usage.judge(uses)
+            except MemcliError as error:
+                self._workspace.warn(f"what was rejected is not noted: {error.message}")
+
+
+def _told(section: Section) -> dict[str, str]:
+    memory = section.memory
+    text = section.passage or memory.summary_short or memory.raw
+    return {"path": memory.path, "kind": memory.kind, "date": memory.created_at[:10], "text": text}
+
+
+def _within_limit(wide: Bundle, query: Query, sections: Sequence[Section]) -> Bundle:
+    return replace(wide, query=replace(wide.query, limit=query.limit), sections=tuple(sections)[: query.limit])
