@@ -52,7 +52,8 @@ def recall(
 
     Asks the workspace's spaces, or all of `spaces` that are not private, and the user-wide store beside them; `with_talk`
     also what was said in its sessions. `render` is needed for
-    queries with a budget, which holds for what it prints. `verify` chooses from the answer to each query. Raises CorruptError, StoreError, UsageError.
+    queries with a budget, which holds for what it prints. `verify` chooses from the answer to each query. Raises
+    CorruptError, StoreError, UsageError.
     """
     with Views() as views:
         own = [(workspace, name, name) for name in spaces or workspace.asked_spaces]

@@ -271,7 +271,8 @@ def _candidates(
         try:
             candidates.append(prepare(workspace, {**common, **_fields_of(line, "it")}, summarizer))
         except MemcliError as error:
-            if not options.keep_going or isinstance(error, ProviderError | RefusedError):
+            is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
+            if is_of_model or not options.keep_going:
                 raise type(error)(
                     f"line {number}: {error.message}; nothing was stored",
                     error.hint or "--keep-going stores the valid lines",
