@@ -108,11 +108,7 @@ class FusionRanker:
         if kin or not found:
             found = answers(query, stats, cut, signs)
         parts = _scored(whole, found, styles, groups, stats)
-        _add_mentions(parts, entries, query)
-        if query.about:
-            _add_about(parts, query, view)
-        _add_priors(parts, entries, query)
-        add_ageing(parts, entries, query)
+        _add_rest(parts, entries, query, view)
         add_linked(parts, entries, styles, view, visible)
         return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
@@ -251,6 +247,17 @@ def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankab
         for row, why in parts.items():
             if row in given and most > least:
                 why["about"] = why.get("about", 0.0) + share * (given[row] - least) / (most - least)
+
+
+def _add_rest(
+    parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query, view: Rankable
+) -> None:
+    """Adds what speaks for each memory beside its words and meaning."""
+    _add_mentions(parts, entries, query)
+    if query.about:
+        _add_about(parts, query, view)
+    _add_priors(parts, entries, query)
+    add_ageing(parts, entries, query)
 
 
 def _add_mentions(parts: Mapping[int, dict[str, float]], entries: Mapping[int, Entry], query: Query) -> None:

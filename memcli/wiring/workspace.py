@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
@@ -40,6 +40,7 @@ from memcli.wiring.usage import open_gaps, open_usage
 if TYPE_CHECKING:
     from memcli.ports.upkeep import UpkeepLog
     from memcli.safety.secrets.detector import Detector
+    from memcli.settings import Settings
     from memcli.store.revision import RevisionStore
     from memcli.store.trash import FileTrash
 
@@ -66,7 +67,6 @@ def open_workspace(
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     policies = Policies(layout, settings.main, trust)
     past = _past(layout, options.get("rev"), warn)
-    state = {"is_frozen": bool(settings.freeze_clock), "is_past": past is not None}
     records = Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, records.trash, summarizer)
@@ -89,22 +89,38 @@ def open_workspace(
         ),
         drop_talk=partial(drop_talk, layout),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
-        load_ledger=lambda: open_ledger(layout),
-        load_upkeep=cache(lambda: _upkeep(layout)),
         ranker=partial(_ranker, warn, keep),
-        clock=clock, govern=policies.in_force, root=layout.root,
-        space=check_space(settings.space), main=check_space(settings.main), is_space_named=settings.is_space_named,
-        project=settings.project, backend=settings.backend, embedder=embedder.name,
-        model=settings.model or "", is_offline=settings.is_offline,
-        semantic=settings.semantic or DEFAULT_SUMMARIZER, load_answers=cache(lambda: FileAnswers(layout)),
+        clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name,
+        **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
-        load_usage=cache(partial(open_usage, layout, environ, **state)),
-        load_gaps=cache(partial(open_gaps, layout, environ, **state)), warn=warn, progress=progress,
+        **_logs(layout, environ, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
+        warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
+
+
+def _told(settings: Settings) -> dict[str, Any]:
+    """What of the settings a workspace has as it is. Raises UsageError."""
+    return {
+        "space": check_space(settings.space), "main": check_space(settings.main),
+        "is_space_named": settings.is_space_named, "project": settings.project, "backend": settings.backend,
+        "model": settings.model or "", "is_offline": settings.is_offline,
+        "semantic": settings.semantic or DEFAULT_SUMMARIZER,
+    }  # fmt: skip
+
+
+def _logs(layout: Layout, environ: Mapping[str, str], **state: bool) -> dict[str, Any]:
+    """What is kept of the use of a store, on this machine alone, each loaded when it is first needed."""
+    return {
+        "load_usage": cache(partial(open_usage, layout, environ, **state)),
+        "load_gaps": cache(partial(open_gaps, layout, environ, **state)),
+        "load_upkeep": cache(lambda: _upkeep(layout)),
+        "load_ledger": lambda: open_ledger(layout),
+        "load_answers": cache(lambda: FileAnswers(layout)),
+    }
 
 
 def _upkeep(layout: Layout) -> UpkeepLog:
