@@ -1,0 +1,38 @@
+"""Who may do what: a caller with a role, which a route asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fastapi import Request
+
+from memcli.errors import RefusedError
+from memcli.record import Record
+
+READER, WRITER, ADMIN = "reader", "writer", "admin"
+ROLES = (READER, WRITER, ADMIN)
+"""Each may do what those before it may."""
+
+
+class Caller(Record):
+    """Who asks: the name and role of a token, and the spaces that it is for; none are all."""
+
+    name: str
+    role: str
+    spaces: tuple[str, ...] = ()
+
+    def may(self, role: str) -> bool:
+        """Whether this caller has the role or one above it."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+def needs(role: str) -> Callable[[Request], Caller]:
+    """A dependency of a route: its caller, who has at least this role. It raises RefusedError."""
+
+    def caller(request: Request) -> Caller:
+        found: Caller = request.state.caller  # set by the middleware that checks the token
+        if not found.may(role):
+            raise RefusedError(f"this needs the role {role}, and the token has {found.role}", "use another token")
+        return found
+
+    return caller
