@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memcli.conversation.message import Message
 from memcli.conversation.statements import PHATIC, statements
 from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, Summarize
+from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 from memcli.summarize.keyphrases import MAX_TAGS, extract

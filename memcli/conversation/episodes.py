@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from memcli.conversation.message import Message
 from memcli.conversation.statements import PHATIC, bared, statements
 from memcli.conversation.thread import BREAKTHROUGH, COMPLETED, DECISION, ISSUE, PIVOT, SOLVED, Draft
 from memcli.conversation.threads import drafts
 from memcli.model.analysis import terms
+from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.record import Record
 from memcli.regex import regex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from memcli.conversation.chunks import Chunk
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.record import Record
 

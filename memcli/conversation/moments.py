@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from memcli.conversation.message import Message
 from memcli.conversation.moment_rules import (
     ACCEPTED,
     ACTION,
@@ -38,6 +37,7 @@ from memcli.conversation.moment_rules import (
     UNDECIDED,
 )
 from memcli.conversation.statements import ASKED, PHATIC, PLANNED, STATED, Statement, mood_of, statements
+from memcli.model.conversation import Message
 from memcli.regex import regex
 
 _REFUSAL = regex(r"\b(?:no|nope|ouch|hm+|not)\b")

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import log, sqrt
 
-from memcli.conversation.message import Message
 from memcli.model.analysis import terms
+from memcli.model.conversation import Message
 from memcli.model.memory import Json
 from memcli.model.pieces import split
 from memcli.model.tokens import count_tokens

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.model.pieces import cut
 from memcli.regex import regex
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
 from memcli.conversation.latest import Latest
-from memcli.conversation.message import Message
 from memcli.conversation.moment_rules import (
     ACCEPTED,
     ACTION,
@@ -42,6 +41,7 @@ from memcli.conversation.thread import (
     is_consent,
 )
 from memcli.model.analysis import terms
+from memcli.model.conversation import Message
 
 _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from memcli.conversation.message import Message
 from memcli.digests import blake2b
+from memcli.model.conversation import Message
 from memcli.safety.recalled import without_recalled
 from memcli.transcripts import reasons
 from memcli.transcripts.seen import Seen

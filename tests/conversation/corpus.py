@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 
 _ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 _SAID = re.compile(r"([uat])(?: \((\w+)\))?: (.*)")

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.conversation.chunks import MOST, RECENT, SIZE, Chunk, fold, merged, skipped
-from memcli.conversation.message import Message
 from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, of_chunk, of_session
+from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from tests.conversation.corpus import read

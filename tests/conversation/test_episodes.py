@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memcli.conversation.arc import KEY, arc
 from memcli.conversation.episodes import KINDS, Episode, find
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.model.shapes import MEMORY_FIELDS
 from tests.conversation.corpus import Labelled, read
 from tests.growth import SHAPES, grows_too_fast

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.message import Message
 from memcli.conversation.snapshot import Part, by_words, choose, of_messages, of_text, tokens_of
+from memcli.model.conversation import Message
 from memcli.model.pieces import CHUNK_CHARACTERS
 from memcli.model.shapes import MEMORY_FIELDS
 from tests.conversation.corpus import read

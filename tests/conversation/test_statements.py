@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.message import Message
 from memcli.conversation.statements import ASKED, OFFERED, PHATIC, PLANNED, STATED, SUPPOSED, sentences, statements
+from memcli.model.conversation import Message
 
 
 def moods(text: str) -> list[str]:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcli.conversation.items import CHUNKS, MEMORIES, MESSAGES, SYSTEM, Item
-from memcli.conversation.message import Message
 from memcli.conversation.window import (
     BEHIND,
     CUT,
@@ -26,6 +25,7 @@ from memcli.conversation.window import (
     limits,
 )
 from memcli.errors import UsageError
+from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 from memcli.record import replace
 from memcli.render import as_window

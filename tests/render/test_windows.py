@@ -6,8 +6,8 @@ import re
 
 from memcli.conversation import items, snapshot
 from memcli.conversation.chunks import fold
-from memcli.conversation.message import Message
 from memcli.conversation.window import Window, allocate, insert, limits
+from memcli.model.conversation import Message
 from memcli.model.recall import Section
 from memcli.render import as_window
 from memcli.render.as_window_json import window_to_json

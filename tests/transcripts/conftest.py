@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.transcripts.formats import conversations
 from memcli.transcripts.transcript import Transcript
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.conversation.message import Message
 from memcli.errors import CorruptError, MemcliError, NotFoundError, UsageError
+from memcli.model.conversation import Message
 from memcli.transcripts import archive
 from memcli.transcripts.formats import EXPORTS, LINES, conversations
 from tests.strategies import words

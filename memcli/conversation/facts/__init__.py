@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memcli.conversation.facts.fact import KINDS, Fact
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 
 Extract = Callable[[Sequence[Message]], list[Fact]]
 

@@ -19,7 +19,7 @@ from memcli.conversation.facts.fact import DECISION, PROCEDURE, Fact
 from memcli.conversation.facts.kinds import FAIR, Finding
 from memcli.conversation.facts.retractions import RECENT
 from memcli.conversation.facts.sentence import ASSISTANT, USER, Sentence
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.record import replace
 from memcli.regex import regex
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memcli.conversation.facts import Extract, Fact
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 
 HALVES = ("tune", "held")
 

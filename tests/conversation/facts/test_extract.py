@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcli.conversation.facts import extract
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from tests.growth import SHAPES, grows_too_fast
 
 
