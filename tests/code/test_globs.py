@@ -21,8 +21,8 @@ PAIRED = ["a", "foo", "*", "**", "***", "*.c", "?", "a*", "**a", "a**", "[ab]", 
 ENDS = ["", "/", "//", "/*", "/**", " ", "\\ ", "\r"]
 PATTERNS = [
     *(f"{start}{one}{end}" for start, one, end in product(["", "/", "**/"], SINGLE, ["", "/", "/*", "/**"])),
-    *(f"{start}{'/'.join(two)}{end}" for start, two, end in product(["", "/"], product(PAIRED, PAIRED), ENDS)),
-    *("/".join(three) for three in product(PAIRED[:7], repeat=3)),
+    *[f"{start}{'/'.join(two)}{end}" for start, two, end in product(["", "/"], product(PAIRED, PAIRED), ENDS)][::5],
+    *["/".join(three) for three in product(PAIRED[:7], repeat=3)][::2],
     "", " ", "/", "//", "!a", "!", "#", "./a", "a/./b", "../a", "a//b", "[a/b]", "a[/]b", "*a*a*a*b",
 ]  # fmt: skip
 NAMES = ["a", "b", "ab", "abc", "foo", "foo.c", "fo", "fao", "x.c", "1", "-", "]", "[", "*", "é", "f o", ".h", "#a", "!a", "a|b", "^a$",

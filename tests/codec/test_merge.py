@@ -13,7 +13,7 @@ from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
-from tests.conftest import NOW, memory
+from tests.conftest import NOW, examples, memory
 from tests.strategies import json_values, memories, texts, times, units, words
 
 EARLY, LATE = "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"
@@ -66,6 +66,7 @@ def versions(draw: st.DrawFn) -> tuple[Space, Space, Space]:
     return base, draw(spaces(of=base)), draw(spaces(of=base))
 
 
+@examples(0.6)
 @given(versions())
 def test_it_does_not_matter_which_side_is_ours(three: tuple[Space, Space, Space]) -> None:
     base, ours, theirs = three
@@ -74,6 +75,7 @@ def test_it_does_not_matter_which_side_is_ours(three: tuple[Space, Space, Space]
     assert encode_space(one.space) == encode_space(other.space)
 
 
+@examples(0.6)
 @given(versions())
 def test_what_only_one_side_changed_is_what_it_made_of_it(three: tuple[Space, Space, Space]) -> None:
     base, ours, _ = three
