@@ -795,6 +795,8 @@ class Memory:
         id: str | None = None,
         *,
         outcome: str = '',
+        semantic: str | None = None,
+        model: str | None = None,
         space: str | None = None,
     ) -> Object:
         """End a session: remember what happened, its episodes and the facts that were stated.
@@ -807,6 +809,8 @@ class Memory:
         Parameters:
             id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
             outcome: What came of it. (TEXT)
+            semantic: Who reads the session; llm asks a language model [default: local]. (local|llm|off)
+            model: The language model of --semantic llm. (PROVIDER:MODEL)
             space: The space to use, for this call.
         """
     def session_arc(
@@ -829,6 +833,8 @@ class Memory:
         id: str | None = None,
         *,
         from_: Input | None = None,
+        semantic: str | None = None,
+        model: str | None = None,
         space: str | None = None,
     ) -> Objects:
         """List the facts that a session, or a transcript, states.
@@ -841,11 +847,15 @@ class Memory:
         Parameters:
             id: The session, by id or unique id prefix [default: MEMCLI_SESSION, or the session started last].
             from_: Read a transcript; store nothing. (FILE)
+            semantic: Who reads the session; llm asks a language model [default: local]. (local|llm|off)
+            model: The language model of --semantic llm. (PROVIDER:MODEL)
             space: The space to use, for this call.
         """
     def session_promote(
         self,
         *facts: str,
+        semantic: str | None = None,
+        model: str | None = None,
         space: str | None = None,
     ) -> Objects:
         """Remember facts of a session, by the names that `session_facts` returns.
@@ -857,6 +867,8 @@ class Memory:
 
         Parameters:
             facts: Facts, by the names that `memcli session facts` prints.
+            semantic: As it was for `memcli session facts` [default: local]. (local|llm|off)
+            model: The language model of --semantic llm. (PROVIDER:MODEL)
             space: The space to use, for this call.
         """
     def session_topic(

@@ -9,6 +9,7 @@ from typing import TypeVar
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode_line
 from memcli.digests import sha256
+from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt, model_name
 
@@ -23,30 +24,41 @@ def consult(
     prompt: Prompt,
     read: Callable[[Json], T],
     *,
-    within: float,
+    within: float | Callable[[], float],
     keep: str = "",
     may_wait: bool = False,
 ) -> tuple[T, bool]:
     """What `read` makes of the model's answer, without secrets, and whether it is one that was kept before, as it is where
-    `keep` is TEXT or VERDICT.
+    `keep` is TEXT or VERDICT. A function `within` is called only when the model is to be asked.
 
     Raises UsageError when no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
     """
-
-    def understood(data: Json) -> tuple[Json, T]:
-        if not isinstance(data, dict):
-            raise ValueError("the answer must be an object")  # noqa: TRY004 - as `LanguageModel.ask` wants it
-        clean = workspace.redactor.values(workspace.space, data)
-        return clean, read(clean)
-
-    key = _key(prompt, workspace.model) if keep and workspace.model else ""
-    if key and (kept := workspace.answers.get(key)) is not None:
-        with suppress(ValueError):
-            return understood(kept)[1], True
-    answer, value = workspace.language_model(may_wait=may_wait).ask(prompt, understood, within)
-    if key:
-        workspace.answers.keep(key, answer, is_text=keep == TEXT)
+    if keep and (found := kept(workspace, prompt, read)):
+        return found[0], True
+    model = workspace.language_model(may_wait=may_wait)
+    seconds = within() if callable(within) else within
+    answer, value = model.ask(prompt, lambda data: _understood(workspace, data, read), seconds)
+    if keep and workspace.model:
+        workspace.answers.keep(_key(prompt, workspace.model), answer, is_text=keep == TEXT)
     return value, False
+
+
+def kept(workspace: Workspace, prompt: Prompt, read: Callable[[Json], T]) -> list[T]:
+    """What `read` makes of the answer that was kept before; empty where there is none. Asks nobody."""
+    if not workspace.model:
+        return []
+    with suppress(ValueError, UsageError):
+        if (answer := workspace.answers.get(_key(prompt, workspace.model))) is not None:
+            return [_understood(workspace, answer, read)[1]]
+    return []
+
+
+def _understood(workspace: Workspace, data: Json, read: Callable[[Json], T]) -> tuple[Json, T]:
+    """An answer without secrets, and what `read` makes of it. Raises ValueError."""
+    if not isinstance(data, dict):
+        raise ValueError("the answer must be an object")  # noqa: TRY004 - as `LanguageModel.ask` wants it
+    clean = workspace.redactor.values(workspace.space, data)
+    return clean, read(clean)
 
 
 def _key(prompt: Prompt, model: str) -> str:

@@ -5,19 +5,20 @@ A mark beside the session says that its end was begun: what a crash or a full di
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 from memcli.app import session as sessions
 from memcli.app.check import resolution_for
 from memcli.app.inbox import settle
 from memcli.app.remember import Outcome, prepare, remember
 from memcli.app.session_keep import drop_stale, keep, marks, offer_facts
+from memcli.app.session_yield import Yield, already, by_model, by_rules
 from memcli.app.workspace import Workspace
-from memcli.conversation import episodes, facts
+from memcli.conversation import episodes
 from memcli.conversation.arc import Arc, arc
 from memcli.conversation.facts import Fact
-from memcli.conversation.summary import of_session
 from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, UsageError
 from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json
@@ -43,19 +44,27 @@ class Ended(Record):
     facts: Sequence[Outcome] = ()
     promoted: Sequence[Outcome] = field(default_factory=list)
     compacted: int = 0
+    model: str = ""
+    """The language model that summed it up, empty for the local layer."""
 
     def to_json(self) -> dict[str, Json]:
         parts = ("log", "episodes", "facts", "promoted")
         told = {name: [outcome.to_json() for outcome in getattr(self, name)] for name in parts}
-        return {"id": self.session.id, "outcome": self.session.outcome, **told, "compacted": self.compacted}
+        by = {"model": self.model} if self.model else {}
+        return {"id": self.session.id, "outcome": self.session.outcome, **told, "compacted": self.compacted, **by}
 
 
-def end(workspace: Workspace, session: Session, outcome: str = "") -> Ended:
-    """Ends the session and keeps what it yields. Raises NotFoundError, LockedError, CorruptError, StoreError."""
+def end(workspace: Workspace, session: Session, outcome: str = "", *, asks: bool = False) -> Ended:
+    """Ends the session and keeps what it yields; with `asks`, by a language model, and locally if that fails. The session
+    goes on until it has answered, so that nothing waits for it, and an interrupt leaves all as it was.
+
+    Raises UsageError when no model is configured, NotFoundError, LockedError, CorruptError, StoreError.
+    """
+    told = by_model(workspace, session.title, _messages(workspace, session)) if asks else None
     with workspace.sessions.finishing(session.space):
         workspace.sessions.mark_ending(session.space, session.id)
         ended, _ = sessions.change_state(workspace, session.id, ENDED, outcome)
-        return _finish(workspace, ended)
+        return _finish(workspace, ended, partial(_still, workspace, told))
 
 
 def finish_all(workspace: Workspace) -> list[Ended]:
@@ -66,7 +75,7 @@ def finish_all(workspace: Workspace) -> list[Ended]:
             try:
                 session = workspace.sessions.open(workspace.space, name)
                 if session.state == ENDED:
-                    done.append(_finish(workspace, session))
+                    done.append(_finish(workspace, session, partial(already, workspace, session.title)))
                 else:  # killed before it was ended, or resumed since
                     workspace.sessions.unmark_ending(workspace.space, name)
             except NotFoundError:  # deleted since
@@ -76,9 +85,17 @@ def finish_all(workspace: Workspace) -> list[Ended]:
     return done
 
 
-def read_facts(workspace: Workspace, session: Session) -> list[tuple[str, Fact]]:
-    """The facts that the session states, each with the name that `promote` takes: `ses_...#MESSAGE.N`."""
-    return list(_named(session, facts.extract(_messages(workspace, session))))
+def read_facts(
+    workspace: Workspace, session: Session, *, asks: bool = False, may_fall_back: bool = True
+) -> list[tuple[str, Fact]]:
+    """The facts that the session states, each with the name that `promote` takes: `ses_...#MESSAGE.N`. With `asks`, by a
+    language model, and locally if that fails and `may_fall_back`.
+
+    Raises UsageError when no model is configured; ProviderError, RefusedError where it may not.
+    """
+    said = _messages(workspace, session)
+    told = by_model(workspace, session.title, said, may_fall_back=may_fall_back) if asks else by_rules(said)
+    return list(_named(session, told.facts))
 
 
 def read_arc(workspace: Workspace, session: Session) -> Arc:
@@ -88,8 +105,12 @@ def read_arc(workspace: Workspace, session: Session) -> Arc:
     return arc(episodes.find(said, policy.max_episodes), len(said))
 
 
-def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
-    """Remembers facts of sessions, by their names. Raises UsageError, NotFoundError, and what `remember` raises."""
+def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -> list[Outcome]:
+    """Remembers facts of sessions, by their names; with `asks`, of those that a language model found. The local layer does
+    not stand in for it: the names would mean other facts.
+
+    Raises UsageError, NotFoundError, ProviderError, and what `remember` raises.
+    """
     chosen = []
     read: dict[str, dict[str, Fact]] = {}
     for name in names:
@@ -98,7 +119,7 @@ def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
             raise UsageError(f"not a fact: {name!r}", "use the name that `memcli session facts` prints")
         session = sessions.find(workspace, ref)
         if session.id not in read:
-            read[session.id] = dict(read_facts(workspace, session))
+            read[session.id] = dict(read_facts(workspace, session, asks=asks, may_fall_back=False))
         wanted = f"{session.id}#{name.partition('#')[2]}"
         if wanted not in read[session.id]:
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
@@ -110,22 +131,31 @@ def promote(workspace: Workspace, names: Sequence[str]) -> list[Outcome]:
     return outcomes
 
 
-def _finish(workspace: Workspace, session: Session) -> Ended:
+def _still(workspace: Workspace, told: Yield | None, said: Sequence[Message]) -> Yield:
+    """What a model has said, if that is of these messages; else what the local layer says."""
+    if told is not None and told.said == said:
+        return told
+    if told is not None:
+        workspace.warn("messages were added while the model was asked; the local layer stands in")
+    return by_rules(said)
+
+
+def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[Message]], Yield]) -> Ended:
     """Keeps what an ended session yields; the same again changes nothing."""
     stamp = workspace.sessions.stamp(session.space, session.id)
     kept = workspace.sessions.kept(session.space, session.id)
     said = _messages(workspace, session)
+    told = yields(said)
     policy = workspace.in_force(workspace.load_policy(session.space))
     journal = replace(workspace, space=JOURNAL, is_space_named=True)
     room = journal.in_force(journal.load_policy(JOURNAL)).max_objects
-    stated = facts.extract(said)
-    found, told = _within(room, episodes.find(said, policy.max_episodes), stated)
-    log = [_of_session(session, said)] if said else []
-    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in told)]
+    found, best = _within(room, episodes.find(said, policy.max_episodes), told.facts)
+    log = [_of_session(session, said, told.summary)] if said else []
+    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in best)]
     made = [prepare(journal, each) for each in fields]
     done, compacted = keep(journal, session, made, kept)
     stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
-    wanted = [prepare(workspace, _of_fact(session, one)) for one in stated if one.confidence >= PROMOTED]
+    wanted = [prepare(workspace, _of_fact(session, one)) for one in told.facts if one.confidence >= PROMOTED]
     promoted = offer_facts(workspace, session, wanted, kept, at_once=policy.promote == "auto")
     still = {mark: version for mark, version in kept.items() if mark not in stale}
     now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}
@@ -135,7 +165,7 @@ def _finish(workspace: Workspace, session: Session) -> Ended:
         workspace.sessions.unmark_ending(session.space, session.id)
     cut = len(log), len(log) + len(found)
     parts = [[one for one in part if one] for part in (done[: cut[0]], done[cut[0] : cut[1]], done[cut[1] :])]
-    return Ended(session, parts[0], parts[1], parts[2], promoted, compacted)
+    return Ended(session, parts[0], parts[1], parts[2], promoted, compacted, told.model)
 
 
 def _within(
@@ -156,9 +186,8 @@ def _messages(workspace: Workspace, session: Session) -> list[Message]:
     return list(sessions.messages(workspace, session))
 
 
-def _of_session(session: Session, said: Sequence[Message]) -> dict[str, Json]:
-    """The memory of a session: what happened, in a few sentences of its own."""
-    summary = of_session(said)
+def _of_session(session: Session, said: Sequence[Message], summary: str) -> dict[str, Json]:
+    """The memory of a session: what happened, in a few sentences."""
     count = f"{len(said)} message{'s' if len(said) != 1 else ''}"
     heading = _title(session, said) or f"Session of {session.started_at[:10]}"
     text = "\n".join(

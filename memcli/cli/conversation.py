@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
+from memcli.cli.semantics import asks_model
 from memcli.cli.verb import Session
 from memcli.errors import UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, STATES
@@ -24,10 +25,20 @@ class OneOptions(Options):
     id: str | None = argument("[SESSION]", f"The session, by id or unique id prefix {CURRENT}.")
 
 
+def _semantic_option() -> Any:
+    return option(metavar="local|llm|off", help="Who reads the session; llm asks a language model [default: local].")
+
+
+def _model_option() -> Any:
+    return option(metavar="PROVIDER:MODEL", help="The language model of --semantic llm.")
+
+
 class EndOptions(OneOptions):
     """What `memcli session end` takes."""
 
     outcome: str = option(metavar="TEXT", help="What came of it.", default="")
+    semantic: str | None = _semantic_option()
+    model: str | None = _model_option()
 
 
 def end(session: Session, options: EndOptions) -> None:
@@ -35,7 +46,9 @@ def end(session: Session, options: EndOptions) -> None:
 
     The space `journal`, which git ignores, gets a memory of the session, its episodes and the facts that were stated. Facts that
     are clear enough are proposed for the space of the session (see `memcli inbox`), or go there at once if its policy
-    has promote=auto. With the policy gaps=true, questions of this time that nothing answered are asked again.
+    has promote=auto. With the policy gaps=true, questions of this time that nothing answered are asked again. With
+    --semantic llm a language model sums it up and finds the facts, each in the words of the session, in at most 30 s; if it
+    fails, the local layer does so. The last messages are sent, and summaries of those before them, without secrets.
 
     Example: memcli session end --outcome "Login takes 400 ms now"
     """
@@ -44,8 +57,9 @@ def end(session: Session, options: EndOptions) -> None:
     from memcli.render.gaps import reviewed_lines
     from memcli.render.session_end import ended_lines
 
-    workspace = session.open()
-    done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome)
+    workspace = session.open(semantic=options.semantic, model=options.model)
+    asks = asks_model(workspace, options)
+    done = end_session(workspace, chosen_session(workspace, options.id, ACTIVE, PAUSED), options.outcome, asks=asks)
     reviewed = Reviewed()
     with workspace.behind_the_write("the review of questions that nothing answered"):
         reviewed = review(workspace, done.session.started_at)
@@ -68,6 +82,8 @@ class FactsOptions(OneOptions):
     """What `memcli session facts` takes."""
 
     from_: str | None = option("--from", metavar="FILE", help="Read a transcript; store nothing.")
+    semantic: str | None = _semantic_option()
+    model: str | None = _model_option()
 
 
 def facts(session: Session, options: FactsOptions) -> None:
@@ -84,10 +100,11 @@ def facts(session: Session, options: FactsOptions) -> None:
             raise UsageError("a session cannot be used with --from", "use one of them")
         from memcli.cli.transcripts import facts_of
 
-        named = [("", fact) for fact in facts_of(session, options.from_)]
+        named = [("", fact) for fact in facts_of(session, options.from_, options)]
     else:
-        workspace = session.open()
-        named = read_facts(workspace, chosen_session(workspace, options.id, *STATES))
+        workspace = session.open(semantic=options.semantic, model=options.model)
+        asks = asks_model(workspace, options)
+        named = read_facts(workspace, chosen_session(workspace, options.id, *STATES), asks=asks)
     data = [{**({"fact": name} if name else {}), **one.to_json()} for name, one in named]
     session.output.answer(data, "\n".join(fact_lines(named)))
     if not named:
@@ -100,6 +117,10 @@ class PromoteOptions(Options):
     facts: list[str] = argument(
         "FACT...", "Facts, by the names that `memcli session facts` prints.", many=True, default=REQUIRED
     )
+    semantic: str | None = option(
+        metavar="local|llm|off", help="As it was for `memcli session facts` [default: local]."
+    )
+    model: str | None = _model_option()
 
 
 def promote(session: Session, options: PromoteOptions) -> None:
@@ -109,7 +130,8 @@ def promote(session: Session, options: PromoteOptions) -> None:
     """
     from memcli.app.session_end import promote as promote_facts
 
-    outcomes = promote_facts(session.open(), options.facts)
+    workspace = session.open(semantic=options.semantic, model=options.model)
+    outcomes = promote_facts(workspace, options.facts, asks=asks_model(workspace, options))
     session.output.confirm(
         [one.to_json() for one in outcomes], "\n".join(f"{one.status} {one.id} {one.path}" for one in outcomes)
     )

@@ -10,10 +10,15 @@ from memcli.ports import Summarizer
 from memcli.summarize import LLM
 
 
-class SemanticOptions(Protocol):
-    """Those of `remember`."""
+class LayerOptions(Protocol):
+    """Those of the commands that read sessions."""
 
     model: str | None
+
+
+class SemanticOptions(LayerOptions, Protocol):
+    """Those of `remember`."""
+
     temperature: float | None
     max_tokens: int | None
     fallback: str | None
@@ -27,10 +32,8 @@ def asked_summarizer(workspace: Workspace, options: SemanticOptions) -> Summariz
         _check_unused(options)
         return None
     from memcli.app.describe import AskingSummarizer, Tuning
-    from memcli.model.prompt import model_name
 
-    if workspace.model:
-        model_name(workspace.model)
+    _check_model(workspace)
     return AskingSummarizer(
         workspace,
         Tuning(
@@ -41,7 +44,23 @@ def asked_summarizer(workspace: Workspace, options: SemanticOptions) -> Summariz
     )
 
 
-def _check_unused(options: SemanticOptions) -> None:
+def asks_model(workspace: Workspace, options: LayerOptions) -> bool:
+    """Whether a language model reads a session. Raises UsageError."""
+    if workspace.semantic != LLM:
+        _check_unused(options)
+        return False
+    _check_model(workspace)
+    return True
+
+
+def _check_model(workspace: Workspace) -> None:
+    if workspace.model:
+        from memcli.model.prompt import model_name
+
+        model_name(workspace.model)
+
+
+def _check_unused(options: LayerOptions) -> None:
     for name in ("model", "temperature", "max_tokens", "fallback"):
-        if getattr(options, name) is not None:
+        if getattr(options, name, None) is not None:
             raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")

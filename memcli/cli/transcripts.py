@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.output import on_one_line, redacted_told
+from memcli.cli.semantics import asks_model
 from memcli.cli.verb import Session
 from memcli.codec.session import MAX_LINE
 from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, UsageError, reporting_done
+from memcli.summarize import LLM
 
 if TYPE_CHECKING:
     from memcli.app.session_import import Imported
     from memcli.app.workspace import Workspace
+    from memcli.cli.conversation import FactsOptions
     from memcli.conversation.facts import Fact
+    from memcli.model.conversation import Message
+    from memcli.ports.sessions import Transcript
 
 _FIRST_LINE = 1 << 16
 
@@ -45,29 +50,37 @@ def import_files(session: Session, files: Sequence[str], form: str, dry_run: boo
     return code
 
 
-def facts_of(session: Session, path: str) -> list[Fact]:
+def facts_of(session: Session, path: str, options: FactsOptions) -> list[Fact]:
     """The facts that the conversations in a file state, without what is secret in them. Raises MemcliError."""
     from memcli.conversation.facts import extract
-    from memcli.record import replace
     from memcli.wiring.sessions import read_transcripts
 
-    clean = _cleaner(session)
-    found: list[Fact] = []
-    for transcript in read_transcripts(path):
-        found += extract([replace(message, text=clean(message.text)) for message in transcript.messages()])
-    return found
-
-
-def _cleaner(session: Session) -> Callable[[str], str]:
-    """What takes secrets out of a text: by the policy of the space, or where there is no store by the rules alone."""
     try:
-        workspace = session.open()
+        workspace = session.open(semantic=options.semantic, model=options.model)
     except NotFoundError:
+        if options.semantic == LLM:  # the quota and the ledger are those of a store
+            raise
         from memcli.safety.secrets.detector import Detector
 
         detector = Detector({}, lambda _: "")
-        return lambda text: detector.redact(text)[0]
-    return workspace.redactor.cleaner(workspace.load_policy(workspace.space))
+        talks = _talks(read_transcripts(path), lambda text: detector.redact(text)[0])
+        return [fact for _, said in talks for fact in extract(said)]
+    asks = asks_model(workspace, options)
+    talks = _talks(read_transcripts(path), workspace.redactor.cleaner(workspace.load_policy(workspace.space)))
+    if not asks:
+        return [fact for _, said in talks for fact in extract(said)]
+    from memcli.app.session_yield import facts_by_model
+
+    return list(facts_by_model(workspace, talks))
+
+
+def _talks(found: Iterable[Transcript], clean: Callable[[str], str]) -> Iterator[tuple[str, list[Message]]]:
+    """The title and the messages of each conversation, numbered and without secrets."""
+    from memcli.record import replace
+
+    for transcript in found:
+        said = enumerate(transcript.messages(), 1)
+        yield clean(transcript.title), [replace(one, number=n, text=clean(one.text)) for n, one in said]
 
 
 def list_new(session: Session) -> None:

@@ -1,0 +1,138 @@
+"""What a session yields: what happened in it, and the facts that it states, locally or by a language model.
+
+A model is asked only by a command that the user waits for, before any lock is taken. What a crash left undone, and what
+hooks report, is done locally, or by an answer that was paid for already.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from memcli.app.consult import TEXT, consult, kept
+from memcli.app.workspace import Workspace
+from memcli.conversation import facts
+from memcli.conversation.excerpt import Excerpt, excerpt
+from memcli.conversation.facts import Fact
+from memcli.conversation.facts.pointed import point
+from memcli.conversation.summary import of_session
+from memcli.errors import ProviderError, RefusedError
+from memcli.model.conversation import Message
+from memcli.model.memory import Json
+from memcli.model.prompt import Prompt
+from memcli.prompts import session as prompt
+from memcli.record import Record
+from memcli.regex import regex
+
+WITHIN_SECONDS = 30.0
+_NUMBER = regex(r"\d+")
+
+
+class Yield(Record):
+    """What the messages `said` yield; `model` has said so, or the local layer where that is empty."""
+
+    said: Sequence[Message]
+    summary: str
+    facts: Sequence[Fact]
+    model: str = ""
+
+
+def by_rules(said: Sequence[Message]) -> Yield:
+    """What a session yields by the local layer."""
+    return Yield(said, of_session(said), facts.extract(said))
+
+
+def by_model(
+    workspace: Workspace,
+    title: str,
+    said: Sequence[Message],
+    *,
+    may_fall_back: bool = True,
+    within: float | None = None,
+) -> Yield:
+    """What a session yields by the language model of the workspace, for messages that are numbered; by the local layer when
+    the model fails and it may stand in.
+
+    Raises UsageError when no model is configured; ProviderError, RefusedError where the local layer may not stand in.
+    """
+    local = by_rules(said)
+    if not said:
+        return local
+    seconds = WITHIN_SECONDS if within is None else within
+    question, read = _question(title, said, local.facts)
+    try:
+        answer, _ = consult(workspace, question, read, within=seconds, keep=TEXT, may_wait=True)
+    except (ProviderError, RefusedError) as error:
+        if not may_fall_back:
+            raise
+        workspace.warn(f"{error.message}; the local layer stands in")
+        return local
+    return _made(workspace, said, answer)
+
+
+def facts_by_model(workspace: Workspace, talks: Iterable[tuple[str, Sequence[Message]]]) -> Iterator[Fact]:
+    """The facts of conversations, each with its title, by a language model: all within WITHIN_SECONDS. From the first failure
+    on they are found locally. Raises UsageError when no model is configured."""
+    ends = time.monotonic() + WITHIN_SECONDS
+    is_asked = True
+    for title, said in talks:
+        left = ends - time.monotonic()
+        if is_asked and left <= 0:
+            workspace.warn(f"{WITHIN_SECONDS:g} s are over; the local layer finds the facts of the rest")
+        is_asked = is_asked and left > 0
+        told = by_model(workspace, title, said, within=left) if is_asked else by_rules(said)
+        is_asked = is_asked and (bool(told.model) or not said)
+        yield from told.facts
+
+
+def already(workspace: Workspace, title: str, said: Sequence[Message]) -> Yield:
+    """What a session yields by an answer that the language model gave before, or else by the local layer."""
+    local = by_rules(said)
+    if not said or not workspace.model:
+        return local
+    question, read = _question(title, said, local.facts)
+    return next((_made(workspace, said, answer) for answer in kept(workspace, question, read)), local)
+
+
+_Answer = tuple[Sequence[str], Sequence[Fact]]
+
+
+def _made(workspace: Workspace, said: Sequence[Message], answer: _Answer) -> Yield:
+    return Yield(said, "\n".join(answer[0]), answer[1], workspace.model)
+
+
+def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tuple[Prompt, Callable[[Json], _Answer]]:
+    """What the model is asked, and how its answer is read: against what was said."""
+    sent = excerpt(said)
+    asked = prompt.make(
+        title,
+        [{"messages": list(chunk.turns), "text": chunk.summary} for chunk in sent.chunks],
+        [{"number": one.number, "role": one.role, "text": one.text} for one in sent.messages],
+    )
+    texts = [title, *(chunk.summary for chunk in sent.chunks), *(one.text for one in sent.messages)]
+    numbers = {number for text in texts for number in _NUMBER.findall(text)}
+
+    def read(data: Json) -> _Answer:
+        answer = prompt.read(data)
+        sentences = [one for one in answer.summary if numbers.issuperset(_NUMBER.findall(one))]
+        if not sentences:
+            raise ValueError("summary has numbers that the session has not")
+        return sentences, _facts(answer.claims, said, sent, local)
+
+    return asked, read
+
+
+def _facts(claims: Sequence[prompt.Claim], said: Sequence[Message], sent: Excerpt, local: Sequence[Fact]) -> list[Fact]:
+    """The facts that are borne out by what was sent, each text once, and those that the local layer found elsewhere."""
+    messages = {message.number: message for message in said}
+    found = [one for one in local if one.span[0] >= sent.ends.get(one.message, 0)]
+    for claim in claims:
+        if claim.message not in sent.ends:
+            continue
+        fact = point(claim.kind, claim.text, round(claim.confidence, 2), messages[claim.message], local)
+        if fact is not None and fact.span[0] < sent.ends[fact.message]:
+            found.append(fact)
+    once: dict[str, Fact] = {}
+    for fact in sorted(found, key=lambda fact: (fact.message, fact.span)):
+        once.setdefault(fact.text.casefold(), fact)
+    return list(once.values())

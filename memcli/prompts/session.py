@@ -1,0 +1,100 @@
+"""Sum up a session: what happened in it, and the facts that it states, each with the message that states it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memcli.model.memory import Json
+from memcli.model.prompt import Prompt
+from memcli.model.shapes import problem
+from memcli.prompts.fence import RULE, fenced
+from memcli.record import Record
+
+VERSION = 1
+MAX_TOKENS = 2_000
+MOST_FACTS = 40
+_MOST_SENTENCES = 4
+_LONGEST = 500
+"""Characters of a sentence."""
+KINDS = ("decision", "preference", "constraint", "goal", "procedure", "correction", "negative")
+
+SCHEMA: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "summary": {"type": "array", "items": {"type": "string", "minLength": 1}},
+        "facts": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "message": {"type": "integer", "minimum": 1},
+                    "kind": {"type": "string", "enum": list(KINDS)},
+                    "text": {"type": "string", "minLength": 1},
+                    "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+                },
+                "required": ["message", "kind", "text", "confidence"],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["summary", "facts"],
+    "additionalProperties": False,
+}
+
+SYSTEM = f"""\
+You write the memory of a working session on a software project, for somebody who was not there.
+{RULE}
+
+Answer with JSON:
+- summary: 2 to 4 factual sentences in the language of the session: what was decided and why, what was found and done, and
+  how it ended. Keep names, numbers and versions unchanged, and say nothing that the session does not say. One sentence
+  will do for a session in which little happened.
+- facts: what the session states and what still holds at its end, at most {MOST_FACTS}:
+  - message: the number of the message that states it. Parts named `earlier` are summaries, for context alone.
+  - kind: decision (what was chosen), preference (how somebody likes it), constraint (what must hold), negative (what must
+    never be done), goal, procedure (steps to follow), correction (of an error).
+  - text: the sentence of that message, word for word, without adding or translating anything.
+  - confidence: how sure it is that it was meant to last, from 0 to 1; at least 0.7 only when it is said in so many words.
+  A question, an offer, a guess, a report of what others say, and what is taken back later is no fact. What holds for the
+  moment is none either."""
+
+
+class Claim(Record):
+    """A fact, as a model puts it, and the message that is said to state it."""
+
+    kind: str
+    text: str
+    message: int
+    confidence: float
+
+
+class Answer(Record):
+    """What a model makes of a session: sentences, and facts."""
+
+    summary: Sequence[str]
+    claims: Sequence[Claim]
+
+
+def make(title: str, earlier: Sequence[Mapping[str, Json]], messages: Sequence[Mapping[str, Json]]) -> Prompt:
+    """Asks about a session: its last `messages`, numbered, and summaries of those before them."""
+    session = {"title": title, "earlier": list(earlier), "messages": list(messages)}
+    return Prompt(
+        task=f"session/{VERSION}",
+        system=SYSTEM,
+        text=f"Sum up this session.\n{fenced({name: value for name, value in session.items() if value})}",
+        schema=SCHEMA,
+        max_tokens=MAX_TOKENS,
+    )
+
+
+def read(data: Json) -> Answer:
+    """The sentences and facts in the answer. Raises ValueError."""
+    if wrong := problem(data, SCHEMA, "answer"):
+        raise ValueError(wrong)
+    sentences = tuple(" ".join(text.split()) for text in data["summary"])
+    if not 1 <= len(sentences) <= _MOST_SENTENCES or not all(sentences):
+        raise ValueError(f"summary must have 1 to {_MOST_SENTENCES} sentences")
+    if any(len(sentence) > _LONGEST for sentence in sentences):
+        raise ValueError(f"a sentence of summary is longer than {_LONGEST} characters")
+    claims = (Claim(one["kind"], one["text"], one["message"], float(one["confidence"])) for one in data["facts"])
+    return Answer(sentences, tuple(claims)[:MOST_FACTS])

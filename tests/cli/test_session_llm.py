@@ -1,0 +1,157 @@
+"""`memcli session end` and `session facts` by a language model, over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.app import session_yield
+from tests.app.test_session_yield import ANSWER, ARGON, LOWER, NEVER, SENTENCES, TALK
+from tests.conftest import ROOT, Run
+from tests.providers import server as play
+from tests.providers.conftest import environ_for
+from tests.providers.server import Script
+from tests.safety.secrets_corpus import secret
+
+pytest.importorskip("openai", reason="the extra `llm` is not installed")
+pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
+LLM = ("--semantic", "llm")
+TOKEN = secret("github_token", 900)[1]
+MODELS = ("openai:gpt-5-mini", "anthropic:claude-haiku-4-5")
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: Run) -> Script:
+    """A model of either format that sums up every session the same way."""
+    with play.serving() as server:
+        for name, value in environ_for(server.url).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+        server.play(play.reply(ANSWER))
+        run("init")
+        yield server
+
+
+def record(run: Run, *said: tuple[str, str]) -> str:
+    name = run("session", "start", "--title", "Slow login").out.strip()
+    for role, text in said or TALK:
+        assert run("session", "add", name, text, "--role", role).code == 0
+    return name
+
+
+def stored(space: str) -> str:
+    file = Path(f".memory/spaces/{space}.json")
+    return file.read_text() if file.exists() else ""
+
+
+def test_golden(model: Script, run: Run, update_golden: bool) -> None:
+    """What is sent, and what is stored, byte for byte; a secret in the session stays here."""
+    name = record(run, *TALK, ("user", f"The key for it is {TOKEN}."))
+    done = run("session", "end", name, *LLM, "--outcome", "Fast", "--json")
+    assert done.code == 0, done.err
+    (request,) = model.requests
+    assert TOKEN.encode() not in request.raw
+    found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + done.out + stored("journal")
+    file = ROOT / f"tests/prompts/golden/session.{json.loads(done.out)['model'].partition(':')[0]}.txt"
+    if update_golden:
+        file.write_text(found)
+    assert found == file.read_text()
+
+
+FAULTS = {
+    "no JSON": play.reply("no JSON"),
+    "another schema": play.reply({"summary": "text", "facts": []}),
+    "refused": play.reply(refusal="I cannot help with that."),
+    "cut off": play.reply(ending="cut"),
+    "500": play.fail(500),
+    "401": play.fail(401),
+    "a broken connection": play.cut,
+    "too slow": play.hang,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_whatever_the_provider_does_the_session_ends(
+    model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, fault: play.Step
+) -> None:
+    if fault is play.hang:
+        monkeypatch.setattr(session_yield, "WITHIN_SECONDS", 0.2)
+    name = record(run, ("user", ARGON))
+    model.play(fault)
+    done = run("session", "end", name, *LLM, "--json")
+    assert done.code == 0
+    assert "model" not in json.loads(done.out)
+    assert done.err.count("\n") == 1
+    assert done.err.endswith("; the local layer stands in\n")
+    assert ARGON in stored("journal")
+    assert ARGON in run("inbox").out
+
+
+def test_facts_that_nobody_stated_are_left_out(model: Script, run: Run) -> None:
+    invented = {"message": 5, "kind": "decision", "text": "We use MySQL for new accounts.", "confidence": 1}
+    model.play(play.reply(ANSWER | {"facts": [*ANSWER["facts"], invented]}))  # type: ignore[misc]
+    name = record(run)
+    found = json.loads(run("session", "facts", name, *LLM, "--json").out)
+    assert [(one["kind"], one["text"]) for one in found] == [
+        ("decision", LOWER),
+        ("negative", NEVER),
+        ("decision", ARGON),
+    ]
+    assert run("session", "end", name, *LLM).code == 0
+    assert len(model.requests) == 1
+    assert SENTENCES[0] in stored("journal")
+    assert "MySQL" not in stored("journal")
+
+
+def test_facts_of_a_file(model: Script, run: Run) -> None:
+    Path("talk.jsonl").write_text("".join(f"{json.dumps({'role': role, 'content': text})}\n" for role, text in TALK))
+    command = ("session", "facts", "--from", "talk.jsonl")
+    texts = [one["text"] for one in json.loads(run(*command, *LLM, "--json").out)]
+    assert texts == [LOWER, NEVER, ARGON]
+    assert [one["text"] for one in json.loads(run(*command, "--json").out)] == [NEVER, ARGON]
+    failed = run(*command, *LLM, "--model", "custom:other", "--offline", "--json")
+    assert [one["text"] for one in json.loads(failed.out)] == [NEVER, ARGON]
+    assert failed.err == "memcli: no language model is asked offline; the local layer stands in\n"
+
+
+def test_options(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = record(run)
+    for verb in (("end", name), ("facts", name), ("promote", f"{name}#3.1"), ("facts", "--from", "talk.jsonl")):
+        for wrong, told in [
+            (("--model", "custom:tiny"), "--model needs --semantic llm"),
+            ((*LLM, "--model", "tiny"), "'tiny' names no model"),
+            (("--semantic", "magic"), "choose one of llm, local, off"),
+        ]:
+            failed = run("session", *verb, *wrong)
+            assert (failed.code, told in failed.err) == (2, True), (verb, failed.err)
+    monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")
+    assert run("session", "promote", f"{name}#3.2").code == 0
+    assert NEVER in stored("main")
+    assert run("session", "end", name).code == 0
+    assert len(model.requests) == 1
+    monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
+    assert run("session", "end", name).code == 2
+
+
+def test_a_clone_sends_nothing_until_it_is_trusted(model: Script, run: Run) -> None:
+    name = record(run)
+    Path(".memory/local/trust.json").unlink()
+    done = run("session", "end", name, *LLM)
+    assert (done.code, model.requests) == (0, [])
+    assert "this store was cloned: nothing of it is sent" in done.err
+
+
+def test_what_is_left_of_the_quota_is_kept_for_what_cannot_wait(model: Script, run: Run) -> None:
+    name = record(run)
+    run(
+        "space",
+        "policy",
+        "main",
+        "--set",
+        'quota={"openai": {"tokens_per_day": 9}, "anthropic": {"tokens_per_day": 9}}',
+    )
+    done = run("session", "end", name, *LLM)
+    assert (done.code, model.requests) == (0, [])
+    assert "the quota of " in done.err
