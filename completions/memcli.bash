@@ -77,7 +77,7 @@ _memcli_table() {
     arguments='sessions'
     ;;
   'session end')
-    options='--outcome=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--outcome=- --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session arc')
@@ -85,11 +85,11 @@ _memcli_table() {
     arguments='sessions'
     ;;
   'session facts')
-    options='--from=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--from=files --semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='sessions'
     ;;
   'session promote')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--semantic=,local,llm,off --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-...'
     ;;
   'session topic')
