@@ -23,6 +23,10 @@ class Scripted:
         self.answers = list(answers)
         self.prompts: list[Prompt] = []
         self.within: list[float] = []
+        self.loaded = 0
+
+    def load(self) -> None:
+        self.loaded += 1
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         self.prompts.append(prompt)

@@ -224,7 +224,7 @@ class Memory:
             include_untrusted: Include memories that contain instructions to an agent.
             from_diff: Find memories about this diff. (FILE)
             verify: Ask a language model which of the first N memories are relevant [N: 8]. ([N])
-            verify_timeout: Keep the ranking if the model takes longer than this [default: 1000]. (MS)
+            verify_timeout: Keep the ranking if the model, once loaded, takes longer than this [default: 1000]. (MS)
             model: The language model of --verify. (PROVIDER:MODEL)
             changed: Find memories about what was committed and staged since REV. (REV)
             space: The space to use, for this call.

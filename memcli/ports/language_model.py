@@ -19,6 +19,9 @@ class LanguageModel(Protocol):
     def name(self) -> str:
         """As `provider:model`."""
 
+    def load(self) -> None:
+        """Loads what the first question needs, which takes a second or two. It may be called in a thread of its own."""
+
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         """What `read` makes of the answer.
 

@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Event, Thread
@@ -49,6 +50,12 @@ def check_sdk(provider: Provider) -> None:
         )
 
 
+def load(provider: Provider) -> None:
+    """Imports the SDK, if that can be done; what goes wrong is found when it is used."""
+    with suppress(Exception):
+        _sdk(provider)
+
+
 def post(provider: Provider, address: str, credential: Credential, request: Body, seconds: float) -> Response | str:
     """The response to `request`, or how the call ended without one. Takes at most `seconds`, import of the SDK included."""
     ends = time.monotonic() + seconds
@@ -74,9 +81,7 @@ def _in_time(seconds: float, work: Callable[[], Response | str]) -> Response | s
 
 
 def _post(provider: Provider, address: str, credential: Credential, request: Body, ends: float) -> Response | str:
-    _silence()
-    sdk: Any = import_module(provider.sdk)
-    _silence()  # again: an SDK reads its variable for logging when it is imported
+    sdk = _sdk(provider)
     guard = _Guard(provider, ends, is_keyless=not credential)
     left = ends - time.monotonic()
     if left <= 0:
@@ -98,6 +103,13 @@ def _post(provider: Provider, address: str, credential: Credential, request: Bod
     except Exception as error:  # noqa: BLE001 - whatever it is, it may hold the key
         causes = {type(cause).__name__ for cause in _causes(error)}
         return guard.found or (UNREACHABLE if causes.intersection(_CANNOT_CONNECT) else LOST)
+
+
+def _sdk(provider: Provider) -> Any:
+    _silence()
+    sdk = import_module(provider.sdk)
+    _silence()  # again: an SDK reads its variable for logging when it is imported
+    return sdk
 
 
 def _create(

@@ -18,7 +18,7 @@ from memcli.ports.language_model import Meter
 from memcli.providers import failures, wire
 from memcli.providers.answers import parse_answer
 from memcli.providers.failures import Failure, Response
-from memcli.providers.http import check_sdk, post
+from memcli.providers.http import check_sdk, load, post
 from memcli.providers.table import PROVIDERS, Provider, address, credential, key_variable, shown
 from memcli.record import replace
 
@@ -56,6 +56,10 @@ class ProviderModel:
     @property
     def name(self) -> str:
         return str(self._model)
+
+    def load(self) -> None:
+        """See `LanguageModel.load`."""
+        load(self._provider)
 
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         """See `LanguageModel.ask`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from memcli.errors import ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt
 from memcli.model.recall import Bundle, Query
+from memcli.model.space import Policy
 from memcli.model.usage import Use
 from memcli.ports.usage import NoUsage
 from memcli.record import replace
@@ -155,3 +157,50 @@ def test_a_changed_memory_is_asked_about_again(store: Workspace) -> None:
 def test_a_model_that_is_not_configured_is_an_error(store: Workspace) -> None:
     with pytest.raises(UsageError, match="no language model is configured"):
         list(recall(store, [Query(topic=TOPIC, now=NOW)], verify=Verifier(store)))
+
+
+def test_of_private_spaces_only_what_the_user_names_is_sent(store: Workspace) -> None:
+    own = memory("own", path="diary/own", raw="The database that we use is a secret of mine.")
+    rewrite(store.store, lambda space: replace(space.put([own], NOW), policy=Policy(visibility="private")), "journal")
+    model = Scripted({"relevant": []})
+    asking = replace(with_model(store, model), is_space_named=False)
+    (bundle,) = recall(asking, [Query(topic=TOPIC, now=NOW)], verify=Verifier(asking))
+    assert "db5" in model.prompts[0].text
+    assert "diary" not in model.prompts[0].text
+    assert ids(bundle) == ["mem_own"]
+    named = replace(asking, space="journal", is_space_named=True)
+    (bundle,) = recall(named, [Query(topic=TOPIC, now=NOW)], verify=Verifier(named))
+    assert "diary/own" in model.prompts[1].text
+    assert ids(bundle) == []
+
+
+def test_the_model_is_loaded_once_while_candidates_are_searched_and_its_time_begins_then(store: Workspace) -> None:
+    model, steps = Scripted({"relevant": []}), list[str]()
+
+    def load() -> None:
+        steps.append("load")
+
+    def search(query: Query) -> Bundle:
+        steps.append("search")
+        return found
+
+    (found,) = recall(store, [Query(topic=TOPIC, now=NOW)])
+    model.load = load  # type: ignore[method-assign]
+    verifier = Verifier(with_model(store, model), within=0.5)
+    for topic in (TOPIC, "another question"):
+        verifier(Query(topic=topic, now=NOW), search)
+    assert (sorted(steps), model.within) == (["load", "search", "search"], [0.5])
+
+
+def test_what_is_over_is_not_asked(store: Workspace) -> None:
+    model = Scripted({"relevant": []})
+    asking = with_model(store, model)
+    (bundle,) = recall(asking, [Query(topic=TOPIC, now=NOW)], verify=Verifier(asking, ends=time.monotonic()))
+    assert (model.prompts, len(bundle.sections)) == ([], 5)
+    assert bundle.verdict is not None
+    assert bundle.verdict.failure == "no time was left to ask the language model"
+    recall_again = recall(
+        asking, [Query(topic=TOPIC, now=NOW)], verify=Verifier(asking, within=90, ends=time.monotonic() + 60)
+    )
+    next(recall_again)
+    assert 0 < model.within[0] <= 60

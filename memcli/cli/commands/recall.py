@@ -104,7 +104,7 @@ class RecallOptions(Options):
     )
     verify_timeout: int = option(
         metavar="MS",
-        help="Keep the ranking if the model takes longer than this [default: 1000].",
+        help="Keep the ranking if the model, once loaded, takes longer than this [default: 1000].",
         type=int,
         default=1000,
         low=1,
@@ -122,6 +122,9 @@ def command(session: Session, options: RecallOptions) -> int:
     of that kind. If nothing is relevant, the output says so. Negatives, constraints and procedures whose triggers match come
     first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
     in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
+
+    --verify sends the question and the passages found to the language model, without secrets. Private spaces, such as `journal`,
+    are left out unless --space names them, and messages of sessions unless --scope session asks for them.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
     """
