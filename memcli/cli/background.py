@@ -52,7 +52,7 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
 
     Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
     """
-    if is_frozen(session) or "off" in (os.environ.get(SWITCH), os.environ.get("MEMCLI_EMBEDDER")):
+    if is_frozen(session) or "off" in (os.environ.get(SWITCH), workspace.embedder):
         return False
     space = session.options["space"]
     chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]

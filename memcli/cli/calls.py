@@ -39,7 +39,7 @@ class Calls:
         self._note = note
         self._kept = Kept()
         self._lock = RLock()
-        self._is_loading = False
+        self._is_late = False
         self._loader: Thread | None = None
 
     def run(self, verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -76,7 +76,7 @@ class Calls:
 
     def load_later(self) -> None:
         """Until `load` is done, questions are answered by words alone instead of waiting for the model."""
-        self._is_loading = self._embedder() == DEFAULT_EMBEDDER
+        self._is_late = True
 
     def load(self) -> None:
         """Loads the model in the background, once, if `load_later` put that off."""
@@ -92,10 +92,20 @@ class Calls:
         except MemcliError as error:
             self._note(error.message)  # and each recall says that it answers by words alone
         finally:
-            self._is_loading = False
+            self._is_late = False
+
+    @property
+    def _is_loading(self) -> bool:
+        """Whether the embedder that the store of now wants is yet to be loaded."""
+        return self._is_late and self._embedder() == DEFAULT_EMBEDDER
 
     def _embedder(self) -> str:
-        return self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
+        from memcli.wiring.workspace import open_workspace
+
+        try:
+            return open_workspace(self._options, os.environ).embedder
+        except MemcliError:  # there is no store yet
+            return self._options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or DEFAULT_EMBEDDER
 
     def close(self) -> None:
         """Closes what is kept. The next call loads it again."""

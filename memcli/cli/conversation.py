@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.semantics import asks_model
 from memcli.cli.verb import Session
-from memcli.errors import UsageError
+from memcli.errors import NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, PAUSED, STATES
 
 if TYPE_CHECKING:
@@ -153,7 +153,11 @@ def topic(session: Session, options: TopicOptions) -> None:
     from memcli.embed import EMBEDDERS
     from memcli.wiring.embedders import ChosenEmbedder
 
-    chosen = ChosenEmbedder(os.environ.get("MEMCLI_EMBEDDER"))
+    try:
+        name = session.open(tells_off=False).embedder
+    except NotFoundError:
+        name = session.options.get("embedder") or os.environ.get("MEMCLI_EMBEDDER") or ""
+    chosen = ChosenEmbedder(name)
     chosen.check()
     # The cosines of other models are on no scale that the thresholds hold for.
     embedder = chosen.load() if chosen.name in EMBEDDERS else None

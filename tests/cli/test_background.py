@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from memcli.cli import background
 from memcli.cli.background import run_alone
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
@@ -118,3 +119,19 @@ def test_an_error_reaches_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(os, "nice", lambda _: 0)
     run_alone(str(tmp_path), fail)
+
+
+def test_a_store_without_an_embedder_has_no_vectors_made(
+    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(background, "start", lambda *told: begun.append(told))
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    run("init")
+    (lively / ".memory/config.toml").write_text('embedder = "off"\n')
+    run("ingest", "guide.md")
+    assert begun == []
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    (lively / "guide.md").write_text("# Another\n\nThe engine is new.\n")
+    run("ingest", "guide.md")
+    assert len(begun) == 1

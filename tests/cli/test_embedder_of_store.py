@@ -1,0 +1,46 @@
+"""The embedder that the configuration of a store names, where something asks before a command runs, or without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.calls import Calls, find_verb
+from tests.conftest import Run
+
+LOADING = "the embedding model is still loading"
+
+
+@pytest.mark.parametrize(
+    ("config", "waits"), [("", True), ('embedder = "hashed"\n', False), ('embedder = "off"\n', False)]
+)
+def test_only_the_model_that_the_store_wants_is_waited_for(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, waits: bool
+) -> None:
+    run("remember", "We chose PostgreSQL for the orders.")
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    (tmp_path / ".memory/config.toml").write_text(config)
+    calls = Calls({}, lambda _: None)
+    calls.load_later()
+    assert (LOADING in calls.text(find_verb("recall"), {"topic": "which database?"})) is waits
+    calls.close()
+
+
+def test_a_topic_is_compared_by_the_embedder_of_the_store(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    command = ("session", "topic", "add a retry to the upload of the orders", "retry of the upload", "--json")
+
+    def similarity(config: str) -> float:
+        (tmp_path / ".memory/config.toml").write_text(config)
+        return float(json.loads(run(*command).out)["similarity"])
+
+    run("init")
+    by_words = similarity('embedder = "off"\n')
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    assert similarity("") == by_words
+    monkeypatch.delenv("MEMCLI_EMBEDDER")
+    assert similarity('embedder = "hashed"\n') != by_words
