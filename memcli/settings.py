@@ -18,6 +18,7 @@ CONFIG_FIELDS: Mapping[str, type] = {
     "embedder": str,
     "semantic": str,
     "model": str,
+    "hook_verify": str,
 }
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
 provider holds once the clone is accepted."""
@@ -48,6 +49,7 @@ class Settings(Record, kw_only=True):
     embedder: str | None = None
     semantic: str | None = None
     model: str | None = None
+    hook_verify: str | None = None
     is_offline: bool = False
 
 
@@ -73,6 +75,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         embedder=pick("embedder"),
         semantic=pick("semantic"),
         model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
+        hook_verify=pick("hook_verify"),
         is_offline=bool(options.get("offline")) or environ.get("MEMCLI_OFFLINE", "").strip().lower() not in _NO,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 
@@ -17,6 +18,7 @@ from memcli.agents.events import (
     SUBAGENT_START,
 )
 from memcli.agents.payload import Payload, edits_of
+from memcli.agents.verify import Check
 from memcli.app.inject import (
     DEADLINE_SECONDS,
     FILE_BACKEND,
@@ -79,9 +81,16 @@ def problem_of(event: str, agent: str) -> str:
 
 
 def handle(
-    workspace: Workspace, agent: str, event: str, payload: Payload, *, is_hurried: bool = True, next_turn: bool = False
+    workspace: Workspace,
+    agent: str,
+    event: str,
+    payload: Payload,
+    *,
+    is_hurried: bool = True,
+    next_turn: bool = False,
+    ends: float = math.inf,
 ) -> Outcome:
-    """Handles a call. `is_hurried`: an agent waits for it; `next_turn`: it waits for nothing to be searched for a prompt.
+    """Handles a call. `is_hurried`: an agent waits for it, until `ends` by the monotonic clock; `next_turn`: it waits for nothing to be searched for a prompt.
     Raises MemcliError, OSError."""
     call = _Call(workspace, agent, event, payload)
     if event in (AFTER_COMPACTION, STOP, SESSION_END):
@@ -91,7 +100,7 @@ def handle(
     if event == PROMPT and next_turn:
         return call.inject_prepared()
     if event == PROMPT:
-        return call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None)
+        return call.inject_for_prompt(DEADLINE_SECONDS if is_hurried else None, ends)
     return call.inject_for_tool() if event == BEFORE_TOOL else call.inject_at_start()
 
 
@@ -135,15 +144,16 @@ class _Call:
             since = record.since if self._event == SESSION_START else None
         return self._inject(for_start(self._workspace, since))
 
-    def inject_for_prompt(self, deadline: float | None) -> Outcome:
+    def inject_for_prompt(self, deadline: float | None, ends: float) -> Outcome:
         prompt = self._payload.prompt
         if not prompt or not self._payload.is_of_a_person:
             return Outcome(facts={"outcome": "no prompt of a person"})
         with self._surfaced.session(self._session) as record:
             if not record.claim(f"{PROMPT} {prompt}", self._now):
                 return _DUPLICATE
-        bundle = for_prompt(self._workspace, prompt, deadline)
-        facts: dict[str, Json] = {}
+        check = Check(self._workspace, ends)
+        bundle = for_prompt(self._workspace, prompt, deadline, check.verify)
+        facts = check.facts(bundle)
         with self._surfaced.session(self._session) as record:
             if self._changes_topic(prompt, bundle.query.topic):
                 record.shown.clear()
@@ -168,7 +178,9 @@ class _Call:
         return replace(self._inject(for_names(self._workspace, prepared), facts), is_next_due=True)
 
     def prepare(self) -> None:
-        bundle = for_prompt(self._workspace, self._payload.prompt, None)
+        check = Check(self._workspace)
+        bundle = for_prompt(self._workspace, self._payload.prompt, None, check.verify)
+        check.facts(bundle)
         with self._surfaced.session(self._session) as record:
             record.prepare(self._payload.prompt, list(stamps(bundle)))
 

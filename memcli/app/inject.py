@@ -4,9 +4,10 @@ Who shows it notes so: these are only chosen from."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from memcli.app.budget import fit
-from memcli.app.recall import ALWAYS_MOST, recall
+from memcli.app.recall import ALWAYS_MOST, Verify, recall
 from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.model.edits import FileEdit
@@ -41,10 +42,24 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())
 
 
-def for_prompt(workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS) -> Bundle:
-    """What is relevant to a prompt, or nothing. Raises what recall raises."""
+def for_prompt(
+    workspace: Workspace, prompt: str, deadline: float | None = DEADLINE_SECONDS, verify: Verify | None = None
+) -> Bundle:
+    """What is relevant to a prompt, or nothing; `verify` chooses from it. Raises what recall raises."""
     query = Query(topic=prompt, now=workspace.clock(), limit=_MOST_RELEVANT, budget=MAX_TOKENS, deadline=deadline)
-    (bundle,) = recall(unnoted(workspace), [query])
+    (bundle,) = recall(unnoted(workspace), [query], verify=partial(_chosen, verify))
+    return bundle
+
+
+def _chosen(verify: Verify | None, query: Query, answer: Callable[[Query], Bundle]) -> Bundle:
+    def strong(asked: Query) -> Bundle:
+        return _strong(answer(asked))
+
+    return verify(query, strong) if verify else strong(query)
+
+
+def _strong(bundle: Bundle) -> Bundle:
+    """What of the bundle is about as good as the best."""
     least = _LEAST_SHARE * max((section.score for section in bundle.sections), default=0.0)
     chosen = tuple(section for section in bundle.sections if section.is_lead or section.score >= least)
     return replace(bundle, sections=chosen, always=())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
@@ -16,21 +17,22 @@ from memcli.agents.payload import MAX_BYTES, Payload, read_payload
 from memcli.app.workspace import Workspace
 from memcli.cli.background import FOREGROUND, embed_later, is_frozen, start
 from memcli.cli.verb import Session
-from memcli.clock import days_between, normalize_time, system_clock
+from memcli.clock import system_clock
 from memcli.errors import MemcliError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
-from memcli.store.atomic import replace_file
 from memcli.store.layout import Layout
 from memcli.store.log import Log
-from memcli.store.reading import read_regular
+from memcli.store.mark import Mark
 from memcli.store.spool import Spool
 from memcli.store.switch import is_off
 
 _LIMIT_SECONDS = 2.5
 """With the start of the interpreter less than three seconds."""
+_PRINTING_SECONDS = 0.6
+"""What of it is kept for what follows on the search."""
 _LOCK_SECONDS = "1"
-_WARMING_DAYS = 60 / 86_400
+_WARMING_SECONDS = 60
 _CHUNK = 1 << 16
 _PROJECT = ("CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR", "GEMINI_PROJECT_DIR")
 _END = b"\0"
@@ -85,7 +87,10 @@ def _answer(session: Session, event: str, agent: str, find: Find, began: float, 
     is_hurried = not os.environ.get(FOREGROUND)
     outcome = Outcome(facts={"outcome": "ignored", "error": problem})
     if not problem:
-        outcome = _guarded(lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried, next_turn=next_turn))
+        ends = began + _LIMIT_SECONDS - _PRINTING_SECONDS if is_hurried else math.inf
+        outcome = _guarded(
+            lambda: handle(workspace, agent, event, payload, is_hurried=is_hurried, next_turn=next_turn, ends=ends)
+        )
     facts = {"agent": agent[:40], "event": event[:40], "session": payload.session, "ms": _spent(began)}
     _log(workspace.root, {"at": workspace.clock(), **facts, **outcome.facts})
     if outcome.facts.get("degraded") and is_hurried:
@@ -169,12 +174,10 @@ def _log(root: str, entry: Mapping[str, Json]) -> None:
 def _warm(root: str) -> None:
     """Brings the index up to date in the background, at most once a minute: that may be what took so long, as after a
     large pull, and no hook would ever have the time for it."""
-    mark, now = Layout(root).local("agents.warming"), system_clock()
-    with suppress(MemcliError, OSError):
-        before = (read_regular(mark, 32) or b"").decode("ascii", "replace")
-        if before and days_between(normalize_time(before), now) < _WARMING_DAYS:
-            return
-        replace_file(mark, now.encode())
+    mark, now = Mark(Layout(root).local("agents.warming")), system_clock()
+    if mark.is_younger(_WARMING_SECONDS, now):
+        return
+    mark.set(now)
     start(["recall", "--kind", "constraint", "--limit", "1", "--quiet", "--root", root])
 
 

@@ -108,6 +108,7 @@ def _told(settings: Settings) -> dict[str, Any]:
         "space": check_space(settings.space), "main": check_space(settings.main),
         "is_space_named": settings.is_space_named, "project": settings.project, "backend": settings.backend,
         "model": settings.model or "", "is_offline": settings.is_offline,
+        "hook_verify": settings.hook_verify or "",
         "semantic": settings.semantic or DEFAULT_SUMMARIZER,
     }  # fmt: skip
 

@@ -164,6 +164,10 @@ def run(session: Session, options: RunOptions) -> None:
     to .memory/local/agents.log. With --next-turn, a prompt waits for no search: it gets what is related to the prompt before
     it, or nothing if that was about something else.
 
+    With MEMCLI_HOOK_VERIFY=N, or `hook_verify = "N"` in config.toml, a language model leaves out of the first N memories
+    what is not relevant to a prompt, as with `memcli recall --verify`, in what is left of the 3 seconds; if it fails, the memories
+    stand, and no prompt waits for it for a minute. With --next-turn it has 10 seconds, in the background.
+
     Example: memcli hook run post-commit
     """
     if options.agent is not None:
