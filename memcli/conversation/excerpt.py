@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from memcli.conversation.chunks import SIZE, Chunk, fold
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens, cut_tokens, end_of_tokens
 from memcli.record import Record, replace
 

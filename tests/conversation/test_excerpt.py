@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memcli.conversation.excerpt import excerpt
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 from memcli.model.tokens import count_tokens
 
 SENTENCE = "We decided to keep the prices of the shop in cents because floats lose money."

@@ -166,7 +166,8 @@ def run(session: Session, options: RunOptions) -> None:
 
     With MEMCLI_HOOK_VERIFY=N, or `hook_verify = "N"` in config.toml, a language model leaves out of the first N memories
     what is not relevant to a prompt, as with `memcli recall --verify`, in what is left of the 3 seconds; if it fails, the memories
-    stand, and no prompt waits for it for a minute. With --next-turn it has 10 seconds, in the background.
+    stand, and no prompt waits for it for a minute. With --next-turn it has 10 seconds, in the background: enough for the SDK of
+    Anthropic too, which takes 2 seconds to load.
 
     Example: memcli hook run post-commit
     """

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from memcli.conversation.facts.fact import Fact
 from memcli.conversation.facts.statements import Statement, read
-from memcli.conversation.message import Message
 from memcli.conversation.statements import ASKED, bared, mood_of
 from memcli.model.analysis import terms
+from memcli.model.conversation import Message
 from memcli.record import replace
 
 _MOST = 3

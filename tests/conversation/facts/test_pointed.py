@@ -6,7 +6,7 @@ import pytest
 
 from memcli.conversation.facts import Fact, extract
 from memcli.conversation.facts.pointed import point
-from memcli.conversation.message import Message
+from memcli.model.conversation import Message
 
 TEXT = (
     "OK, let's lower the cost factor to 12 then. Never go below 12, the auditors require it.\n\n"
