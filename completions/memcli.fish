@@ -205,7 +205,7 @@ complete -c memcli -n '__memcli_at recall' -l include-untrusted -d 'Include memo
 complete -c memcli -n '__memcli_at recall' -l fail-empty -d 'Exit with 3 if nothing matches.'
 complete -c memcli -n '__memcli_at recall' -l from-diff -r -F -d 'Find memories about this diff; `-` reads standard input.'
 complete -c memcli -n '__memcli_at recall' -l verify -r -f -d 'Ask a language model which of the first N memories are relevant [N: 8].'
-complete -c memcli -n '__memcli_at recall' -l verify-timeout -r -f -d 'Keep the ranking if the model takes longer than this [default: 1000].'
+complete -c memcli -n '__memcli_at recall' -l verify-timeout -r -f -d 'Keep the ranking if the model, once loaded, takes longer than this [default: 1000].'
 complete -c memcli -n '__memcli_at recall' -l model -r -f -d 'The language model of --verify.'
 complete -c memcli -n '__memcli_at recall' -l changed -r -f -d 'Find memories about what was committed and staged since REV.'
 complete -c memcli -n '__memcli_at recall' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
