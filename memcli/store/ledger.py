@@ -10,6 +10,10 @@ lock and flushed:
 A call that was not settled, as when its process was killed or the answer was lost, counts as booked for the rest of its
 day: the provider may have charged for it. The number of a call is its place among the lines. A line that a crash tore has
 no end; it was not acknowledged, so nothing was sent for it, and the next line takes its place.
+
+The last 400 days with calls are kept: the first call of a day removes those before, so that the folder does not grow for
+ever. Days are counted and not reckoned by the clock, so that a wrong one removes no more than one day for each that it
+makes up.
 """
 
 from __future__ import annotations
@@ -26,13 +30,14 @@ from memcli.errors import StoreError
 from memcli.model.memory import Json
 from memcli.model.spending import Charge, Usage
 from memcli.record import replace
-from memcli.store.atomic import append_after, make_folder
+from memcli.store.atomic import append_after, make_folder, remove_quietly
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 from memcli.store.reading import read_regular
 
 _FOLDER = "ledger"
 _MAX_BYTES = 1 << 30
+MOST_DAYS = 400
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\Z")
 
 
@@ -68,13 +73,19 @@ class Ledger:
             check(_parse(data))
             number = data.count(b"\n") + 1
             self._append(day, data, _to_json(replace(charge, number=number)))
+            if number == 1:
+                self._drop_days(day)
         return Booked(day, number)
 
     def settle(self, booked: Booked, usage: Usage) -> None:
-        """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
+        """Puts what a call has cost in the place of what was booked for it, unless its day has been removed.
+
+        Raises LockedError, StoreError.
+        """
         with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
             line = {"settles": booked.number, **_cost(usage)}
-            self._append(booked.day, self._read(booked.day), line)
+            if data := self._read(booked.day):
+                self._append(booked.day, data, line)
 
     def read(self, day: str) -> Day:
         """The calls of a day, and how many lines are damaged. Raises StoreError."""
@@ -89,6 +100,13 @@ class Ledger:
         with suppress(OSError):
             return sorted(match[1] for name in os.listdir(self._folder) if (match := _DAY.match(name)))
         return []
+
+    def _drop_days(self, today: str) -> None:
+        """Removes the oldest days but for `today`, which may be one of them by a wrong clock. What cannot be removed stays
+        until the next day begins."""
+        others = [day for day in self.days() if day != today]
+        for day in others[: max(0, len(others) + 1 - MOST_DAYS)]:
+            remove_quietly(self._path(day))
 
     def _path(self, day: str) -> str:
         return os.path.join(self._folder, f"{day}.jsonl")

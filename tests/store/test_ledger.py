@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from memcli.errors import RefusedError, StoreError
 from memcli.model.spending import Charge, Usage, total
 from memcli.store.layout import Layout
-from memcli.store.ledger import Day, Ledger
+from memcli.store.ledger import MOST_DAYS, Day, Ledger
 from tests.conftest import NOW, ROOT
 
 DAY = NOW[:10]
@@ -167,3 +168,62 @@ def test_every_line_is_flushed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
 def test_no_ledger_is_an_empty_one(ledger: Ledger) -> None:
     assert ledger.days() == []
     assert ledger.read(DAY) == Day((), 0)
+
+
+def days_before(tmp_path: Path, count: int) -> list[str]:
+    """So many days with a call, which lie before DAY."""
+    first = date.fromisoformat(DAY)
+    days = [str(first - timedelta(days=n)) for n in range(count, 0, -1)]
+    folder = tmp_path / "local" / "ledger"
+    folder.mkdir(parents=True, exist_ok=True)
+    for day in days:
+        (folder / f"{day}.jsonl").write_text("{}\n")
+    return days
+
+
+def test_the_first_call_of_a_day_removes_the_oldest_days(ledger: Ledger, tmp_path: Path) -> None:
+    days = days_before(tmp_path, MOST_DAYS + 5)
+    (tmp_path / "local" / "ledger" / "notes.txt").write_text("mine")
+    booked = ledger.reserve(CHARGE, allow)
+    kept = [*days[6:], DAY]
+    assert (ledger.days(), len(kept)) == (kept, MOST_DAYS)
+    ledger.settle(booked, Usage(1, 1))
+    days_before(tmp_path, MOST_DAYS + 5)
+    ledger.reserve(CHARGE, allow)
+    assert len(ledger.days()) == MOST_DAYS + 6  # not the first of its day
+    assert (tmp_path / "local" / "ledger" / "notes.txt").read_text() == "mine"
+
+
+def test_a_clock_that_is_wrong_removes_one_day_and_not_its_own(ledger: Ledger, tmp_path: Path) -> None:
+    days = days_before(tmp_path, MOST_DAYS)
+    for at in ("1999-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
+        ledger.reserve(Charge(**{**vars_of(CHARGE), "at": at}), allow)
+        assert len(ledger.days()) == MOST_DAYS
+        assert at[:10] in ledger.days()
+    assert ledger.days() == [*days[1:], "2099-01-01"]
+
+
+def test_a_call_whose_day_was_removed_is_settled_nowhere(ledger: Ledger, tmp_path: Path) -> None:
+    booked = ledger.reserve(CHARGE, allow)
+    file(tmp_path).unlink()
+    ledger.settle(booked, Usage(1, 1))
+    assert ledger.days() == []
+
+
+def test_the_first_calls_of_a_day_at_once_lose_nothing(ledger: Ledger, tmp_path: Path) -> None:
+    days_before(tmp_path, MOST_DAYS + 50)
+    command = [sys.executable, "-P", "-c", WRITER, str(tmp_path), "10000000", NOW]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    writers = [subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    assert sum(int(writer.communicate()[0]) for writer in writers) == 200
+    assert total(ledger.charges(DAY)).tokens == 200 * 100
+    assert len(ledger.days()) == MOST_DAYS
+
+
+def test_what_cannot_be_removed_keeps_no_call_from_being_booked(ledger: Ledger, tmp_path: Path) -> None:
+    days = days_before(tmp_path, MOST_DAYS)
+    stuck = tmp_path / "local" / "ledger" / f"{days[0]}.jsonl"
+    stuck.unlink()
+    stuck.mkdir()
+    assert ledger.reserve(CHARGE, allow).number == 1
+    assert stuck.is_dir()

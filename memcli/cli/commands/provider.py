@@ -63,7 +63,7 @@ def usage(session: Session, options: UsageOptions) -> None:
     """Show the calls, tokens and US dollars of each day (UTC), space and provider.
 
     A call that was not settled, such as one that was interrupted, counts as the most that it may have cost. MEMCLI_PRICES
-    sets prices, such as openai:gpt-5-mini=0.25/2 for a million tokens sent and received.
+    sets prices, such as openai:gpt-5-mini=0.25/2 for a million tokens sent and received. The last 400 days are kept.
     """
     from memcli.app.spending import spent
     from memcli.clock import normalize_time
