@@ -1,7 +1,9 @@
 """What models cost: list prices in US dollars per million tokens, sent and received.
 
-They are those of 2025 and change; a model that is not here has no known price. Users set their own: `MEMCLI_PRICES`,
-such as `openai:gpt-5-mini=0.25/2, custom:*=0/0`, or the same names in `prices.toml` in their configuration folder.
+They are those that the providers published in November 2026, for prompts below the length at which some of them charge
+more; none of memcli's is that long. Prices change, and a model that is not here has no known price. Users set their own,
+which come before these: `MEMCLI_PRICES`, such as `openai:gpt-5-mini=0.25/2, custom:*=0/0`, or the same names in
+`prices.toml` in their configuration folder.
 """
 
 from __future__ import annotations
@@ -20,6 +22,17 @@ Price = tuple[Decimal, Decimal]
 Prices = Mapping[str, Price]
 
 _LIST = """
+openai:gpt-6.1-sol 2 10
+openai:gpt-6-astra 10 50
+openai:gpt-6-sol 2 10
+openai:gpt-6-luna 0.10 0.50
+openai:gpt-5.6-terra 2 12
+openai:gpt-5.6-luna 0.20 1.20
+openai:gpt-5.4 2.50 15
+openai:gpt-5.4-mini 0.75 4.50
+openai:gpt-5.4-nano 0.20 1.25
+openai:gpt-5.2 1.75 14
+openai:gpt-5.1 1.25 10
 openai:gpt-5 1.25 10
 openai:gpt-5-mini 0.25 2
 openai:gpt-5-nano 0.05 0.40
@@ -32,13 +45,28 @@ openai:o3 2 8
 openai:o4-mini 1.10 4.40
 openai:text-embedding-3-small 0.02 0
 openai:text-embedding-3-large 0.13 0
+anthropic:claude-fable-5-2 8 40
+anthropic:claude-fable-5-1 10 50
+anthropic:claude-opus-5-5 4 20
+anthropic:claude-opus-5 5 25
+anthropic:claude-opus-4-8 5 25
+anthropic:claude-opus-4-7 5 25
+anthropic:claude-opus-4-6 5 25
 anthropic:claude-opus-4-5 5 25
 anthropic:claude-opus-4-1 15 75
+anthropic:claude-sonnet-5-5 2 10
+anthropic:claude-sonnet-5 2 10
+anthropic:claude-sonnet-4-6 3 15
 anthropic:claude-sonnet-4-5 3 15
 anthropic:claude-sonnet-4 3 15
+anthropic:claude-haiku-5-5 0.10 0.50
 anthropic:claude-haiku-4-5 1 5
 anthropic:claude-3-5-haiku 0.80 4
-google:gemini-2.5-pro 2.50 15
+google:gemini-3.6-flash 1.50 7.50
+google:gemini-3.5-flash-lite 0.30 2.50
+google:gemini-3.1-pro-preview 2 12
+google:gemini-3.1-flash-lite 0.25 1.50
+google:gemini-2.5-pro 1.25 10
 google:gemini-2.5-flash 0.30 2.50
 google:gemini-2.5-flash-lite 0.10 0.40
 ollama:* 0 0

@@ -63,6 +63,15 @@ def test_prices_are_found_by_name_and_not_by_the_beginning_of_one() -> None:
     assert price_of(model_name("custom:x"), prices) is None
 
 
+def test_every_price_is_one_of_a_model_and_answers_cost_no_less_than_questions() -> None:
+    prices = list_prices()
+    assert prices == check_prices({name: list(price) for name, price in prices.items()})
+    for name, (sent, received) in prices.items():
+        assert received >= sent or "embedding" in name, name
+    assert prices["google:gemini-2.5-pro"] == (Decimal("1.25"), Decimal(10))
+    assert prices["anthropic:claude-haiku-5-5"] == (Decimal("0.10"), Decimal("0.50"))
+
+
 def test_users_set_prices() -> None:
     prices = {**list_prices(), **read_prices("openai:gpt-5=1/2, custom:*=0/0.5;google:x = 3 / 4,")}
     assert price_of(model_name("openai:gpt-5"), prices) == (1, 2)
