@@ -142,7 +142,8 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
         for candidate, old in proposals:
             if old is not None:
                 alone = _checked(workspace, [candidate], old)
-                done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone))
+                is_first = not any(each.compacted for each in done)  # a model that is slow is waited for once
+                done.append(remember(workspace, [candidate], old, links=DROP, resolution=alone, asks=is_first))
     with workspace.behind_the_write():
         withdraw(workspace, memories)
     outcomes = [outcome for each in done for outcome in each.outcomes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.app.candidate import Candidate, Describe, set_apart
+from memcli.app.candidate import Candidate, Describe, is_read, set_apart
 from memcli.app.copying import refer_to_copies
 from memcli.app.upsert import Upserter
 from memcli.app.workspace import Workspace
@@ -17,6 +17,7 @@ from memcli.model.links import is_found
 from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
+from memcli.model.shapes import LLM
 from memcli.model.space import Change
 from memcli.policy.draft import check_validity
 from memcli.policy.retention import Place
@@ -85,13 +86,15 @@ def remember(
     links: str = CHECK,
     apart: bool = False,
     resolution: Resolution | None = None,
+    asks: bool = True,
 ) -> Stored:
     """Stores the candidates in one write.
 
     The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates
     are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
     `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`). `resolution` says what was
-    found for the candidates, and what becomes of it.
+    found for the candidates, and what becomes of it. Where there is no room and the policy wants it, a language model is
+    asked before the write what is to go, unless `asks` is false or the candidates were read from files.
 
     Raises NotFoundError, UsageError, RefusedError, LockedError, CorruptError, StoreError; then nothing was stored.
     """
@@ -106,12 +109,27 @@ def remember(
     if resolution is not None:
         request["checks"] = resolution.wanted(workspace.space)
         request["merges"] = resolution.targets(workspace.space)
+    if asks and not places and not any(is_read(candidate.given) for candidate in candidates):
+        request = _with_advice(workspace, request)
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return Stored(with_found(outcomes, resolution), receipt.removed)
+
+
+def _with_advice(workspace: Workspace, request: Json) -> Json:
+    """The request, with what a language model says is to go where the policy wants it and there is no room."""
+    policy = workspace.in_force(workspace.load_policy(workspace.space))
+    if policy.compaction != LLM or policy.max_objects is None or policy.is_derived:
+        return request
+    from memcli.app.compaction import ask
+
+    def plan(shelf: Shelf) -> Change:
+        return fold(shelf, request, may_compact=False, describe=workspace.summarizer.describe)[0]
+
+    return {**request, "advice": ask(workspace, len(request["candidates"]), plan)}
 
 
 def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:
@@ -182,10 +200,13 @@ def fold(
         upserter.resolve_links(drop=links == DROP)
     _link_contradictions(upserter, outcomes, request)
     outcomes += upserter.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
-    gone = upserter.make_room() if may_compact else frozenset[str]()
+    gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), [])
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)
-    return Change(put, gone, request["now"]), outcomes
+    merged = frozenset(step.merged.id for step in steps if step.merged)
+    return Change(
+        put, gone, request["now"], displaced=merged, advised=tuple(step.to_json() for step in steps)
+    ), outcomes
 
 
 def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memcli.app.candidate import Candidate, Describe, has_made_tags, has_place, is_observed, is_read
 from memcli.code.anchors import is_same_block
@@ -18,11 +18,14 @@ from memcli.model.references import SUPERSEDES, removal, without_dangling
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
 from memcli.policy.draft import Draft, check_references, consistent, find, is_auto_pinned
-from memcli.policy.retention import Place, is_of_source, outdated, room_for
+from memcli.policy.retention import Place, excess_of, is_of_source, outdated, room_for
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.safety.injection.screening import UNTRUSTED, is_marked, screened
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+
+if TYPE_CHECKING:
+    from memcli.app.advised import Step
 
 _KEPT = ("id", "created_at", "updated_at", "version")
 _HELD: Mapping[str, Any] = {"superseded_by": None, "valid_until": None}
@@ -132,12 +135,23 @@ class Upserter:
             return [_outcome("retired", memory) for memory in gone]
         return [self._put(memory, "retired") for memory in gone]
 
-    def make_room(self) -> frozenset[str]:
-        """Finds what must go, because the space would hold more than it may. Raises RefusedError."""
-        gone = room_for(self.draft, self.draft.grown, self._now, self.changed)
+    def make_room(self, advice: Json = None) -> tuple[frozenset[str], list[Step]]:
+        """Finds what must go, because the space would hold more than it may: first by the `advice` of a model, as far as it
+        still fits; returns it with the steps that follow from that. Raises RefusedError."""
+        done: list[Step] = []
+        spared = set(self.changed)
+        if advice and (excess := excess_of(self.draft, self.draft.grown)):
+            from memcli.app import advised
+
+            for step in advised.steps(self.draft, advice, excess, spared, self._now, self._describe):
+                for memory in advised.taken_over(self.draft, step):
+                    self.keep(memory)
+                done.append(step)
+        spared |= {step.merged.id for step in done if step.merged}
+        gone = room_for(self.draft, self.draft.grown, self._now, spared, [step.target.id for step in done])
         if gone:
             self._release(gone)
-        return gone
+        return gone, done
 
     def _release(self, gone: Collection[str]) -> None:
         """Takes out of the others what leads to memories that go."""

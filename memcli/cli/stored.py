@@ -130,7 +130,7 @@ def tell_idle(session: Session, fields: Mapping[str, Any]) -> None:
 
 def room_told(stored: Stored) -> str:
     """How many memories were removed to make room, as text."""
-    return f" ({stored.compacted} least valuable removed: policy.max_objects)" if stored.compacted else ""
+    return f" ({stored.compacted} removed to make room: policy.max_objects)" if stored.compacted else ""
 
 
 def room_json(stored: Stored) -> dict[str, Json]:

@@ -37,7 +37,8 @@ OBSERVED = "observed"
 READ_SOURCES = (OBSERVED, "imported")
 """The sources of what is read again and again: that it is still there says nothing new."""
 SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
-COMPACTIONS = ("fifo", "value")
+LLM = "llm"
+COMPACTIONS = ("fifo", "value", LLM)
 VISIBILITIES = ("project", "private", "derived")
 PROMOTIONS = ("manual", "auto")
 UPKEEPS = ("manual", "auto")

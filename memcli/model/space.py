@@ -113,7 +113,8 @@ class Change(Record):
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
     space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
     the trash, whatever grace the policy grants. Of `displaced` ids the trash keeps what `put` takes the place of. `tasks`
-    of upkeep, by name, and the ids that each changed, go into the audit log.
+    of upkeep, by name, and the ids that each changed, go into the audit log, and so does why a model let a memory go, in
+    `advised`.
     """
 
     put: tuple[Memory, ...] = ()
@@ -123,6 +124,7 @@ class Change(Record):
     erase: bool = False
     displaced: frozenset[str] = frozenset()
     tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    advised: tuple[Json, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.put or self.drop or self.header is not None)

@@ -74,35 +74,43 @@ def surplus(
 ) -> list[Memory]:
     """The `excess` memories that are worth least; fewer when there are not so many that may go.
 
-    `fifo`: those that were not touched for longest. `value`: forgotten and superseded ones, then by
-    importance, confidence and recency. Equal ones go by age, then id. Pinned ones and the ids in `spared` never go.
+    `fifo`: those that were not touched for longest. `value`, and `llm` where no model has decided: forgotten and superseded
+    ones, then by importance, confidence and recency. Equal ones go by age, then id. Pinned ones and the ids in `spared`
+    never go.
     """
     if excess <= 0:
         return []
     free = [m for m in objects if not m.pinned and m.id not in spared]
     if how == "fifo":
         return sorted(free, key=lambda m: m.order)[:excess]
-    return sorted(free, key=lambda m: (_is_told(m), value(m, now), *m.order))[:excess]
+    return sorted(free, key=lambda m: (not is_spent(m), value(m, now), *m.order))[:excess]
 
 
-def room_for(shelf: Shelf, added: int, now: str, spared: Collection[str]) -> frozenset[str]:
+def excess_of(shelf: Shelf, added: int) -> int:
+    """How many memories are too many in `shelf`, to which `added` have been added."""
+    most = shelf.header.policy.max_objects
+    return 0 if added <= 0 or most is None else max(0, shelf.size - most)
+
+
+def room_for(
+    shelf: Shelf, added: int, now: str, spared: Collection[str], first: Collection[str] = frozenset()
+) -> frozenset[str]:
     """The ids that must go from `shelf`, to which `added` memories have been added, so that it holds what it may.
 
-    What was just written is `spared`. Setting `max_objects` is consent to compaction. Raises RefusedError when
-    too few may go.
+    What was just written is `spared`; `first` are ids that go before others. Setting `max_objects` is consent to
+    compaction. Raises RefusedError when too few may go.
     """
-    policy, name = shelf.header.policy, shelf.header.name
-    if added <= 0 or policy.max_objects is None or shelf.size <= policy.max_objects:
+    excess, policy = excess_of(shelf, added), shelf.header.policy
+    if not excess:
         return frozenset()
-    full = f"space {name!r} is limited to {_count(policy.max_objects)} (policy.max_objects)"
-    excess = shelf.size - policy.max_objects
-    gone = surplus(shelf.load().objects, excess, policy.compaction, now, spared)
-    if len(gone) < excess:
+    rest = surplus(shelf.load().objects, excess - len(first), policy.compaction, now, {*spared, *first})
+    if (count := len(first) + len(rest)) < excess:
         raise RefusedError(
-            f"{full}; {excess} would have to be removed, but only {len(gone)} can be; nothing was stored",
+            f"space {shelf.header.name!r} is limited to {_count(policy.max_objects or 0)} (policy.max_objects); {excess} "
+            f"would have to be removed, but only {count} can be; nothing was stored",
             "unpin some, store fewer at once, or raise max_objects",
         )
-    return frozenset(memory.id for memory in gone)
+    return frozenset([*first, *(memory.id for memory in rest)])
 
 
 def value(memory: Memory, now: str) -> float:
@@ -115,8 +123,9 @@ def _count(n: int) -> str:
     return "1 memory" if n == 1 else f"{n} memories"
 
 
-def _is_told(memory: Memory) -> bool:
-    return memory.active and memory.superseded_by is None
+def is_spent(memory: Memory) -> bool:
+    """Whether the memory was forgotten or superseded."""
+    return not memory.active or memory.superseded_by is not None
 
 
 SKEW_DAYS = 1.0

@@ -163,7 +163,7 @@ class FileStore:
         policy = draft.header.policy
         own = change(draft)
         receipt = _receipt(draft, own)
-        acts.append(act_of(receipt, policy, draft.header.policy, tasks=dict(own.tasks) or None))
+        acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if whole:
             check_writable(shelf.header, self._where(space))
@@ -224,7 +224,7 @@ class FileStore:
             hint = "run the command again; all processes must use the same version of memcli"
             return {"error": {"code": "internal", "message": f"invalid request: {error!r}", "hint": hint}}
         receipt = _receipt(draft, wanted)
-        acts.append(act_of(receipt, policy, draft.header.policy, request.get("by")))
+        acts.append(act_of(receipt, policy, draft.header.policy, request.get("by"), wanted))
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
 

@@ -20,7 +20,7 @@ from memcli.codec.space import memory_digest, policy_to_json
 from memcli.digests import sha256
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
-from memcli.model.space import Policy, Receipt, Touched
+from memcli.model.space import Change, Policy, Receipt, Touched
 from memcli.ports import Shelf
 from memcli.record import Record
 from memcli.store.atomic import overwrite_file
@@ -44,7 +44,8 @@ _ACTS = ".acts"
 
 class Act(Record):
     """What one writer did. `by`: its user and command, where it is not the one that makes the write. `tasks` of upkeep did
-    it, by name with the ids that each changed; `run` is where the trash has what was before."""
+    it, by name with the ids that each changed; `run` is where the trash has what was before. `advised`: what a model let go
+    for it, and why."""
 
     action: str
     touched: Sequence[Touched]
@@ -52,6 +53,7 @@ class Act(Record):
     by: Json = None
     tasks: Json = None
     run: str = ""
+    advised: Sequence[Json] = ()
 
     @property
     def must_be_recorded(self) -> bool:
@@ -90,7 +92,8 @@ class Acts:
 
     def _entry(self, space: str, act: Act) -> dict[str, Json]:
         entry = self._log().entry(space, act.action, act.touched, act.policy, act.by)
-        return entry if act.tasks is None else {**entry, "tasks": act.tasks, "run": act.run}
+        advised = {"advised": list(act.advised)} if act.advised else {}
+        return {**entry, **advised, **({} if act.tasks is None else {"tasks": act.tasks, "run": act.run})}
 
     def finish(self, space: str) -> None:
         """Records what the write has done. A failure is only reported: the act is done, and the next writer tries again."""
@@ -138,12 +141,16 @@ def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
     return record if fits else None
 
 
-def act_of(receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, tasks: Json = None) -> Act | None:
-    """What the log is to say of a write; None when it did nothing."""
+def act_of(
+    receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, change: Change | None = None
+) -> Act | None:
+    """What the log is to say of a write that made `change`; None when it did nothing."""
     policy = None if before == after else _difference(before, after)
     if not receipt.touched and not receipt.header_changed and policy is None:
         return None
-    return Act("delete space" if after is None else _action(receipt, policy), receipt.touched, policy, by, tasks)
+    action = "delete space" if after is None else _action(receipt, policy)
+    tasks, advised = (dict(change.tasks) or None, change.advised) if change else (None, ())
+    return Act(action, receipt.touched, policy, by, tasks, advised=advised)
 
 
 def _action(receipt: Receipt, policy: Json) -> str:

@@ -140,7 +140,7 @@ def test_room_is_made_but_not_at_the_cost_of_a_pin() -> None:
     old = stored("Deploys run on Mondays.", "ops/deploy", updated_at="2020-01-01T00:00:00Z")
     found = upserter(old, policy=Policy(max_objects=1))
     found.take(candidate("Another text.", path="a/new"))
-    assert found.make_room() == {old.id}
+    assert found.make_room() == ({old.id}, [])
     found = upserter(replace(old, pinned=True), policy=Policy(max_objects=1))
     found.take(candidate("Another text.", path="a/new"))
     with pytest.raises(RefusedError, match="max_objects"):

@@ -22,7 +22,8 @@ def test_the_first_in_goes_first() -> None:
 
 
 def test_the_least_valuable_goes_first() -> None:
-    assert names("value", 9) == ["forgotten", "older", "old", "inferred", "decision"]
+    for how in ("value", "llm"):  # a model decides before the write; here nobody is asked
+        assert names(how, 9) == ["forgotten", "older", "old", "inferred", "decision"]
 
 
 def test_what_is_spared_stays_and_nothing_needs_to_go() -> None:

@@ -21,7 +21,7 @@ from tests.conftest import memory
         ({"grace_days": float("nan")}, "policy.grace_days"),
         ({"allow_delete": "yes"}, "policy.allow_delete must be true or false"),
         ({"max_objects": 0}, "policy.max_objects must be at least 1"),
-        ({"compaction": "llm"}, "policy.compaction must be one of fifo, value"),
+        ({"compaction": "lru"}, "policy.compaction must be one of fifo, value, llm"),
         ({"visibility": "public"}, "policy.visibility must be one of project, private"),
         ({"auto_pin": [{"kind": 3}]}, r"policy.auto_pin\[0\].kind must be text"),
         ({"auto_pin": [{"kind": "log"}, {}]}, r"policy.auto_pin\[1\] has no condition"),

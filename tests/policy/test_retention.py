@@ -15,7 +15,7 @@ policies = st.builds(
     ttl_days=st.none() | st.integers(0, 9000),
     retention=st.dictionaries(st.sampled_from(["log", "fact", "decision"]), st.integers(0, 9000), max_size=3),
     max_objects=st.none() | st.integers(1, 12),
-    compaction=st.sampled_from(["fifo", "value"]),
+    compaction=st.sampled_from(["fifo", "value", "llm"]),
 )
 
 

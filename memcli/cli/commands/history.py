@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from memcli.cli.options import Options, argument, flag, option, ref_argument
@@ -116,5 +117,13 @@ def _entry(act: dict[str, Any]) -> str:
         told.append(f"policy: {', '.join(map(str, policy.get('fields', [])))}")
     if isinstance(tasks := act.get("tasks"), dict):
         told.append(f"tasks: {', '.join(sorted(map(str, tasks)))}; run {act.get('run') or 'none'}")
+    if isinstance(advised := act.get("advised"), list):
+        told += [_advice(one) for one in advised if isinstance(one, dict)]
     head = f"{act.get('time')}  {act.get('user')}  {act.get('command')}: {act.get('action')}"
     return f"{head}  {'; '.join(told)}".rstrip()
+
+
+def _advice(step: Mapping[str, Any]) -> str:
+    """Why a model let a memory go."""
+    into = f" into {step['into']}" if "into" in step else ""
+    return f"{'merged' if into else 'deleted'} {step.get('id')}{into}: {step.get('reason')}, says {step.get('model')}"

@@ -84,7 +84,9 @@ def policy(session: Session, options: PolicyOptions) -> None:
 
     Example: memcli space policy main --set ttl_days=90 --set retention.log=7 --set allow_delete=true
 
-    `memcli schema policy` lists the fields.
+    Above max_objects, compaction says what makes room for new memories: value (the least valuable, the default), fifo (the
+    oldest), or llm: a language model deletes some, or merges them into others, before `remember`, `inbox accept` or
+    `session end` writes. When it fails, and for ingest, import and gc, value decides. `memcli schema policy` lists the fields.
     """
     name = options.name
     from memcli.app.space import set_policy

@@ -1,0 +1,120 @@
+"""What a language model advised for a space that is full, as far as it still fits when the space is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from memcli.app.candidate import Describe, follows, is_read
+from memcli.codec.canonical import encode
+from memcli.codec.space import memory_digest
+from memcli.model.links import is_found, link_key, union
+from memcli.model.memory import Json, Memory, holds
+from memcli.model.names import text_hash
+from memcli.model.space import Change
+from memcli.model.tokens import count_tokens
+from memcli.policy.draft import Draft, consistent
+from memcli.ports import Shelf
+from memcli.record import Record, replace
+from memcli.safety.injection.screening import is_marked, screened
+from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+
+_OWN_SHAPE = ("content", "procedure", "episode", "chunks", "context", "season", "valid_from", "valid_until", "extra")
+"""Fields that a new text would contradict or lose."""
+
+
+class Step(Record):
+    """The memory `target` goes; `merged`, if any, is what another becomes that takes it in."""
+
+    target: Memory
+    merged: Memory | None
+    reason: str
+    model: str
+
+    def to_json(self) -> Json:
+        """As the audit log has it, which holds no word of a memory."""
+        into = {"into": self.merged.id} if self.merged else {}
+        return {"id": self.target.id, **into, "reason": self.reason, "model": self.model}
+
+
+def may_be_named(memory: Memory, now: str) -> bool:
+    """Whether a model may decide about the memory: what is pinned or enforced is protected, what carries instructions is
+    not shown to it, and what no longer holds goes first anyway."""
+    return memory.active and holds(memory, now) and not (memory.pinned or memory.enforce or is_marked(memory))
+
+
+def is_mergeable(memory: Memory, most_tokens: int) -> bool:
+    """Whether all that the memory says is its text, which is short enough to be sent whole."""
+    has_shape = any(getattr(memory, name) for name in _OWN_SHAPE)
+    return not has_shape and not is_read({"provenance": memory.provenance}) and count_tokens(memory.raw) <= most_tokens
+
+
+def steps(
+    shelf: Shelf, advice: Json, excess: int, spared: Collection[str], now: str, describe: Describe
+) -> Iterator[Step]:
+    """What can be done of the advice to take `excess` memories out of a space: a decision holds if its memories are as they
+    were when the model was asked. Whoever takes a step lays it over the shelf before the next."""
+    free = {m.id: m for m in shelf.load().objects if not m.pinned and m.id not in spared}
+    may_stay = len(free) - excess
+    count = 0
+    for decision in advice["decisions"]:
+        target = _unchanged(free, decision["target"], now)
+        if target is None or count >= excess:
+            continue
+        merged = None
+        if decision["into"] is not None:
+            into = _unchanged(free, decision["into"], now)
+            if into is not None and may_stay > 0:
+                merged = _merged(shelf.get(into.id) or into, target, decision["text"], now, describe)
+            if merged is None:
+                continue
+            del free[merged.id]
+            may_stay -= 1
+        del free[target.id]
+        count += 1
+        yield Step(target, merged, decision["reason"], advice["model"])
+
+
+def taken_over(shelf: Shelf, step: Step) -> Iterator[Memory]:
+    """The memory that takes another in, the other, superseded by it until it goes, and those that led to the other, which
+    lead to the first. What contradicted one of them by its text, and does so no longer, is no longer linked."""
+    if step.merged is None:
+        return
+    gone, merged = step.target, step.merged
+    over = Draft(shelf)
+    over.take(Change((merged, replace(gone, superseded_by=merged.id))))
+    for memory in shelf.load().objects:
+        if memory.id not in (gone.id, merged.id) and any(link["to"] == gone.id for link in memory.links):
+            links = ({**link, "to": merged.id} if link["to"] == gone.id else link for link in memory.links)
+            over.take(Change((replace(memory, links=union((), links, link_key)),)))
+    if any(map(is_found, merged.links)):
+        from memcli.app.contradictions import settled
+
+        over.take(Change(tuple(settled(over, merged))))
+    yield from over.change().put
+
+
+def _unchanged(free: Mapping[str, Memory], seen: Json, now: str) -> Memory | None:
+    memory = free.get(seen["id"])
+    fits = memory is not None and may_be_named(memory, now) and memory_digest(memory) == seen["digest"]
+    return memory if fits else None
+
+
+def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describe) -> Memory | None:
+    """`into` with a text that says what both said, described locally; None where that carries instructions."""
+    links = (link for link in (*into.links, *target.links) if link["to"] not in (into.id, target.id))
+    made: dict[str, Json] = {name: value for name, value in follows(describe, into, text).items() if value}
+    made["chunks"] = tuple({**one, "chunk_id": f"{into.id}#{n}"} for n, one in enumerate(made.get("chunks", ())))
+    metadata = with_flags({**into.metadata, "hash": text_hash(text, b"")}, target.metadata.get(FLAGS, ()))
+    merged = replace(
+        into, **{"summary_micro": "", "summary_short": "", "summary_long": "", **made},
+        raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),
+        confidence=min(into.confidence, target.confidence), trust=min(into.trust, target.trust),
+        strength=into.strength + target.strength, links=union((), links, link_key),
+        triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, _anchor_key),
+        updated_at=now, version=into.version + 1,
+    )  # fmt: skip
+    merged = screened(consistent(replace(merged, tags=union(merged.tags, target.tags))))
+    return None if is_marked(merged) else merged
+
+
+_anchor_key: Callable[[Mapping[str, Json]], bytes] = encode

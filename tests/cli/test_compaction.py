@@ -1,0 +1,142 @@
+"""`compaction: llm` over HTTP: what is sent and stored, byte for byte, and what a failure leaves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Run
+from tests.prompts.test_compact import DELETE, MERGE
+from tests.providers import server as play
+from tests.providers.conftest import environ_for
+from tests.providers.server import CHAT, MESSAGES, Script
+from tests.safety.secrets_corpus import secret
+
+pytest.importorskip("openai", reason="the extra `llm` is not installed")
+pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
+TOKEN = secret("github_token", 900)[1]
+TEXTS = {
+    "cache/pages": "The cache of pages holds 64 MB.",
+    "cache/images": "The cache of images holds 128 MB.",
+    "ci/tags": "Releases are tagged by the build server.",
+}
+NEW = ("remember", f"The parser is written by hand; its key is {TOKEN}.", "--path", "parser/how", "--no-check")
+MODELS = {"openai:gpt-5-mini": CHAT, "anthropic:claude-haiku-4-5": MESSAGES}
+BOTH = MERGE | {"target": 1, "into": 2, "text": "The caches hold 64 MB of pages and 128 MB of images."}
+
+
+@pytest.fixture(params=list(MODELS))
+def model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Script]:
+    """A model, and a space in which there is no room: the memory at `cache/pages` is the least valuable."""
+    with play.serving() as server:
+        for name, value in environ_for(server.url).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+        for day, (path, text) in enumerate(TEXTS.items(), 1):
+            run("remember", text, "--path", path, "--no-check", "--freeze-clock", f"2026-01-0{day}")
+        run("space", "policy", "main", "--set", "max_objects=3", "--set", "compaction=llm")
+        server.play(play.reply({"decisions": [BOTH]}))
+        yield server
+
+
+def paths(run: Run) -> set[str]:
+    return {memory["path"] for memory in json.loads(run("list", "--json").out)}
+
+
+def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+    done = run(*NEW, "--json")
+    assert json.loads(done.out)["compacted"] == 1
+    (request,) = model.requests
+    assert TOKEN.encode() not in request.raw
+    assert request.path in MODELS.values()
+    told = json.loads((tmp_path / ".memory/audit/main.jsonl").read_text().splitlines()[-1])["advised"]
+    body = json.dumps([request.body, told], indent=2, sort_keys=True)
+    found = f"{body}\n{(tmp_path / '.memory/spaces/main.json').read_text()}"
+    file = ROOT / f"tests/prompts/golden/compact_{'openai' if request.path == CHAT else 'anthropic'}.txt"
+    if update_golden:
+        file.write_text(found)
+    assert found == file.read_text()
+    merged = next(line for line in run("audit").out.splitlines() if "merged" in line)
+    assert "repeated, says" in merged
+    assert run("audit", "--verify").code == run("fsck").code == 0
+    usage = json.loads(run("provider", "usage", "--json").out)
+    assert [day["calls"] for day in usage] == [1]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        play.reply("no JSON"), play.reply({"decision": 1}), play.reply({"decisions": [DELETE | {"target": 9}]}),
+        play.reply({"decisions": [BOTH]}, refusal="I cannot do that."), play.fail(401), play.fail(400), play.cut,
+        play.reply({"decisions": [BOTH]}, ending="cut"), play.raw(b"<html>"),
+    ],
+)  # fmt: skip
+def test_a_failure_leaves_it_to_value(model: Script, run: Run, step: play.Step) -> None:
+    model.play(step)
+    done = run(*NEW)
+    assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})
+    assert "(1 removed to make room: policy.max_objects)" in done.out
+    assert done.err.count("the least valuable memories make room") == 1
+
+
+@pytest.mark.parametrize("step", [play.fail(500), play.hang])
+def test_what_is_slow_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
+    monkeypatch.setattr("memcli.app.compaction.WITHIN_SECONDS", 0.5)
+    model.play(step)
+    done = run(*NEW)
+    assert (done.code, paths(run)) == (0, {"cache/images", "ci/tags", "parser/how"})
+    assert done.err.count("the least valuable memories make room") == 1
+
+
+def test_an_answer_is_repaired_once(model: Script, run: Run) -> None:
+    model.play(play.reply({"decisions": [DELETE | {"target": 9}]}), play.reply({"decisions": [DELETE | {"target": 3}]}))
+    assert run(*NEW).code == 0
+    assert paths(run) == {"cache/pages", "cache/images", "parser/how"}
+    assert len(model.requests) == 2
+
+
+def test_where_nobody_may_be_asked(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = run(*NEW, "--offline")
+    assert (done.code, model.requests) == (0, [])
+    assert "no language model is asked offline; the least valuable memories make room" in done.err
+    monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
+    done = run("remember", "Another.", "--path", "a/b")
+    assert (done.code, model.requests) == (0, [])
+    assert "no language model is configured; the least valuable memories make room" in done.err
+
+
+def test_when_the_quota_is_low_it_waits(model: Script, run: Run) -> None:
+    quota = {"openai": {"tokens_per_day": 1000}, "anthropic": {"tokens_per_day": 1000}}
+    run("space", "policy", "main", "--set", f"quota={json.dumps(quota)}")
+    model.play(play.reply({"decisions": [DELETE | {"target": 3}]}, usage=(700, 200)))
+    done = run(*NEW)
+    assert (done.code, model.requests) == (0, [])  # 600 tokens for the answer and those of the question are too many
+    assert "the least valuable memories make room" in done.err
+
+
+def test_dry_runs_and_bulk_writes_ask_nobody(model: Script, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("# Notes\n\nThe scheduler has three queues.\n")
+    run("ingest", "notes.md", "--dry-run")
+    run("gc", "--dry-run")
+    run("maintain", "--dry-run")
+    run("export", "--out", "bundle.json")
+    run("import", "bundle.json", "--dry-run")
+    run("ingest", "notes.md")
+    run("import", "bundle.json")
+    run("gc")
+    run("remember", "A proposal.", "--propose")
+    assert model.requests == []
+
+
+def test_an_untrusted_clone_sends_and_removes_nothing(
+    model: Script, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(tmp_path / ".memory/spaces", clone / ".memory/spaces")
+    monkeypatch.chdir(clone)
+    assert run(*NEW).code == 0
+    assert (model.requests, len(paths(run))) == ([], 4)
