@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from memcli.model.memory import Json, Memory
 from memcli.model.prompt import Prompt
 from memcli.model.space import Change
 from memcli.record import replace
+from memcli.store.journal import Journal
+from memcli.store.layout import Layout
 from tests.conftest import memory
 from tests.prompts.test_compact import DELETE, MERGE
 from tests.safety.secrets_corpus import secret
@@ -338,21 +341,43 @@ def test_instructions_stay_inside_the_fence(workspace: Workspace) -> None:
     assert "</" not in lines[2]
 
 
+def test_another_writer_follows_the_advice_that_came_with_a_request(workspace: Workspace, tmp_path: Path) -> None:
+    space = full(workspace)
+    asking = with_model(space, advise(MERGE | {"target": 3, "into": 2, "text": "Both."}))
+    asked: list[Json] = []
+
+    def submit(_: str, request: Json) -> Any:
+        asked.append(request)
+        raise BusyError
+
+    with pytest.raises(BusyError):
+        remember(replace(asking, store=_Stuck(space.store, submit)), candidates(asking, "The parser is new."))
+    layout = Layout(str(tmp_path / ".memory"))
+    journal = Journal(layout.local("journal/main"), layout.local("quarantine"))
+    journal.place({**asked[0], "by": {"user": "bob", "command": "remember"}}).close()
+    remember(space, candidates(space, "Told by ann.", path="ann/says"), asks=False)
+    assert gone(space) == {"last", "old"}
+    assert there(space)["mid"].raw == "Both."
+    acts = [json.loads(line) for line in space.audit.read("main").splitlines()[-2:]]
+    assert [(act["user"] == "bob", "advised" in act) for act in acts] == [(True, True), (False, False)]
+
+
 def test_the_same_question_is_paid_for_once(workspace: Workspace) -> None:
     space = full(workspace)
     model = advise(DELETE | {"target": 3})
 
-    class Busy(Exception):
-        pass
-
     def submit(*_: object) -> Any:
-        raise Busy
+        raise BusyError
 
     stuck = replace(space, store=_Stuck(space.store, submit))
     for _ in range(2):
-        with pytest.raises(Busy):
+        with pytest.raises(BusyError):
             write(stuck, model)
     assert (write(space, model).compacted, gone(space), len(model.prompts)) == (1, {"last"}, 1)
+
+
+class BusyError(Exception):
+    """The store is in use."""
 
 
 class _Stuck:
