@@ -152,7 +152,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'gaps')
-    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',TOPIC,NUMBER...'
     ;;
   'maintain')

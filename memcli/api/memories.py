@@ -59,7 +59,7 @@ class Memories:
         """List the questions that recall could not answer, if the policy `gaps` keeps them.
 
         >>> memory.gaps()
-        {'gaps': []}
+        {'gaps': [], 'topics': []}
         """
 
     @command("list")

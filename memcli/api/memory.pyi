@@ -300,18 +300,22 @@ class Memory:
         check: bool = False,
         close: bool = False,
         clear: bool = False,
+        semantic: str | None = None,
+        model: str | None = None,
         space: str | None = None,
     ) -> Object:
         """List the questions that recall could not answer, if the policy `gaps` keeps them.
 
         >>> memory.gaps()
-        {'gaps': []}
+        {'gaps': [], 'topics': []}
 
         Parameters:
             refs: With --close: questions, by text or number in the list.
             check: Ask all questions again and remove those that are answered now.
             close: Remove these questions.
             clear: Remove all questions.
+            semantic: How similar questions are put together and named; llm asks a language model. (local|llm)
+            model: The language model of --semantic llm. (PROVIDER:MODEL)
             space: The space to use, for this call.
         """
     def list(

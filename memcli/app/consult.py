@@ -13,8 +13,8 @@ from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt, model_name
 
-TEXT, VERDICT = "text", "verdict"
-"""What an answer is that is kept: one that repeats what was asked about, or one that does not."""
+TEXT, QUESTION, VERDICT = "text", "question", "verdict"
+"""What an answer is that is kept: one that repeats memories, or questions without an answer, or one that repeats nothing."""
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ def consult(
     may_wait: bool = False,
 ) -> tuple[T, bool]:
     """What `read` makes of the model's answer, without secrets, and whether it is one that was kept before, as it is where
-    `keep` is TEXT or VERDICT. A function `within` is called only when the model is to be asked.
+    `keep` is TEXT, QUESTION or VERDICT. A function `within` is called only when the model is to be asked.
 
     Raises UsageError when no model is configured, and what `LanguageModel.ask` and `Workspace.language_model` raise.
     """
@@ -39,7 +39,7 @@ def consult(
     seconds = within() if callable(within) else within
     answer, value = model.ask(prompt, lambda data: _understood(workspace, data, read), seconds)
     if keep and workspace.model:
-        workspace.answers.keep(_key(prompt, workspace.model), answer, is_text=keep == TEXT)
+        workspace.answers.keep(_key(prompt, workspace.model), answer, kind=keep)
     return value, False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from memcli.app.recall import recall
 from memcli.app.usage import unnoted
@@ -28,7 +28,7 @@ def list_gaps(workspace: Workspace) -> list[Gap]:
     """The gaps of the spaces that keep them; what others have kept before is removed. Raises StoreError, LockedError."""
     gaps = workspace.gaps.read()
     kept = {space for space in dict.fromkeys(gap.space for gap in gaps) if is_kept(workspace, space)}
-    workspace.gaps.drop([gap for gap in gaps if gap.space not in kept])
+    drop(workspace, [gap for gap in gaps if gap.space not in kept])
     return [gap for gap in gaps if gap.space in kept]
 
 
@@ -41,8 +41,15 @@ def close(workspace: Workspace, refs: Sequence[str]) -> list[Gap]:
     """Removes the gaps that `refs` name, by number in the list or by topic. Raises NotFoundError, StoreError, LockedError."""
     gaps = list_gaps(workspace)
     chosen = [_find(gaps, ref) for ref in refs]
-    workspace.gaps.drop(chosen)
+    drop(workspace, chosen)
     return chosen
+
+
+def drop(workspace: Workspace, gaps: Collection[Gap]) -> None:
+    """Removes gaps, and what a model said of them. Raises StoreError, LockedError."""
+    if gaps:
+        workspace.gaps.drop(gaps)
+        workspace.answers.erase_questions()
 
 
 def _find(gaps: Sequence[Gap], ref: str) -> Gap:
@@ -63,5 +70,5 @@ def review(workspace: Workspace, since: str = "") -> Reviewed:
     queries = [Query(topic=gap.topic, now=workspace.clock(), limit=1) for gap in gaps]
     answered = [bool(bundle.sections) for bundle in recall(unnoted(workspace), queries)]
     filled = [gap for gap, is_answered in zip(gaps, answered, strict=True) if is_answered]
-    workspace.gaps.drop(filled)
+    drop(workspace, filled)
     return Reviewed(tuple(filled), tuple(gap for gap in gaps if gap not in filled))

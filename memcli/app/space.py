@@ -121,6 +121,7 @@ def set_policy(
         before = after = workspace.load_policy(name)
     if before.gaps and not after.gaps:
         workspace.gaps.drop([gap for gap in workspace.gaps.read() if gap.space == name])
+        workspace.answers.erase_questions()
     return before, after
 
 

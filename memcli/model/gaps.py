@@ -26,6 +26,13 @@ class Gap(Record):
         return self.space, " ".join(self.topic.casefold().split()).strip(" ?!.,:;")
 
 
+class GapTopic(Record):
+    """What some gaps are about, the first of them first."""
+
+    name: str
+    gaps: tuple[Gap, ...]
+
+
 def in_order(gaps: Iterable[Gap]) -> list[Gap]:
     """The most frequent first, then the latest, then by topic."""
     ordered = sorted(gaps, key=lambda gap: (gap.space, gap.topic))

@@ -13,8 +13,12 @@ class Answers(Protocol):
     def get(self, key: str) -> Json:
         """The answer, or None. Never raises."""
 
-    def keep(self, key: str, answer: Json, *, is_text: bool) -> None:
-        """Keeps an answer; one that `is_text` repeats what was asked about, and goes when a memory is erased. Never raises."""
+    def keep(self, key: str, answer: Json, *, kind: str) -> None:
+        """Keeps an answer: a `text`, which repeats memories and goes when one is erased, a `question`, which repeats questions
+        and goes with any of them, or a `verdict`. Never raises."""
+
+    def erase_questions(self) -> None:
+        """Erases every answer that repeats questions. Raises StoreError."""
 
 
 class NoAnswers:
@@ -24,5 +28,8 @@ class NoAnswers:
         del key
         return None
 
-    def keep(self, key: str, answer: Json, *, is_text: bool) -> None:
-        del key, answer, is_text
+    def keep(self, key: str, answer: Json, *, kind: str) -> None:
+        del key, answer, kind
+
+    def erase_questions(self) -> None:
+        pass

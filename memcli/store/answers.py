@@ -12,7 +12,8 @@ from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_json
 
-_TEXTS, _VERDICTS = "texts", "verdicts"
+_TEXTS, _QUESTIONS = "texts", "questions"
+_FOLDERS = {"text": _TEXTS, "question": _QUESTIONS, "verdict": "verdicts"}
 _MOST = 4_096
 """Files in one folder; beyond that the oldest half goes."""
 
@@ -27,12 +28,12 @@ class FileAnswers:
         """See `Answers.get`."""
         if self._is_linked():
             return None
-        found = (read_json(self._file(folder, key)) for folder in (_TEXTS, _VERDICTS))
+        found = (read_json(self._file(folder, key)) for folder in _FOLDERS.values())
         return next((answer for answer in found if answer is not None), None)
 
-    def keep(self, key: str, answer: Json, *, is_text: bool) -> None:
+    def keep(self, key: str, answer: Json, *, kind: str) -> None:
         """See `Answers.keep`."""
-        file = self._file(_TEXTS if is_text else _VERDICTS, key)
+        file = self._file(_FOLDERS[kind], key)
         with suppress(MemcliError, OSError):
             if self._is_linked():
                 return
@@ -42,7 +43,15 @@ class FileAnswers:
 
     def erase_texts(self) -> None:
         """Erases every answer that repeats text: nothing says which memories one was made of. Raises StoreError."""
-        folder = os.path.join(self._folder, _TEXTS)
+        self._erase(_TEXTS)
+        self._erase(_QUESTIONS)
+
+    def erase_questions(self) -> None:
+        """See `Answers.erase_questions`."""
+        self._erase(_QUESTIONS)
+
+    def _erase(self, kind: str) -> None:
+        folder = os.path.join(self._folder, kind)
         try:
             names = [] if self._is_linked() else os.listdir(folder)
         except FileNotFoundError:
@@ -55,7 +64,7 @@ class FileAnswers:
 
     def _is_linked(self) -> bool:
         """Whether a folder is a link, which memcli does not follow out of a store."""
-        folders = (self._folder, *(os.path.join(self._folder, name) for name in (_TEXTS, _VERDICTS)))
+        folders = (self._folder, *(os.path.join(self._folder, name) for name in _FOLDERS.values()))
         return any(map(os.path.islink, folders))
 
     def _file(self, folder: str, key: str) -> str:

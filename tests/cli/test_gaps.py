@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import ROOT, Run
+from tests.providers import server as play
+from tests.providers.server import Script
 
 TOPIC = "Who repairs the coffee machine?"
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"
@@ -119,3 +122,84 @@ def test_the_end_of_a_session_says_what_was_answered_and_what_was_not(run: Run, 
     found = json.loads(run("session", "end", "--json").out)["gaps"]
     assert [gap["topic"] for gap in found["filled"]] == [TOPIC]
     assert [gap["topic"] for gap in found["open"]] == ["where is the office plant?"]
+
+
+@pytest.fixture(params=["openai:gpt-5-mini", "anthropic:claude-haiku-4-5"])
+def model(request: pytest.FixtureRequest, kept: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Script]:
+    """A model that puts the first two of three gaps together."""
+    pytest.importorskip("openai", reason="the extra `llm` is not installed")
+    pytest.importorskip("anthropic", reason="the extra `llm` is not installed")
+    from tests.providers.conftest import environ_for
+
+    with play.serving() as server:
+        for name, value in environ_for(server.url).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("MEMCLI_SEMANTIC_MODEL", request.param)
+        entry = {"space": "main", "count": 1, "first_at": "2026-01-01T00:00:00Z"}
+        topics = (TOPIC, "which coffee machine do we have?", "where is the office plant?")
+        gaps = [{**entry, "topic": text, "last_at": f"2026-01-0{9 - n}T00:00:00Z"} for n, text in enumerate(topics)]
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(gaps))
+        server.play(play.reply({"topics": [{"name": "Kitchen", "questions": [1, 2]}]}))
+        yield server
+
+
+def topics(run: Run, *options: str) -> list[tuple[str, list[int]]]:
+    return [(one["name"], one["gaps"]) for one in json.loads(run("gaps", "--json", *options).out)["topics"]]
+
+
+LLM = ("--semantic", "llm")
+LOCAL = [("coffee", [1, 2]), ("office plant", [3])]
+
+
+def test_a_model_names_topics(model: Script, run: Run, tmp_path: Path, update_golden: bool) -> None:
+    assert topics(run) == LOCAL
+    assert model.requests == []
+    assert topics(run, *LLM) == topics(run, *LLM) == [("Kitchen", [1, 2]), ("office plant", [3])]
+    (request,) = model.requests
+    found = json.dumps(request.body, indent=2, sort_keys=True) + "\n" + run("gaps", *LLM).out
+    file = ROOT / f"tests/prompts/golden/gaps_{'openai' if request.path == play.CHAT else 'anthropic'}.txt"
+    if update_golden:
+        file.write_text(found)
+    assert found == file.read_text()
+    run("gaps", "--close", "3")
+    left = b"".join(f.read_bytes() for f in (tmp_path / ".memory/cache").rglob("*") if f.is_file())
+    assert b"Kitchen" not in left
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        play.reply("no JSON"), play.reply({"names": []}), play.reply({"topics": [{"name": "A", "questions": [9]}]}),
+        play.reply({"topics": []}, refusal="no"), play.fail(401), play.cut,
+    ],
+)  # fmt: skip
+def test_a_failure_names_topics_locally(model: Script, run: Run, step: play.Step) -> None:
+    model.play(step)
+    done = run("gaps", *LLM, "--json")
+    assert done.code == 0
+    assert done.err.count("; named locally") == 1
+    assert [one["name"] for one in json.loads(done.out)["topics"]] == [name for name, _ in LOCAL]
+
+
+@pytest.mark.parametrize("step", [play.fail(500), play.hang])
+def test_a_slow_model_is_given_up(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch, step: play.Step) -> None:
+    monkeypatch.setattr("memcli.app.gap_topics.WITHIN_SECONDS", 0.5)
+    model.play(step)
+    assert topics(run, *LLM) == LOCAL
+
+
+def test_options_of_the_model(model: Script, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert topics(run, *LLM, "--model", "custom:tiny")[0][0] == "Kitchen"
+    assert model.requests[0].body["model"] == "tiny"
+    assert topics(run, *LLM, "--offline") == LOCAL
+    for wrong, told in [
+        (("--model", "custom:tiny"), "--model needs --semantic llm"),
+        ((*LLM, "--model", "tiny"), "names no model"),
+        (("--semantic", "magic"), "choose one of llm, local, off"),
+    ]:
+        assert (run("gaps", *wrong).code, told in run("gaps", *wrong).err) == (2, True)
+    monkeypatch.setenv("MEMCLI_SEMANTIC", "llm")
+    assert topics(run, "--semantic", "local") == LOCAL
+    monkeypatch.delenv("MEMCLI_SEMANTIC_MODEL")
+    assert "no language model is configured; named locally" in run("gaps").err
