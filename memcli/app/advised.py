@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Protocol
 
 from memcli.app.candidate import Describe, follows, is_read
 from memcli.codec.canonical import encode
@@ -13,6 +14,7 @@ from memcli.model.names import text_hash
 from memcli.model.space import Change
 from memcli.model.tokens import count_tokens
 from memcli.policy.draft import Draft, consistent
+from memcli.policy.retention import excess_of
 from memcli.ports import Shelf
 from memcli.record import Record, replace
 from memcli.safety.injection.screening import is_marked, screened
@@ -48,7 +50,29 @@ def is_mergeable(memory: Memory, most_tokens: int) -> bool:
     return not has_shape and not is_read({"provenance": memory.provenance}) and count_tokens(memory.raw) <= most_tokens
 
 
-def steps(
+class Write(Protocol):
+    """A write of a space: the draft that it lays memories over, which it may `keep`."""
+
+    draft: Draft
+    now: str
+    describe: Describe
+
+    def keep(self, memory: Memory) -> None:
+        """Lays a memory over what is there."""
+
+
+def follow(write: Write, advice: Json, spared: Collection[str]) -> list[Step]:
+    """Follows the advice in a write that lacks room; the steps that it took. What goes is still there then."""
+    excess = excess_of(write.draft, write.draft.grown)
+    done = []
+    for step in _steps(write.draft, advice, excess, spared, write.now, write.describe) if excess else ():
+        for memory in _taken_over(write.draft, step):
+            write.keep(memory)
+        done.append(step)
+    return done
+
+
+def _steps(
     shelf: Shelf, advice: Json, excess: int, spared: Collection[str], now: str, describe: Describe
 ) -> Iterator[Step]:
     """What can be done of the advice to take `excess` memories out of a space: a decision holds if its memories are as they
@@ -74,7 +98,7 @@ def steps(
         yield Step(target, merged, decision["reason"], advice["model"])
 
 
-def taken_over(shelf: Shelf, step: Step) -> Iterator[Memory]:
+def _taken_over(shelf: Shelf, step: Step) -> Iterator[Memory]:
     """The memory that takes another in, the other, superseded by it until it goes, and those that led to the other, which
     lead to the first. What contradicted one of them by its text, and does so no longer, is no longer linked."""
     if step.merged is None:
@@ -109,12 +133,18 @@ def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describ
         into, **{"summary_micro": "", "summary_short": "", "summary_long": "", **made},
         raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),
         confidence=min(into.confidence, target.confidence), trust=min(into.trust, target.trust),
-        strength=into.strength + target.strength, links=union((), links, link_key),
+        provenance=_provenance(into, target), strength=into.strength + target.strength, links=union((), links, link_key),
         triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, _anchor_key),
         updated_at=now, version=into.version + 1,
     )  # fmt: skip
     merged = screened(consistent(replace(merged, tags=union(merged.tags, target.tags))))
     return None if is_marked(merged) else merged
+
+
+def _provenance(into: Memory, target: Memory) -> dict[str, Json]:
+    """That of `into`, with the files of both."""
+    files = union(into.provenance.get("files", ()), target.provenance.get("files", ()))
+    return {**into.provenance, **({"files": list(files)} if files else {})}
 
 
 _anchor_key: Callable[[Mapping[str, Json]], bytes] = encode

@@ -148,6 +148,24 @@ def test_what_a_merged_memory_had_superseded_is_superseded_by_the_other(workspac
     assert there(space)["mid"].links == (link,)
 
 
+def test_also_where_no_link_tells_of_it(workspace: Workspace) -> None:
+    spent = stored("spent", "The cache holds 32 MB.", OLD, superseded_by="mem_old", valid_until=OLD, pinned=True)
+    space = full(workspace, spent, most=4)
+    write(space, advise(MERGE | {"target": 1, "into": 2, "text": "Both."}))
+    assert there(space)["spent"].superseded_by == "mem_mid"
+
+
+def test_the_files_and_anchors_of_both_are_kept(workspace: Workspace) -> None:
+    space = full(workspace)
+    anchors = ({"file": "a.py", "lines": [1, 2]}, {"file": "b.py", "lines": [1, 2]})
+    old = replace(there(space)["old"], provenance={"files": ["a.py", "b.py"]}, anchors=anchors)
+    mid = replace(there(space)["mid"], provenance={"files": ["b.py"], "source": "user_stated"}, anchors=anchors[1:])
+    space.store.update("main", lambda _: Change((old, mid), now=NEW))
+    write(space, advise(MERGE | {"target": 1, "into": 2, "text": "Both."}))
+    assert there(space)["mid"].provenance == {"files": ["b.py", "a.py"], "source": "user_stated"}
+    assert there(space)["mid"].anchors == anchors[::-1]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
@@ -213,7 +231,10 @@ def test_a_proposal_that_is_accepted_asks(workspace: Workspace) -> None:
 
 
 def test_several_superseding_proposals_wait_for_one_answer_only(workspace: Workspace) -> None:
-    space = full(workspace)
+    more = [stored(f"m{n}", f"Note number {n}.", NEW) for n in range(3)]
+    space = full(workspace, *more, most=6)
+    pinned = [replace(there(space)[name], pinned=True) for name in ("mid", "last")]
+    space.store.update("main", lambda _: Change(tuple(pinned), now=NEW))
     model = Scripted(ProviderError("slow"))
     for name in ("mid", "last"):
         propose(space, candidates(space, f"Better than {name}.", path=f"better/{name}"), f"mem_{name}")
@@ -276,6 +297,31 @@ def test_advice_is_not_followed_when_there_is_room_again(workspace: Workspace) -
 
     assert write(space, Scripted(answer)).compacted == 0
     assert gone(space) == {"mid"}
+
+
+def test_no_more_advice_is_followed_than_is_needed_by_then(workspace: Workspace) -> None:
+    space = full(workspace, stored("four", "A fourth note.", NEW), most=4)
+
+    def answer(_: Prompt) -> Json:
+        space.store.update("main", lambda _: Change(drop=frozenset(["mem_old"]), now=NEW))
+        return {"decisions": [DELETE | {"target": 3}, DELETE | {"target": 4}]}
+
+    assert write(space, Scripted(answer), "One.", "Two.").compacted == 1
+    assert len(gone(space, "four")) == 2
+
+
+def test_a_call_waits_for_another_day_when_the_quota_is_low(workspace: Workspace) -> None:
+    space = full(workspace)
+    asked: list[bool] = []
+    model = advise(DELETE | {"target": 3})
+
+    def load(_: str | None, may_wait: bool) -> Scripted:
+        asked.append(may_wait)
+        return model
+
+    asking = replace(with_model(space, model), load_language_model=load)
+    remember(asking, candidates(asking, "The parser is new."))
+    assert asked == [True]
 
 
 def test_a_merge_never_refuses_a_write_that_value_would_allow(workspace: Workspace) -> None:
