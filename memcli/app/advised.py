@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Protocol
 
 from memcli.app.candidate import Describe, follows, is_read
 from memcli.codec.canonical import encode
@@ -50,24 +49,16 @@ def is_mergeable(memory: Memory, most_tokens: int) -> bool:
     return not has_shape and not is_read({"provenance": memory.provenance}) and count_tokens(memory.raw) <= most_tokens
 
 
-class Write(Protocol):
-    """A write of a space: the draft that it lays memories over, which it may `keep`."""
-
-    draft: Draft
-    now: str
-    describe: Describe
-
-    def keep(self, memory: Memory) -> None:
-        """Lays a memory over what is there."""
-
-
-def follow(write: Write, advice: Json, spared: Collection[str]) -> list[Step]:
-    """Follows the advice in a write that lacks room; the steps that it took. What goes is still there then."""
-    excess = excess_of(write.draft, write.draft.grown)
+def follow(
+    draft: Draft, advice: Json, spared: Collection[str], now: str, describe: Describe, keep: Callable[[Memory], None]
+) -> list[Step]:
+    """Follows the advice in a write that lacks room; the steps that it took. What becomes of the memories that stay is laid
+    over the draft by `keep`; what goes is still there then."""
+    excess = excess_of(draft, draft.grown)
     done = []
-    for step in _steps(write.draft, advice, excess, spared, write.now, write.describe) if excess else ():
-        for memory in _taken_over(write.draft, step):
-            write.keep(memory)
+    for step in _steps(draft, advice, excess, spared, now, describe) if excess else ():
+        for memory in _taken_over(draft, step):
+            keep(memory)
         done.append(step)
     return done
 
@@ -81,14 +72,14 @@ def _steps(
     may_stay = len(free) - excess
     count = 0
     for decision in advice["decisions"]:
-        target = _unchanged(free, decision["target"], now)
+        target = _unchanged(shelf, free, decision["target"], now)
         if target is None or count >= excess:
             continue
         merged = None
         if decision["into"] is not None:
-            into = _unchanged(free, decision["into"], now)
+            into = _unchanged(shelf, free, decision["into"], now)
             if into is not None and may_stay > 0:
-                merged = _merged(shelf.get(into.id) or into, target, decision["text"], now, describe)
+                merged = _merged(into, target, decision["text"], now, describe)
             if merged is None:
                 continue
             del free[merged.id]
@@ -117,10 +108,11 @@ def _taken_over(shelf: Shelf, step: Step) -> Iterator[Memory]:
     yield from over.change().put
 
 
-def _unchanged(free: Mapping[str, Memory], seen: Json, now: str) -> Memory | None:
+def _unchanged(shelf: Shelf, free: Mapping[str, Memory], seen: Json, now: str) -> Memory | None:
+    """The memory that the model saw, with what the steps before made of its links; None where it may not go, or changed."""
     memory = free.get(seen["id"])
     fits = memory is not None and may_be_named(memory, now) and memory_digest(memory) == seen["digest"]
-    return memory if fits else None
+    return shelf.get(seen["id"]) if fits else None
 
 
 def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describe) -> Memory | None:
@@ -134,7 +126,7 @@ def _merged(into: Memory, target: Memory, text: str, now: str, describe: Describ
         raw=text, metadata=metadata, importance=max(into.effective_importance(), target.effective_importance()),
         confidence=min(into.confidence, target.confidence), trust=min(into.trust, target.trust),
         provenance=_provenance(into, target), strength=into.strength + target.strength, links=union((), links, link_key),
-        triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, _anchor_key),
+        triggers=union(into.triggers, target.triggers), anchors=union(into.anchors, target.anchors, encode),
         updated_at=now, version=into.version + 1,
     )  # fmt: skip
     merged = screened(consistent(replace(merged, tags=union(merged.tags, target.tags))))
@@ -145,6 +137,3 @@ def _provenance(into: Memory, target: Memory) -> dict[str, Json]:
     """That of `into`, with the files of both."""
     files = union(into.provenance.get("files", ()), target.provenance.get("files", ()))
     return {**into.provenance, **({"files": list(files)} if files else {})}
-
-
-_anchor_key: Callable[[Mapping[str, Json]], bytes] = encode

@@ -24,7 +24,7 @@ MOST_CANDIDATES = 12
 
 
 def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Json:
-    """What a model advises to do for a write that adds up to so many memories, as `advised.steps` reads it; None when there
+    """What a model advises to do for a write that adds up to so many memories, as `advised.follow` reads it; None when there
     is room, or no valid answer: then the order of value decides, with a note. `plan` gives the change without any compaction.
     """
     space = load_space(workspace.store, workspace.space)

@@ -43,9 +43,9 @@ class Upserter:
         describe: Describe = lambda _: {},
     ) -> None:
         self.draft = Draft(shelf)
-        self.describe = describe
+        self._describe = describe
         self._space = shelf.header.name
-        self.now = now
+        self._now = now
         self._is_in_trash = is_in_trash
         self.changed: dict[str, Memory] = {}
         self.dropped: frozenset[str] = frozenset()
@@ -58,11 +58,11 @@ class Upserter:
         if existing is None:
             outcome = self._put(self._create(candidate), "created")
         elif not has_place(candidate):
-            outcome = self._put(_confirmed(existing, candidate, self.now), "deduplicated")
+            outcome = self._put(_confirmed(existing, candidate, self._now), "deduplicated")
         elif (updated := self._merged(existing, candidate)) == existing:
             outcome = _outcome("deduplicated", existing)
         else:
-            outcome = self._put(replace(updated, updated_at=self.now, version=existing.version + 1), "updated")
+            outcome = self._put(replace(updated, updated_at=self._now, version=existing.version + 1), "updated")
         if candidate.given.get("links") or candidate.given.get("superseded_by"):
             self._linked[str(outcome["id"])] = None
         return outcome
@@ -82,15 +82,15 @@ class Upserter:
             candidate = replace(candidate, given={**candidate.given, "id": same.id, "path": same.path})
         inherited = {"path": old.path, "kind": old.kind, "tags": old.tags, **({"pinned": True} if old.pinned else {})}
         candidate = replace(candidate, given={**inherited, **candidate.given})
-        until = max(min(old.valid_until or self.now, self.now), old.valid_from or "")
+        until = max(min(old.valid_until or self._now, self._now), old.valid_from or "")
         before = old
-        old = replace(old, valid_until=until, updated_at=self.now, version=old.version + 1)
+        old = replace(old, valid_until=until, updated_at=self._now, version=old.version + 1)
         if candidate.given["path"] == old.path:
             old = replace(old, path=self._free_path(marked(old.path, "superseded"), old.hash, old.id))
         self.keep(old)
         outcome = self.take(candidate)
         new = find(self.draft, str(outcome["id"]))
-        link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self.now}
+        link = {"to": old.id, "relation": SUPERSEDES, "weight": 1.0, "created_at": self._now}
         self.keep(replace(new, links=union(new.links, [link], link_key)))
         old = replace(old, superseded_by=new.id)
         is_repeated = replace(old, updated_at=before.updated_at, version=before.version) == before
@@ -102,11 +102,11 @@ class Upserter:
         that is superseded. Returns the outcome. Raises NotFoundError, UsageError."""
         first = find(self.draft, ref)
         for same in self.draft.find_by_hash(candidate.hash):
-            if same.id != first.id and holds(same, self.now):
-                ended = replace(same, superseded_by=first.id, valid_until=self.now, updated_at=self.now)
+            if same.id != first.id and holds(same, self._now):
+                ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)
                 self.keep(replace(ended, version=same.version + 1))
         candidate = replace(candidate, given=self._resolved(candidate.given))
-        return self._put(_confirmed(first, candidate, self.now), "deduplicated")
+        return self._put(_confirmed(first, candidate, self._now), "deduplicated")
 
     def resolve_links(self, drop: bool = False) -> None:
         """Checks the other end of every link that was given, now that all candidates are there.
@@ -126,7 +126,7 @@ class Upserter:
 
     def retire(self, places: Sequence[Place], told: Collection[str]) -> list[dict[str, Json]]:
         """Deactivates what stands at `places` and was not `told` again; takes it out of a derived space."""
-        gone = outdated(self.draft, places, told, self.now)
+        gone = outdated(self.draft, places, told, self._now)
         if gone and self.draft.header.policy.is_derived:
             self.dropped = frozenset(memory.id for memory in gone)
             self._release(self.dropped)
@@ -137,23 +137,23 @@ class Upserter:
         """Finds what must go, because the space would hold more than it may: first by the `advice` of a model, as far as it
         still fits; returns it with the steps that follow from that. Raises RefusedError."""
         spared = frozenset(self.changed)
-        done = follow(self, advice, spared) if advice else []
+        done = follow(self.draft, advice, spared, self._now, self._describe, self.keep) if advice else []
         spared |= {step.merged.id for step in done if step.merged}
-        gone = room_for(self.draft, self.draft.grown, self.now, spared, [step.target.id for step in done])
+        gone = room_for(self.draft, self.draft.grown, self._now, spared, [step.target.id for step in done])
         if gone:
             self._release(gone)
         return gone, done
 
     def _release(self, gone: Collection[str]) -> None:
         """Takes out of the others what leads to memories that go."""
-        for memory in removal(self.draft.load().objects, gone, self.now).put:
+        for memory in removal(self.draft.load().objects, gone, self._now).put:
             self.keep(memory)
 
     def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """`given` with ids in the place of the paths that its links lead to, as far as these are there yet."""
         resolved = dict(given)
         if given.get("links"):
-            dated = ({"created_at": self.now, **link, "to": self._target(link["to"])} for link in given["links"])
+            dated = ({"created_at": self._now, **link, "to": self._target(link["to"])} for link in given["links"])
             resolved["links"] = union((), dated, link_key)
         if given.get("superseded_by"):
             resolved["superseded_by"] = self._target(given["superseded_by"])
@@ -179,15 +179,15 @@ class Upserter:
             return self.draft.get(given["id"])
         if "path" in given:
             return self.draft.at(given["path"])
-        holding = [memory for memory in self.draft.find_by_hash(candidate.hash) if holds(memory, self.now)]
+        holding = [memory for memory in self.draft.find_by_hash(candidate.hash) if holds(memory, self._now)]
         return min(holding, key=lambda memory: not memory.active, default=None)
 
     def _create(self, candidate: Candidate) -> Memory:
         fields = {**candidate.derived, **candidate.given}
         path = self._free_path(fields["path"], candidate.hash, fields.get("id", ""))
         name = fields.get("id") or self._free_id(path)
-        fields.setdefault("created_at", self.now)
-        fields.setdefault("updated_at", self.now)
+        fields.setdefault("created_at", self._now)
+        fields.setdefault("updated_at", self._now)
         memory = _memory({**fields, "id": name, "path": path})
         if "pinned" in candidate.given:
             return memory
@@ -225,13 +225,13 @@ class Upserter:
             follows = ("summary_micro", "summary_short", "summary_long")
             given = {**{k: candidate.derived[k] for k in follows if k in candidate.derived}, **given}
             given.setdefault("chunks", candidate.derived.get("chunks", ()))
-            if "tags" not in given and "tags" in candidate.derived and has_made_tags(self.describe, existing):
+            if "tags" not in given and "tags" in candidate.derived and has_made_tags(self._describe, existing):
                 given["tags"] = candidate.derived["tags"]
         if "links" in given:  # a link that is told again keeps its date; what was superseded stays so
             known = {link_key(link): link for link in existing.links}
             kept = [link for link in existing.links if link["relation"] == SUPERSEDES or is_found(link)]
             given["links"] = union(kept, (known.get(link_key(k), k) for k in given["links"]), link_key)
-        is_told_again = not is_read(given) and not holds(existing, self.now)
+        is_told_again = not is_read(given) and not holds(existing, self._now)
         revived = {"active": True, **(_HELD if is_told_again else {})}
         return _memory({**_fields(existing), **revived, **given})
 

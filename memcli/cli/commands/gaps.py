@@ -33,9 +33,11 @@ class GapsOptions(Options):
 def command(session: Session, options: GapsOptions) -> None:
     """List the questions that recall could not answer, the most frequent first, so that someone can write them down.
 
-    Similar ones stand together under a name, made of their words, or with --semantic llm by a language model: it gets the
-    first 60, and is asked once for the same questions. They are kept, without secrets and on this machine only, if the policy asks for it:
+    They are kept, without secrets and on this machine only, if the policy asks for it:
     `memcli space policy main --set gaps=true`.
+
+    Similar ones stand together under a name that is made of their words, or with --semantic llm by a language model. It gets
+    the first 60, and is asked once for the same questions.
 
     Example: memcli gaps --check
     """
