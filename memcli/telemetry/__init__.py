@@ -1,0 +1,1 @@
+"""Telemetry: the text of metrics, and the traces of commands."""

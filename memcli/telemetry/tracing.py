@@ -1,0 +1,231 @@
+"""Traces of commands as OpenTelemetry spans: what was done, how long it took, how much it was; never a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from memcli.errors import MemcliError
+from memcli.model.spending import NANO, Usage
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
+
+    from memcli.model.memory import Json
+    from memcli.model.recall import Query, Ranking
+    from memcli.model.space import Receipt
+    from memcli.model.usage import Use
+    from memcli.ports import Ranker, Store
+    from memcli.ports.usage import Usage as UsageLog
+    from memcli.ports.views import Rankable
+
+RECALL = "recall"
+TRACED = (RECALL, "remember", "gc")
+"""The commands with a span of their own."""
+
+
+class Command:
+    """A command that runs: an `Observer`, which counts for its span, if it has one."""
+
+    def __init__(self, name: str, tracer: Tracer, span: Span | None) -> None:
+        self.backend = ""
+        self._name, self._tracer, self._span = name, tracer, span
+        self._items = 0
+        self._cost = Usage(0, 0)
+
+    @property
+    def tracer(self) -> Tracer:
+        return self._tracer
+
+    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
+        self.backend = name
+        return _Ranker(name, ranker, self, sign) if self._span is not None and self._name == RECALL else ranker
+
+    def usage(self, usage: UsageLog) -> UsageLog:
+        return _Usage(usage, self.add_items) if self._span is not None and self._name == RECALL else usage
+
+    def store(self, store: Store) -> Store:
+        return _Store(store, self.add_items) if self._span is not None and self._name != RECALL else store
+
+    def add_items(self, count: int) -> None:
+        self._items += count
+
+    def add_cost(self, usage: Usage) -> None:
+        self._cost = _plus(self._cost, usage)
+
+    def note_topic(self, digest: str) -> None:
+        if self._span is not None and digest:
+            self._span.set_attribute("memcli.topic_digest", digest)
+
+    def ended(self, space: str, code: int) -> None:
+        if self._span is None:
+            return
+        told = {"memcli.space": space, "memcli.backend": self.backend if self._name == RECALL else ""}
+        self._span.set_attributes({name: value for name, value in told.items() if value})
+        self._span.set_attributes({"memcli.items": self._items, "memcli.exit_code": code})
+        if self._cost.tokens:
+            self._span.set_attributes(_of_cost(self._cost))
+
+
+_command: ContextVar[Command | None] = ContextVar("memcli_command", default=None)
+_running: list[Command] = []
+
+
+@contextmanager
+def running(name: str, tracer: Tracer, environ: Mapping[str, str]) -> Iterator[Command]:
+    """Around a command, which has a span if it is one of `TRACED`."""
+    from opentelemetry import context
+
+    parent = context.attach(_parent(environ))
+    try:
+        if name not in TRACED:
+            with _as_current(Command(name, tracer, None)) as command:
+                yield command
+            return
+        with _span(tracer, f"memcli.{name}") as span, _as_current(Command(name, tracer, span)) as command:
+            yield command
+    finally:
+        context.detach(parent)
+
+
+@contextmanager
+def _as_current(command: Command) -> Iterator[Command]:
+    token = _command.set(command)
+    _running.append(command)
+    try:
+        yield command
+    finally:
+        _running.remove(command)
+        _command.reset(token)
+
+
+class _Question:
+    """A question to a language model, and what its calls have cost."""
+
+    def __init__(self) -> None:
+        self.cost = Usage(0, 0)
+
+
+_question: ContextVar[_Question | None] = ContextVar("memcli_question", default=None)
+
+
+@contextmanager
+def asking(provider: str, model: str, task: str) -> Iterator[None]:
+    """Around one question to a language model, which may take several calls."""
+    command = _command.get() or (_running[0] if len(_running) == 1 else None)  # a thread of its own has no context
+    if command is None:
+        yield
+        return
+    question = _Question()
+    token = _question.set(question)
+    told = {"memcli.provider": provider, "memcli.model": model, "memcli.task": task}
+    try:
+        with _span(command.tracer, "memcli.provider", told) as span:
+            try:
+                yield
+            finally:
+                command.add_cost(question.cost)
+                span.set_attributes(_of_cost(question.cost))
+    finally:
+        _question.reset(token)
+
+
+def note_cost(usage: Usage) -> None:
+    """Adds the cost of a call to the question that it was made for."""
+    if question := _question.get():
+        question.cost = _plus(question.cost, usage)
+
+
+def _parent(environ: Mapping[str, str]) -> Any:
+    """The span of the program that calls, or that which TRACEPARENT names."""
+    from opentelemetry import context, trace
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    current = context.get_current()
+    if trace.get_current_span(current).get_span_context().is_valid or not environ.get("TRACEPARENT"):
+        return current
+    carrier = {name: environ[name.upper()] for name in ("traceparent", "tracestate") if environ.get(name.upper())}
+    return TraceContextTextMapPropagator().extract(carrier, current)
+
+
+@contextmanager
+def _span(tracer: Tracer, name: str, attributes: Mapping[str, str] = {}) -> Iterator[Span]:
+    """A span, in which an error is recorded by its kind: its message may quote a text."""
+    from opentelemetry.trace import StatusCode
+
+    with tracer.start_as_current_span(
+        name, attributes=dict(attributes), record_exception=False, set_status_on_exception=False
+    ) as span:
+        try:
+            yield span
+        except BaseException as error:
+            kind = error.code if isinstance(error, MemcliError) else type(error).__name__
+            span.set_attribute("error.type", kind)
+            span.set_status(StatusCode.ERROR, _line_of(error))
+            raise
+
+
+def _line_of(error: BaseException) -> str:
+    if isinstance(error, MemcliError):
+        return f"memcli failed: {error.code} (exit code {error.exit_code})"
+    return f"memcli failed: {type(error).__name__}"
+
+
+def _plus(one: Usage, other: Usage) -> Usage:
+    """The sum; a price that is not known leaves the other."""
+    known = [usage.nano_usd for usage in (one, other) if usage.nano_usd is not None]
+    return Usage(one.tokens_in + other.tokens_in, one.tokens_out + other.tokens_out, sum(known) if known else None)
+
+
+def _of_cost(usage: Usage) -> dict[str, int | float]:
+    told: dict[str, int | float] = {"memcli.tokens_in": usage.tokens_in, "memcli.tokens_out": usage.tokens_out}
+    return told if usage.nano_usd is None else {**told, "memcli.cost_usd": usage.nano_usd / NANO}
+
+
+class _Ranker:
+    """A ranker with a span for each space that it is asked for."""
+
+    def __init__(self, name: str, ranker: Ranker, command: Command, sign: Callable[[str], str]) -> None:
+        self._name, self._ranker, self._command, self._sign = name, ranker, command, sign
+
+    def rank(self, query: Query, view: Rankable) -> Ranking:
+        digest = self._sign(query.topic)
+        self._command.note_topic(digest)
+        told = {"memcli.backend": self._name, "memcli.topic_digest": digest}
+        with _span(self._command.tracer, f"memcli.recall.{self._name}", told) as span:
+            ranking = self._ranker.rank(query, view)
+            span.set_attribute("memcli.items", len(ranking.hits))
+        return ranking
+
+
+class _Usage:
+    """A usage log; `shown` is told how many memories are shown."""
+
+    def __init__(self, usage: UsageLog, shown: Callable[[int], None]) -> None:
+        self._shown, self._note = shown, usage.note
+        self.judge, self.read, self.counts = usage.judge, usage.read, usage.counts
+        self.last, self.fold, self.erase = usage.last, usage.fold, usage.erase
+
+    def note(self, uses: Sequence[Use], topic: str = "") -> None:
+        self._shown(sum(len(use.ids) for use in uses))
+        self._note(uses, topic)
+
+
+class _Store:
+    """A store; `changed` is told how many memories a write touched."""
+
+    def __init__(self, store: Store, changed: Callable[[int], None]) -> None:
+        self._store, self._changed = store, changed
+        self.spaces, self.open, self.delete = store.spaces, store.open, store.delete
+
+    def update(self, space: str, change: Any) -> Receipt:
+        receipt = self._store.update(space, change)
+        self._changed(len(receipt.touched))
+        return receipt
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        answer, receipt = self._store.submit(space, request)
+        self._changed(len(receipt.touched))
+        return answer, receipt
