@@ -53,6 +53,11 @@ class Settings(Record, kw_only=True):
     is_offline: bool = False
 
 
+def is_on(environ: Mapping[str, str], name: str) -> bool:
+    """Whether a variable switches something on."""
+    return environ.get(name, "").strip().lower() not in _NO
+
+
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
 
@@ -76,7 +81,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         semantic=pick("semantic"),
         model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
         hook_verify=pick("hook_verify"),
-        is_offline=bool(options.get("offline")) or environ.get("MEMCLI_OFFLINE", "").strip().lower() not in _NO,
+        is_offline=bool(options.get("offline")) or is_on(environ, "MEMCLI_OFFLINE"),
     )
 
 

@@ -38,7 +38,7 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.model.recall import Bundle
 from memcli.model.tokens import count_tokens
-from memcli.model.usage import INJECT
+from memcli.model.usage import INJECT, INJECTION
 from memcli.record import Record, field, replace
 from memcli.render.as_injection import in_order, render
 from memcli.store.layout import Layout, find_work_tree
@@ -236,6 +236,7 @@ class _Call:
             return Outcome(facts={"outcome": "shown before", **facts})
         text = render(chosen)
         note_bundle(self._workspace, replace(chosen, sections=tuple(in_order(chosen))), INJECT)
+        self._workspace.counters.count(INJECTION, self._workspace.space, self._event)
         told = {"outcome": "injected", "memories": len(chosen.sections), "tokens": count_tokens(text)}
         return Outcome(text, {**told, **facts})
 

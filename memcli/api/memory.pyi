@@ -1397,6 +1397,21 @@ class Memory:
             since: Only this day and later ones. (DAY)
             space: The space to use, for this call.
         """
+    def metrics(
+        self,
+        *,
+        textfile: Input | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Return metrics of the store and its use, as Prometheus takes them.
+
+        >>> memory.metrics()['metrics'][0]['name']
+        'memcli_memory_objects'
+
+        Parameters:
+            textfile: Replace FILE at once, for the textfile collector of node_exporter, instead of printing. (FILE)
+            space: The space to use, for this call.
+        """
     def index_rebuild(
         self,
         *,

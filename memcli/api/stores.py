@@ -190,6 +190,14 @@ class Stores:
         []
         """
 
+    @command("metrics")
+    def metrics(self) -> Object:
+        """Return metrics of the store and its use, as Prometheus takes them.
+
+        >>> memory.metrics()['metrics'][0]['name']
+        'memcli_memory_objects'
+        """
+
     @command("index rebuild")
     def index_rebuild(self) -> Object:
         """Rebuild the index of the space.

@@ -18,6 +18,7 @@ from memcli.model.names import check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
+from memcli.model.usage import PIN_TOGGLE
 from memcli.policy.draft import Draft, check_references, consistent, find, resolve_links
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf
@@ -76,7 +77,9 @@ def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[st
 def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:
     """Pins or unpins; `updated_at` becomes now also where nothing else changes."""
     now = workspace.clock()
-    return alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now))
+    memories = alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now))
+    workspace.counters.count(PIN_TOGGLE, workspace.space, amount=len(memories))
+    return memories
 
 
 def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Memory]:

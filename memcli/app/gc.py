@@ -10,6 +10,7 @@ from memcli.errors import RefusedError
 from memcli.model.references import removal
 from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Space, Touched
+from memcli.model.usage import COMPACTION
 from memcli.policy.retention import RetentionPlan, is_past_grace, plan_retention
 from memcli.ports import Shelf
 from memcli.record import Record
@@ -55,6 +56,8 @@ def collect(
         return removal(space.objects, {r.memory.id for r in plan.removals}, now)
 
     receipt = workspace.store.update(workspace.space, apply)
+    if any(r.reason == "max_objects" for r in plan.removals):
+        workspace.counters.count(COMPACTION, workspace.space)
     emptied: list[Run] = []
     with workspace.behind_the_write():
         for run, ids in copies:

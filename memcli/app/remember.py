@@ -18,7 +18,8 @@ from memcli.model.memory import Json
 from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import LLM
-from memcli.model.space import Change
+from memcli.model.space import Change, Receipt
+from memcli.model.usage import COMPACTION
 from memcli.policy.draft import check_validity
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
@@ -114,6 +115,7 @@ def remember(
     answer, receipt = workspace.store.submit(workspace.space, request)
     if answer is None:
         return Stored(needs_review=True)
+    _count_compaction(workspace, answer, receipt)
     redactions = (candidate.redactions for candidate in candidates)
     outcomes = [Outcome(space=workspace.space, redactions=next(redactions, {}), **one) for one in answer]
     return Stored(with_found(outcomes, resolution), receipt.removed)
@@ -130,6 +132,13 @@ def _with_advice(workspace: Workspace, request: Json) -> Json:
         return fold(shelf, request, may_compact=False, describe=workspace.summarizer.describe)[0]
 
     return {**request, "advice": ask(workspace, len(request["candidates"]), plan)}
+
+
+def _count_compaction(workspace: Workspace, answer: Json, receipt: Receipt) -> None:
+    """Counts a write that made room; what files and commits no longer have goes from a derived space for another reason."""
+    removed = {touched.id for touched in receipt.touched if not touched.after}
+    if removed - {one["id"] for one in answer}:
+        workspace.counters.count(COMPACTION, workspace.space)
 
 
 def with_found(outcomes: Sequence[Outcome], resolution: Resolution | None) -> Sequence[Outcome]:

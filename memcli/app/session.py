@@ -14,6 +14,7 @@ from memcli.model.conversation import ACTIVE, ENDED, PAUSED, ROLES, Entry, Messa
 from memcli.model.memory import Memory
 from memcli.model.names import SESSION_MARK
 from memcli.model.space import Touched
+from memcli.model.usage import SESSION_END
 from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import Detector
 from memcli.safety.secrets.redact_memory import redact_fields
@@ -95,6 +96,7 @@ def change_state(workspace: Workspace, name: str, state: str, outcome: str = "")
     session = workspace.sessions.append(workspace.space, name, make)
     if changed and state == ENDED:
         record(workspace, "end session", session)
+        workspace.counters.count(SESSION_END, workspace.space)
     return session, changed
 
 

@@ -17,7 +17,7 @@ from memcli.ports.code import CodeReader
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog
-from memcli.ports.usage import NoUsage, Usage
+from memcli.ports.usage import Counters, NoCounters, NoUsage, Usage
 from memcli.record import Record
 from memcli.settings import BESIDE, DEFAULT_SPACE
 
@@ -71,6 +71,7 @@ class Workspace(Record, kw_only=True):
     erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None
     find_quotes: Callable[[Sequence[Memory]], Sequence[str]] = lambda _: ()
     load_usage: Callable[[], Usage] = NoUsage
+    load_counters: Callable[[], Counters] = NoCounters
     load_gaps: Callable[[], Gaps] = NoGaps
     load_answers: Callable[[], Answers] = NoAnswers
     warn: Callable[[str], None] = lambda _: None
@@ -134,6 +135,11 @@ class Workspace(Record, kw_only=True):
     def usage(self) -> Usage:
         """The log of what was shown and judged."""
         return self.load_usage()
+
+    @property
+    def counters(self) -> Counters:
+        """How often what was done."""
+        return self.load_counters()
 
     @property
     def gaps(self) -> Gaps:

@@ -57,11 +57,27 @@ def run_agent_hook(session: Session, event: str, agent: str, *, next_turn: bool 
             _end_after(_LIMIT_SECONDS)
         _print(work(lambda _: None))
         return
-    text, root = _run_within(_LIMIT_SECONDS, work)
+
+    def work_and_count(find: Find) -> str:
+        text = work(find)
+        session.note_end(0, time.monotonic() - began)  # this process has opened the store, its parent has not
+        return text
+
+    text, root = _run_within(_LIMIT_SECONDS, work_and_count)
     if text is None and root:
         _log(root, {"at": system_clock(), "agent": agent, "event": event, "ms": _spent(began), "outcome": "gave up"})
+        _count(session, root)
         _warm(root)
     _print(text or "")
+
+
+def _count(session: Session, root: str) -> None:
+    """Has the run counted although what opened the store was killed."""
+    from memcli.store.trust import FileTrust
+    from memcli.wiring.usage import open_counters
+
+    layout = Layout(root)
+    session.counters = open_counters(layout, os.environ, FileTrust(layout), is_frozen=is_frozen(session), is_past=False)
 
 
 def _print(text: str) -> None:

@@ -113,6 +113,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"fsck": "check the store for damage and repair it", "fmt": "format space files"},
         {"space": "create, list, configure and delete spaces"},
         {"provider": "list and check language models, and what they cost"},
+        {"metrics": "print metrics for Prometheus"},
         {"index": "show or rebuild the cache", "stats": "show counts and sizes"},
         {"schema": "print the JSON Schema of stored data"},
         {"completions": "print a shell completion script"},

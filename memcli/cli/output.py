@@ -222,6 +222,15 @@ def guarded(work: Callable[[], int], json: bool) -> int:
     return code
 
 
+def exit_code_of(error: BaseException) -> int:
+    """The exit code of a command that ends with this error."""
+    if isinstance(error, KeyboardInterrupt):
+        return _INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        return _BROKEN_PIPE
+    return as_error(error).exit_code if isinstance(error, Exception) else MemcliError.exit_code
+
+
 def _unexpected(error: Exception, json: bool) -> int:
     """Handles Typer's usage errors, whose classes are private, and bugs."""
     if type(error).__name__ == "Abort":

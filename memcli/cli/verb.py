@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from keyword import iskeyword
 from types import TracebackType
 from typing import Self
 
 from memcli.app.workspace import Workspace
 from memcli.cli.options import CommonOptions, Options
-from memcli.cli.output import Output, ProgressBar
+from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError
+from memcli.ports.usage import Counters, Observer, Unobserved
 
 # Verbs that share a module with others, each a function of its name.
 MODULES = {
@@ -47,11 +50,14 @@ class Session:
             "offline": "1" if common.offline else None,
         }  # fmt: skip
         self.output = Output(common.json, common.quiet) if output is None else output
-        self._opener = opener
+        self._command, self._opener = command, opener
         self.progress = ProgressBar("embedding", common.quiet)
         self._made = ""
         self._told_off = False
         self._notes: list[str] = []
+        self.observer: Observer = Unobserved()
+        self.counters: Counters | None = None
+        self.space = ""
 
     def open(self, create: bool = False, *, tells_off: bool = True, **options: str | None) -> Workspace:
         """Opens the workspace; `create` creates a missing store. `options` are those of the command.
@@ -74,13 +80,35 @@ class Session:
             create=create,
             warn=lambda text: notes.append(text) if is_new and not self._made else self.output.note(text),
             progress=self.progress,
+            observer=self.observer,
         )
+        if self.counters is None:
+            self.counters, self.space = workspace.counters, workspace.space
         if is_new:
             self._made, self._notes = workspace.root, notes
         if tells_off and not self._told_off and is_off(workspace.root, os.environ):
             self._told_off = True
             self.output.note("memory is off: hooks, watch and agents do nothing until you run `memcli on`")
         return workspace
+
+    @contextmanager
+    def observed(self, *, is_background: bool) -> Iterator[None]:
+        """Around the run of the command: with a trace, if one is wanted. Raises UsageError when there can be none."""
+        if not os.environ.get("MEMCLI_OTEL"):  # nothing of it is imported
+            yield
+            return
+        from memcli.wiring.tracing import traced
+
+        is_offline = bool(self.options["offline"])
+        with traced(self._command, os.environ, is_offline=is_offline, is_background=is_background) as command:
+            self.observer = command or self.observer
+            yield
+
+    def note_end(self, code: int, seconds: float) -> None:
+        """Counts the command in the store that it opened, if it did."""
+        self.observer.ended(self.space, code)
+        if self.counters is not None:
+            self.counters.ran(self._command, self.space, self.observer.backend, code, seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -115,9 +143,18 @@ class Verb:
 
     def run_in(self, session: Session, options: Options) -> int:
         """As `run`, in a session that the caller made."""
-        with session:
-            given = (options,) if self.options.FIELDS else ()
-            return self.function(session, *given) or 0
+        with session.observed(is_background=bool(getattr(options, "background", False))):
+            began, code = time.monotonic(), MemcliError.exit_code
+            try:
+                with session:
+                    given = (options,) if self.options.FIELDS else ()
+                    code = self.function(session, *given) or 0
+            except BaseException as error:
+                code = exit_code_of(error)
+                raise
+            finally:
+                session.note_end(code, time.monotonic() - began)
+        return code
 
 
 class Group:

@@ -12,6 +12,10 @@ ACCESSES = (RECALL, GET, INJECT)
 """The acts that show a memory."""
 JUDGEMENTS = (HELPFUL, UNHELPFUL, REJECTED)
 """The acts that judge one, which `maintain` applies."""
+RUN = "run"
+"""What the counters call a command that ended."""
+COMPACTION, INJECTION, PIN_TOGGLE, SESSION_END = "compaction", "injection", "pin_toggle", "session_end"
+"""The events that are counted beside commands. The first label of each is the space."""
 
 
 class Use(Record):

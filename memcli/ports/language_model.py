@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from memcli.model.memory import Json
@@ -39,6 +39,9 @@ class Ledger(Protocol):
 
     def charges(self, day: str) -> Sequence[Charge]:
         """The calls of a day. Raises StoreError."""
+
+    def sums(self, today: str) -> Mapping[str, Usage]:
+        """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
 
 
 class Meter(Protocol):

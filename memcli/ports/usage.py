@@ -1,11 +1,15 @@
-"""The protocol of the usage log."""
+"""The protocols of what is kept and seen of the use of a store: the usage log, the counters, the observer of a command."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from memcli.model.usage import Access, Use
+
+if TYPE_CHECKING:
+    from memcli.model.counting import Totals
+    from memcli.ports import Ranker, Store
 
 
 class Usage(Protocol):
@@ -61,3 +65,70 @@ class NoUsage:
 
     def erase(self, space: str, ids: Collection[str]) -> None:
         del space, ids
+
+
+class Counters(Protocol):
+    """How often what was done on this machine. Several processes add at once, and none is lost. What adds never raises:
+    counters that cannot be written are done without."""
+
+    def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
+        """Adds a command that ended with this exit code."""
+
+    def count(self, event: str, *labels: str, amount: int = 1) -> None:
+        """Adds an event that `model/usage.py` names, with its labels."""
+
+    def read(self) -> Totals:
+        """The sums. What cannot be read is left out."""
+
+
+class NoCounters:
+    """Counts nothing."""
+
+    def ran(self, command: str, space: str, backend: str, code: int, seconds: float) -> None:
+        del command, space, backend, code, seconds
+
+    def count(self, event: str, *labels: str, amount: int = 1) -> None:
+        del event, labels, amount
+
+    def read(self) -> Totals:
+        return {}
+
+
+class Observer(Protocol):
+    """Sees what a command does, through the ports that it uses: each method gives what is to be used in their place.
+    `backend` is the name of the ranker that was asked last."""
+
+    backend: str
+
+    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
+        """The ranker of this name is asked; `sign` makes a keyed digest of a topic."""
+
+    def usage(self, usage: Usage) -> Usage:
+        """The log that is told what is shown."""
+
+    def store(self, store: Store) -> Store:
+        """The store that is written to."""
+
+    def ended(self, space: str, code: int) -> None:
+        """The command in this space has ended with this exit code."""
+
+
+class Unobserved:
+    """Sees the name of the ranker that was asked last, and leaves all as it is."""
+
+    def __init__(self) -> None:
+        self.backend = ""
+
+    def ranker(self, name: str, ranker: Ranker, sign: Callable[[str], str]) -> Ranker:
+        del sign
+        self.backend = name
+        return ranker
+
+    def usage(self, usage: Usage) -> Usage:
+        return usage
+
+    def store(self, store: Store) -> Store:
+        return store
+
+    def ended(self, space: str, code: int) -> None:
+        del space, code

@@ -95,6 +95,12 @@ class Ledger:
         """The calls of a day, such as `2026-05-03`. Raises StoreError."""
         return self.read(day).charges
 
+    def sums(self, today: str) -> dict[str, Usage]:
+        """What each provider has charged, also on days that are no longer kept; it only grows. Raises StoreError."""
+        from memcli.store.ledger_sums import sum_up
+
+        return sum_up(self, os.path.join(self._folder, "sums.json"), today)
+
     def days(self) -> list[str]:
         """The days that have calls, in order."""
         with suppress(OSError):

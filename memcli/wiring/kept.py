@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from memcli.app.workspace import Workspace
 from memcli.ports import Progress
+from memcli.ports.usage import Observer
 from memcli.wiring.workspace import open_workspace
 
 _T = TypeVar("_T")
@@ -29,10 +30,19 @@ class Kept:
         create: bool = False,
         warn: Callable[[str], None] = lambda _: None,
         progress: Progress | None = None,
+        observer: Observer | None = None,
     ) -> Workspace:
         """As `open_workspace`. What is kept warns the latest caller."""
         self._warn, self._progress = warn, progress
-        return open_workspace(options, environ, create=create, warn=self._tell, progress=self._show, keep=self.part)
+        return open_workspace(
+            options,
+            environ,
+            create=create,
+            warn=self._tell,
+            progress=self._show,
+            keep=self.part,
+            observer=observer,
+        )
 
     def _tell(self, text: str) -> None:
         self._warn(text)

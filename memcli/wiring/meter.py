@@ -24,13 +24,14 @@ PRICES_VARIABLE = "MEMCLI_PRICES"
 
 
 class LedgerMeter:
-    """Books the calls to one model in the ledger of a store, within the quota of a space."""
+    """Books the calls to one model in the ledger of a store, within the quota of a space; `spent` is told their costs."""
 
     def __init__(
-        self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False
-    ) -> None:
+        self, workspace: Workspace, model: ModelName, space: str, price: Price | None, *, may_wait: bool = False,
+        spent: Callable[[Usage], None] = lambda _: None,
+    ) -> None:  # fmt: skip
         self._workspace, self._model, self._space, self._price = workspace, model, space, price
-        self._may_wait = may_wait
+        self._may_wait, self._spent = may_wait, spent
         self._ledger = Ledger(Layout(workspace.root))
 
     def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
@@ -48,8 +49,10 @@ class LedgerMeter:
             raise RefusedError(f"the call cannot be counted: {error.message}", error.hint) from None
 
         def settle(usage: Usage) -> None:
+            cost = self._priced(usage)
+            self._spent(cost)
             try:
-                self._ledger.settle(booked, self._priced(usage))
+                self._ledger.settle(booked, cost)
             except MemcliError as error:  # the answer is there, and what was booked counts
                 self._workspace.warn(f"the cost of a call counts as its estimate: {error.message}")
 

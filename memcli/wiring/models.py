@@ -29,17 +29,21 @@ def open_language_model(
 ) -> LanguageModel:
     """See `Workspace.language_model`."""
     from memcli.providers.model import ProviderModel
+    from memcli.wiring.tracing import observed
 
-    return _open(ProviderModel, workspace, environ, chosen_model(workspace, spec), may_wait=may_wait)
+    chosen = chosen_model(workspace, spec)
+    return observed(_open(ProviderModel, workspace, environ, chosen, may_wait=may_wait), chosen, environ)
 
 
 def embed_texts(
     workspace: Workspace, environ: Mapping[str, str], name: ModelName, texts: Sequence[str]
 ) -> Sequence[Sequence[float]]:
     """The vectors of texts by a provider. Raises ProviderError, RefusedError."""
-    from memcli.providers.embeddings import ProviderEmbeddings
+    from memcli.providers.embeddings import TASK, ProviderEmbeddings
+    from memcli.wiring.tracing import asking
 
-    return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
+    with asking(environ, name, TASK):
+        return _open(ProviderEmbeddings, workspace, environ, name).vectors(texts, _EMBED_SECONDS)
 
 
 def embeddings(load: Callable[[], Workspace], environ: Mapping[str, str]) -> Remote:
@@ -64,11 +68,12 @@ def _open(
     check_allowed(workspace)
     from memcli.providers.prices import price_of
     from memcli.wiring.meter import LedgerMeter, load_prices
+    from memcli.wiring.tracing import note_cost
 
     space = charged_space(workspace)
     redact = workspace.redactor.cleaner(workspace.load_policy(space))
     price = price_of(chosen, load_prices(environ))
-    meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait)
+    meter = LedgerMeter(workspace, chosen, space, price, may_wait=may_wait, spent=note_cost(environ))
     return kind(chosen, environ, meter, redact, workspace.clock)
 
 

@@ -1,4 +1,4 @@
-"""Opens what a store keeps of its use: the usage log, and the questions that nothing answered."""
+"""Opens what a store keeps of its use: the usage log, the counters, and the questions that nothing answered."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memcli.ports.gaps import Gaps
-    from memcli.ports.usage import Usage
+    from memcli.ports.usage import Counters, Usage
     from memcli.store.layout import Layout
+    from memcli.store.trust import FileTrust
 
 _SESSION = "MEMCLI_SESSION"
 
@@ -34,6 +35,34 @@ def open_gaps(layout: Layout, environ: Mapping[str, str], *, is_frozen: bool, is
     from memcli.store.gaps import FileGaps
 
     return FileGaps(layout, _recording(layout, environ, is_frozen))
+
+
+def open_counters(
+    layout: Layout, environ: Mapping[str, str], trust: FileTrust, *, is_frozen: bool, is_past: bool
+) -> Counters:
+    """The counters, to which nothing is added when the usage log records nothing, and in a clone that nobody has accepted."""
+    if is_past:
+        from memcli.ports.usage import NoCounters
+
+        return NoCounters()
+    from memcli.store.counters import FileCounters
+
+    is_recording = _recording(layout, environ, is_frozen)
+    return FileCounters(layout, lambda: is_recording() and trust.is_accepted)
+
+
+def sign_topic(layout: Layout, topic: str) -> str:
+    """A digest of a topic by the key of the store; empty where there is none."""
+    from memcli.digests import blake2b
+    from memcli.errors import MemcliError
+    from memcli.store.key import own_key
+
+    try:
+        key = own_key(layout)
+    except (MemcliError, OSError):
+        return ""
+    data = " ".join(topic.lower().split()).encode("utf-8", "replace")
+    return blake2b(data, key=key, digest_size=8, person=b"memcli/otel/1").hexdigest()
 
 
 def _recording(layout: Layout, environ: Mapping[str, str], is_frozen: bool) -> Callable[[], bool]:

@@ -16,6 +16,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
 from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer
+from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, resolve
 from memcli.store.answers import FileAnswers
@@ -35,7 +36,7 @@ from memcli.wiring.records import Records, open_files
 from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
 from memcli.wiring.sources import open_work_tree
-from memcli.wiring.usage import open_gaps, open_usage
+from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
 
 if TYPE_CHECKING:
     from memcli.ports.upkeep import UpkeepLog
@@ -55,11 +56,12 @@ def open_workspace(
     warn: Warn = lambda _: None,
     progress: Progress | None = None,
     keep: Keep = make,
+    observer: Observer | None = None,
 ) -> Workspace:
     """The workspace of the store that `options` and `environ` lead to from the working directory.
 
     With `create`, creates a store in a git work tree that has none. `keep` gives what it made before for the same key, for
-    a process that opens many. Raises NotFoundError if there is no store, StoreError, UsageError.
+    a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
@@ -71,7 +73,10 @@ def open_workspace(
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
     fold = partial(_fold, trust, policies, records.trash, summarizer)
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
-    store = past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
+    observer = observer or Unobserved()
+    store = observer.store(
+        past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
+    )
     embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
     workspace = Workspace(
         store=store,
@@ -89,14 +94,14 @@ def open_workspace(
         ),
         drop_talk=partial(drop_talk, layout),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
-        ranker=partial(_ranker, warn, keep),
+        ranker=partial(_ranker, warn, keep, observer, layout),
         clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name,
         **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
         find_quotes=partial(_find_quotes, layout, store, warn),
-        **_logs(layout, environ, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
+        **_logs(layout, environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
         warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
@@ -113,10 +118,13 @@ def _told(settings: Settings) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _logs(layout: Layout, environ: Mapping[str, str], **state: bool) -> dict[str, Any]:
+def _logs(
+    layout: Layout, environ: Mapping[str, str], trust: FileTrust, observer: Observer, **state: bool
+) -> dict[str, Any]:
     """What is kept of the use of a store, on this machine alone, each loaded when it is first needed."""
     return {
-        "load_usage": cache(partial(open_usage, layout, environ, **state)),
+        "load_usage": cache(lambda: observer.usage(open_usage(layout, environ, **state))),
+        "load_counters": cache(partial(open_counters, layout, environ, trust, **state)),
         "load_gaps": cache(partial(open_gaps, layout, environ, **state)),
         "load_upkeep": cache(lambda: _upkeep(layout)),
         "load_ledger": lambda: open_ledger(layout),
@@ -229,13 +237,13 @@ def _believed(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mappin
     return {name: value for name, value in config.values.items() if name not in loud}
 
 
-def _ranker(warn: Warn, keep: Keep, name: str) -> Ranker:
+def _ranker(warn: Warn, keep: Keep, observer: Observer, layout: Layout, name: str) -> Ranker:
     from memcli.model.recall import DEFAULT_BACKEND
 
     if name and name not in RANKERS:
         warn(f"no backend {name!r} (known: {', '.join(sorted(RANKERS))}); using {DEFAULT_BACKEND}")
     known = name if name in RANKERS else DEFAULT_BACKEND
-    return keep(("ranker", known), RANKERS[known])
+    return observer.ranker(known, keep(("ranker", known), RANKERS[known]), partial(sign_topic, layout))
 
 
 def _choose(table: Mapping[str, _T], name: str, what: str) -> _T:

@@ -19,7 +19,7 @@ READS = [
     ["audit", "--verify"], ["scan"], ["fsck"], ["fmt", "--check"], ["space", "list"], ["space", "show", "main"],
     ["index", "status"], ["index", "rebuild"], ["index", "embed"], ["stats"], ["schema", "space"],
     ["completions", "bash"], ["agent", "list"], ["off"], ["on"], ["session", "list"],
-    ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"], ["graph"], ["maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"],
+    ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"], ["graph"], ["maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"], ["metrics"],
 ]  # fmt: skip
 CHANGES = frozenset(
     "init demo remember edit tag pin unpin forget link unlink ingest watch import mcp merge-driver".split()

@@ -174,7 +174,7 @@ ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "session": (_session,), "feedback": (_feedback,), "gaps": (_gaps,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(
-    "init demo doctor recall context search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on link unlink graph maintain provider".split()
+    "init demo doctor recall context search get list tree browse pin unpin forget gc export index stats schema scan completions audit fsck fmt restore diff blame merge-driver trust verify test guard agent off on link unlink graph maintain provider metrics".split()
 )
 
 

@@ -7,7 +7,6 @@ from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.model.memory import Json
 from memcli.policy.retention import Removal
-from memcli.record import replace
 
 
 class GcOptions(Options):
@@ -30,10 +29,9 @@ def command(session: Session, options: GcOptions) -> None:
     from memcli.app.gc import collect
     from memcli.app.space import check_exists
 
-    workspace = session.open()
+    workspace = session.open(space=options.name)
     if options.name is not None:
         check_exists(workspace, options.name)
-        workspace = replace(workspace, space=options.name)
     done = collect(workspace, options.ttl_days, options.dry_run, options.trust_clock)
     session.output.confirm(
         told_json(done, workspace.space, options.dry_run), told(done, workspace.space, options.dry_run)

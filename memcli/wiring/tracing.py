@@ -1,0 +1,95 @@
+"""Traces: whether there are any, of which commands, and of questions to language models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, TypeVar
+
+from memcli.settings import is_on
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+
+    from memcli.model.memory import Json
+    from memcli.model.prompt import ModelName, Prompt
+    from memcli.model.spending import Usage
+    from memcli.ports.language_model import LanguageModel
+    from memcli.telemetry.tracing import Command
+
+VARIABLE = "MEMCLI_OTEL"
+_UNTRACED = frozenset(("hook run",))
+"""Hooks have no time for a collector, and must not fail."""
+
+T = TypeVar("T")
+
+
+@contextmanager
+def traced(name: str, environ: Mapping[str, str], *, is_offline: bool, is_background: bool) -> Iterator[Command | None]:
+    """Around a command: what observes it, if it is traced. Raises UsageError when the extra is missing."""
+    if name in _UNTRACED or is_offline or is_on(environ, "MEMCLI_OFFLINE") or not is_on(environ, VARIABLE):
+        yield None
+        return
+    from memcli.errors import UsageError
+    from memcli.telemetry.tracing import running
+
+    try:
+        tracer = _tracer(environ)
+    except UsageError:
+        if not is_background:
+            raise
+        yield None  # nobody would see the error, and the work would be left undone
+        return
+    with running(name, tracer, environ) as command:
+        yield command
+
+
+def _tracer(environ: Mapping[str, str]) -> Tracer:
+    from memcli.errors import UsageError
+
+    try:
+        from memcli.telemetry.exporting import open_tracer
+
+        return open_tracer(environ)
+    except ImportError:
+        raise UsageError(
+            f"{VARIABLE} needs the extra `otel`", f"run `pip install 'memcli[otel]'`, or unset {VARIABLE}"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"traces cannot be set up: {error}", f"correct the variable, or unset {VARIABLE}") from None
+
+
+def asking(environ: Mapping[str, str], model: ModelName, task: str) -> AbstractContextManager[None]:
+    """Around one question to a language model."""
+    if not is_on(environ, VARIABLE):
+        return nullcontext()
+    from memcli.telemetry.tracing import asking as span
+
+    return span(model.provider, model.model, task)
+
+
+def note_cost(environ: Mapping[str, str]) -> Callable[[Usage], None]:
+    """What is told the cost of each call."""
+    if not is_on(environ, VARIABLE):
+        return lambda _: None
+    from memcli.telemetry.tracing import note_cost as note
+
+    return note
+
+
+def observed(model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> LanguageModel:
+    """The model, whose questions are traced."""
+    return _Observed(model, name, environ) if is_on(environ, VARIABLE) else model
+
+
+class _Observed:
+    def __init__(self, model: LanguageModel, name: ModelName, environ: Mapping[str, str]) -> None:
+        self._model, self._name, self._environ = model, name, environ
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
+        with asking(self._environ, self._name, prompt.task):
+            return self._model.ask(prompt, read, within)

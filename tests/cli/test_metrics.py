@@ -1,0 +1,262 @@
+"""`memcli metrics`: what each way into a store counts, and what is not counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from memcli import Memory
+from memcli.cli.calls import Calls, find_verb
+from memcli.errors import NotFoundError
+from memcli.model.metrics import families_from_json
+from memcli.model.prompt import ModelName
+from memcli.model.spending import Charge, Usage
+from memcli.store.layout import Layout
+from memcli.store.ledger import Ledger
+from memcli.telemetry.prometheus import render
+from tests.conftest import NOW, Run, open_at
+
+Labels = tuple[tuple[str, str], ...]
+
+
+@pytest.fixture(autouse=True)
+def running_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")
+
+
+def parsed(text: str) -> dict[str, dict[Labels, float]]:
+    """The samples by name and labels, as the parser of prometheus-client reads them."""
+    found: dict[str, dict[Labels, float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def counted(run: Run, name: str) -> dict[Labels, float]:
+    return parsed(run("metrics").out).get(name, {})
+
+
+def labels(**given: str) -> Labels:
+    return tuple(sorted(given.items()))
+
+
+def test_each_command_is_counted_by_its_labels(run: Run) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice")
+    run("recall", "postgresql")
+    run("recall", "postgresql", "--backend", "basic")
+    run("recall", "unicorn", "--fail-empty")
+    run("pin", "db/choice")
+    run("unpin", "db/choice")
+    run("pin", "nowhere")
+    run("gc")
+    found = parsed(run("metrics").out)
+    assert found["memcli_memory_objects"] == {labels(space="main"): 1}
+    assert found["memcli_recall_total"] == {
+        labels(space="main", backend="fusion", status="0"): 1,
+        labels(space="main", backend="fusion", status="3"): 1,
+        labels(space="main", backend="basic", status="0"): 1,
+    }
+    assert found["memcli_remember_total"] == {labels(space="main", status="0"): 1}
+    assert found["memcli_gc_runs_total"] == {labels(space="main", status="0"): 1}
+    assert found["memcli_pin_toggle_total"] == {labels(space="main"): 2}
+    assert found["memcli_commands_total"][labels(command="pin", status="3")] == 1
+    assert found["memcli_command_duration_seconds_count"][labels(command="recall")] == 3
+    assert found["memcli_command_duration_seconds_bucket"][labels(command="recall", le="+Inf")] == 3
+
+
+def test_buckets_are_cumulative(run: Run) -> None:
+    run("remember", "One.")
+    run("list")
+    text = run("metrics").out
+    for command in ("remember", "list"):
+        begin = f'memcli_command_duration_seconds_bucket{{command="{command}"'
+        counts = [float(line.rpartition(" ")[2]) for line in text.splitlines() if line.startswith(begin)]
+        assert counts == sorted(counts)
+        assert counts[-1] == 1
+
+
+def test_every_family_is_described_in_the_same_order(run: Run) -> None:
+    run("init")
+    names = [line.split()[2] for line in run("metrics").out.splitlines() if line.startswith("# TYPE")]
+    assert names == [
+        "memcli_memory_objects", "memcli_recall_total", "memcli_remember_total", "memcli_gc_runs_total",
+        "memcli_pin_toggle_total", "memcli_session_end_total", "memcli_injection_total", "memcli_compaction_total",
+        "memcli_provider_tokens_total", "memcli_provider_usd_total", "memcli_commands_total",
+        "memcli_command_duration_seconds",
+    ]  # fmt: skip
+
+
+def test_the_python_interface_and_tools_count_too(run: Run, tmp_path: Path) -> None:
+    run("init")
+    with Memory(tmp_path) as memory:
+        memory.remember("One.", path="a")
+        memory.recall("one")
+        memory.pin("a")
+        with pytest.raises(NotFoundError):
+            memory.get("nowhere")
+    Calls({"root": str(tmp_path)}, lambda _: None).text(find_verb("recall"), {"topic": "one"})
+    found = parsed(run("metrics").out)
+    assert found["memcli_recall_total"] == {labels(space="main", backend="fusion", status="0"): 2}
+    assert found["memcli_pin_toggle_total"] == {labels(space="main"): 1}
+    assert found["memcli_commands_total"][labels(command="get", status="3")] == 1
+
+
+@pytest.mark.parametrize("foreground", ["1", ""])
+def test_an_injection_of_a_hook_is_counted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], foreground: str
+) -> None:
+    if not foreground and not hasattr(os, "fork"):
+        pytest.skip("hooks fork on POSIX alone")
+    monkeypatch.setenv("MEMCLI_HOOK_FOREGROUND", foreground)
+    run("remember", "Releases happen on Tuesdays.", "--path", "release/day", "--pin")
+    for name in ("one", "two"):
+        call = json.dumps(
+            {"session_id": name, "cwd": str(tmp_path), "hook_event_name": "SessionStart", "source": "startup"}
+        )
+        run("hook", "run", "session-start", "--agent", "claude", stdin=call)
+        run("hook", "run", "session-start", "--agent", "claude", stdin=call)  # the same again injects nothing
+    found = parsed(run("metrics").out)
+    assert found["memcli_injection_total"] == {labels(space="main", event="session-start"): 2}
+    assert found["memcli_commands_total"][labels(command="hook run", status="0")] == 4
+
+
+def test_the_end_of_a_session_is_counted_once(run: Run) -> None:
+    run("init")
+    name = json.loads(run("session", "start", "--json").out)["id"]
+    run("session", "add", name, "We decided to use PostgreSQL.", "--role", "user")
+    run("session", "end", name)
+    run("session", "end", name)
+    assert counted(run, "memcli_session_end_total") == {labels(space="main"): 1}
+
+
+def test_compaction_is_counted_by_write(run: Run) -> None:
+    run("init")
+    run("space", "policy", "main", "--set", "max_objects=1")
+    run("remember", "One about zebras.", "--path", "a")
+    assert counted(run, "memcli_compaction_total") == {}
+    run("remember", "Two about tapirs.", "--path", "b")
+    assert counted(run, "memcli_compaction_total") == {labels(space="main"): 1}
+
+
+def test_the_ledger_says_what_was_spent(run: Run, tmp_path: Path) -> None:
+    run("init")
+    ledger = Ledger(Layout(str(tmp_path / ".memory")))
+    model = ModelName("openai", "tiny")
+    for at, settled in ((NOW, True), (NOW, False), ("2999-01-01T00:00:00Z", False)):
+        charge = Charge(
+            at=at, space="main", provider=model.provider, model=model.model, task="t/1", usage=Usage(10, 20, 5 * 10**8)
+        )
+        booked = ledger.reserve(charge, lambda _: None)
+        if settled:
+            ledger.settle(booked, Usage(1, 2, 10**8))
+    found = parsed(run("metrics").out)
+    assert found["memcli_provider_tokens_total"] == {
+        labels(provider="openai", direction="in"): 11, labels(provider="openai", direction="out"): 22,
+    }  # fmt: skip
+    assert found["memcli_provider_usd_total"] == {labels(provider="openai"): 0.6}
+
+
+def test_json_has_the_same_numbers(run: Run) -> None:
+    run("remember", "One.")
+    families = {family["name"]: family for family in json.loads(run("metrics", "--json").out)["metrics"]}
+    assert families["memcli_remember_total"]["type"] == "counter"
+    assert families["memcli_remember_total"]["samples"] == [
+        {"name": "memcli_remember_total", "labels": {"space": "main", "status": "0"}, "value": 1}
+    ]
+    with Memory() as memory:
+        found = memory.metrics()["metrics"]
+    assert parsed(render(families_from_json(found)))["memcli_remember_total"] == {labels(space="main", status="0"): 1}
+
+
+def test_a_text_file_is_replaced_at_once_and_readable_by_all(run: Run, tmp_path: Path) -> None:
+    run("remember", "One.")
+    folder = tmp_path / "collector"
+    folder.mkdir()
+    path = folder / "memcli.prom"
+    path.write_text("old")
+    before = os.umask(0o077)
+    try:
+        with path.open() as old:
+            assert run("metrics", "--textfile", str(path), "-q").out == ""
+            assert old.read() == "old"  # who reads it now has the whole of it
+    finally:
+        os.umask(before)
+    assert parsed(path.read_text())["memcli_remember_total"] == {labels(space="main", status="0"): 1}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert os.listdir(folder) == ["memcli.prom"]
+
+
+def test_a_text_file_that_cannot_be_written_is_one_line(run: Run, tmp_path: Path) -> None:
+    run("init")
+    (tmp_path / "file").write_text("")
+    done = run("metrics", "--textfile", str(tmp_path / "file" / "memcli.prom"))
+    assert (done.code, done.out) == (8, "")
+    assert done.err.count("\n") == 1
+
+
+def test_a_damaged_space_does_not_hide_the_others(run: Run, tmp_path: Path) -> None:
+    run("remember", "One.")
+    run("remember", "Two.", "-s", "notes")
+    (tmp_path / ".memory" / "spaces" / "notes.json").write_text("{")
+    done = run("metrics")
+    assert done.code == 0
+    assert "'notes' is not counted" in done.err
+    assert parsed(done.out)["memcli_memory_objects"] == {labels(space="main"): 1}
+
+
+def test_without_a_store_nothing_is_counted_or_made(run: Run, tmp_path: Path) -> None:
+    assert run("metrics").code == 3
+    assert run("recall", "x").code == 3
+    assert not (tmp_path / ".memory").exists()
+
+
+def counters_of(folder: Path) -> list[str]:
+    return [path.name for path in (folder / ".memory" / "local").glob("counters*")]
+
+
+def test_a_store_that_a_failing_command_made_is_removed_again(run: Run, tmp_path: Path) -> None:
+    assert run("remember", " ").code == 2
+    assert not (tmp_path / ".memory").exists()
+
+
+@pytest.mark.parametrize("why", ["frozen", "off", "cloned"])
+def test_where_nothing_is_recorded_nothing_is_counted(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setenv("MEMCLI_FREEZE_CLOCK", NOW)
+        run("remember", "One.")
+    if why == "frozen":
+        monkeypatch.setenv("MEMCLI_FREEZE_CLOCK", NOW)
+    if why == "off":
+        monkeypatch.setenv("MEMCLI_OFF", "1")
+    if why == "cloned":
+        open_at(tmp_path).trust.revoke()
+    assert run("recall", "one").code == 0
+    assert counters_of(tmp_path) == []
+
+
+def test_no_text_is_counted(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--tag", "storage")
+    run("recall", "which zebra?")
+    run("get", "db/choice")
+    data = b"".join((tmp_path / ".memory" / "local" / name).read_bytes() for name in counters_of(tmp_path))
+    assert data.count(b"\n") == 4
+    assert not any(word in data for word in (b"PostgreSQL", b"zebra", b"choice", b"storage"))
+
+
+def test_counters_that_cannot_be_written_fail_no_command(run: Run, tmp_path: Path) -> None:
+    run("remember", "One.")
+    for name in counters_of(tmp_path):
+        path = tmp_path / ".memory" / "local" / name
+        path.unlink()
+        path.mkdir()
+    done = run("recall", "one")
+    assert (done.code, done.err) == (0, "")
+    assert run("metrics").code == 0
