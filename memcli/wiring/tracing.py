@@ -90,6 +90,9 @@ class _Observed:
     def name(self) -> str:
         return self._model.name
 
+    def load(self) -> None:
+        self._model.load()
+
     def ask(self, prompt: Prompt, read: Callable[[Json], T], within: float) -> T:
         with asking(self._environ, self._name, prompt.task):
             return self._model.ask(prompt, read, within)
