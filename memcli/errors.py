@@ -58,6 +58,10 @@ class ConflictError(MemcliError):
     code = "conflict"
 
 
+class ChangedError(ConflictError):
+    """A memory is not as the caller expected it."""
+
+
 class RefusedError(MemcliError):
     exit_code = 5
     code = "refused"

@@ -76,6 +76,11 @@ class Copies:
                 raise
             return known
 
+    def original(self, ref: str) -> Memory | None:
+        """The memory of the derived space that a copy was just made of for `ref`."""
+        beside = self._find_beside(ref) if self.made else None
+        return beside if self._known_copy(beside) else None
+
     def settle(self) -> None:
         """Hides what was copied, and says so."""
         for name, memory in self.made.items():
@@ -108,6 +113,11 @@ class Copies:
             return None
         if memory.superseded_by and (successor := draft.get(memory.superseded_by)):
             return successor
+        return self._known_copy(memory)
+
+    def _known_copy(self, memory: Memory | None) -> Memory | None:
+        if memory is None:
+            return None
         return next((copy for copy in self.made.values() if copy.metadata[COPIED] == memory.hash), None)
 
     def _find_beside(self, ref: str) -> Memory | None:

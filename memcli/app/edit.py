@@ -11,7 +11,8 @@ from memcli.app.lookup import telling_where
 from memcli.app.workspace import Workspace
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
-from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
+from memcli.codec.space import memory_digest
+from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_path, check_tag, text_hash
@@ -34,11 +35,13 @@ def alter(
     refs: Sequence[str],
     change: Callable[[Memory, Shelf], Memory],
     related: Sequence[str] = (),
+    digest: str | None = None,
 ) -> list[Memory]:
     """Applies `change` to the memories that `refs` name; returns them as they are now, in that order.
 
     One that `change` leaves equal is not written. What is in a derived space is copied, and the copy changed; so are
-    those that are `related`, which it is to refer to. Raises NotFoundError, and then nothing is changed.
+    those that are `related`, which it is to refer to. Raises NotFoundError, ChangedError for one that is not stored with
+    this `digest`, and then nothing is changed.
     """
     workspace = over_told(workspace)
     now = workspace.clock()
@@ -49,6 +52,8 @@ def alter(
         after.clear()
         draft = copies.over(shelf, refs, related)
         found = {memory.id: memory for memory in (copies.find(draft, ref) for ref in refs)}
+        for ref in refs if digest is not None else ():
+            check_digest(copies.original(ref) or copies.find(draft, ref), digest)
         for name, memory in found.items():
             changed = change(memory, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
@@ -61,6 +66,12 @@ def alter(
         workspace.store.update(workspace.space, apply)
     copies.settle()
     return list(after.values())
+
+
+def check_digest(memory: Memory, digest: str | None) -> None:
+    """Raises ChangedError when the memory is not stored with this digest."""
+    if digest is not None and memory_digest(memory) != digest:
+        raise ChangedError(f"{memory.path} has changed", "read it again, and decide anew")
 
 
 def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[str, Memory]:
@@ -97,11 +108,16 @@ def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: S
 
 
 def edit(
-    workspace: Workspace, ref: str, fields: Mapping[str, Json], expected: Memory | None = None
+    workspace: Workspace,
+    ref: str,
+    fields: Mapping[str, Json],
+    expected: Memory | None = None,
+    digest: str | None = None,
 ) -> tuple[Memory, Mapping[str, int]]:
     """Sets fields (null takes the default again) and bumps `version`; also says what was redacted, by kind.
 
-    Raises UsageError naming the wrong field; ConflictError when one of them is no longer as in `expected`.
+    Raises UsageError naming the wrong field; ConflictError when one of them is no longer as in `expected`,
+    ChangedError when the memory is not stored with this `digest`.
     """
     for name in fields:
         if name in _FIXED:
@@ -131,7 +147,7 @@ def edit(
             check_references(shelf, edited)
         return edited
 
-    return alter(workspace, [ref], change, references(clean))[0], redacted.kinds
+    return alter(workspace, [ref], change, references(clean), digest)[0], redacted.kinds
 
 
 def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -146,13 +162,15 @@ def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mappi
     return {**fields, "links": list(resolve_abroad(workspace, links, memory.links))}
 
 
-def forget(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
+def forget(
+    workspace: Workspace, refs: Sequence[str], recursive: bool = False, digest: str | None = None
+) -> list[Memory]:
     """Deactivates memories; with `recursive` each of `refs` may be a path, and all below it is meant too.
 
-    Raises NotFoundError.
+    Raises NotFoundError, ChangedError.
     """
     if not recursive:
-        return alter(workspace, refs, lambda memory, _: replace(memory, active=False))
+        return alter(workspace, refs, lambda memory, _: replace(memory, active=False), digest=digest)
     now = workspace.clock()
     gone: list[Memory] = []
 

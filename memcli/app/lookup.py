@@ -12,6 +12,7 @@ from memcli.app.catalogue import Place, SpaceReader, reading
 from memcli.app.opening import tell_empty
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
+from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError
 from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
@@ -28,21 +29,28 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
     To be read, they are also looked for in the user-wide store, which recall asks too. Raises NotFoundError for the first
     that is not there.
     """
+    if not as_stored:
+        return [memory for memory, _ in get_with_digests(workspace, refs)]
+    with reading_asked(workspace) as spaces, telling_where(workspace, refs):
+        return [find_in(spaces, ref)[1] for ref in refs]
+
+
+def get_with_digests(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Memory, str]]:
+    """The memories that `refs` name, to be read, each with the digest of what is stored; empty for one of the user-wide
+    store. Raises NotFoundError."""
+    found = []
     with reading_asked(workspace) as spaces:
-        if as_stored:
-            with telling_where(workspace, refs):
-                return [find_in(spaces, ref)[1] for ref in refs]
-        found = []
         for ref in refs:
             try:
                 space, memory = find_in(spaces, ref)
-                found += workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                found.append((shown, memory_digest(memory)))
             except NotFoundError:
                 other = find_elsewhere(workspace, ref)
                 if other is None:
                     raise
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
-                found.append(other[1])
+                found.append((other[1], ""))
         return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from memcli.app.edit import named
+from memcli.app.edit import check_digest, named
 from memcli.app.repo import COPIED
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
@@ -86,17 +86,20 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     return erased
 
 
-def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False) -> Purged:
+def purge(
+    workspace: Workspace, refs: Sequence[str], recursive: bool = False, *, now: bool = False, digest: str | None = None
+) -> Purged:
     """Deletes the memories that `refs` name, and every reference to them.
 
     With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
     grants no grace, no byte of the texts is left in the space, trash, caches and logs.
-    Raises NotFoundError; LockedError when a reader holds what is to be erased.
+    Raises NotFoundError; ChangedError for one that is not stored with this `digest`; LockedError when a reader holds what is
+    to be erased.
     """
     done = Purged(())
     with reporting_done(lambda: f"{len(done.memories)} purged" if done.memories else ""):
         for space, memories in _located(workspace, refs, recursive):
-            one = _purge(workspace, space, memories, now)
+            one = _purge(workspace, space, memories, now, digest)
             done = Purged(
                 (*done.memories, *one.memories),
                 (*done.current, *one.current),
@@ -105,7 +108,9 @@ def purge(workspace: Workspace, refs: Sequence[str], recursive: bool = False, *,
     return done
 
 
-def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bool) -> Purged:
+def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bool, digest: str | None) -> Purged:
+    for memory in memories:
+        check_digest(memory, digest)  # before the derived space is touched, and again under the lock
     is_erased = now or workspace.in_force(workspace.load_policy(space)).grace_days == 0
     sources = _purge_derived(workspace, space, memories, is_erased)  # first: killed here, it can be done again
     time = workspace.clock()
@@ -114,6 +119,8 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
     def apply(shelf: Shelf) -> Change:
         nonlocal purged
         found = [m for memory in memories if (m := shelf.get(memory.id)) is not None]
+        for memory in found:
+            check_digest(memory, digest)
         objects = shelf.load().objects
         change = removal(objects, {memory.id for memory in found}, time)
         purged = Purged(tuple(found), tuple(made_current(objects, change)))

@@ -84,6 +84,13 @@ class Calls:
             self._loader = Thread(target=self._load, daemon=True, name="model")
             self._loader.start()
 
+    def load_now(self) -> None:
+        """Loads the model before the first call."""
+        self.load_later()
+        self.load()
+        if self._loader is not None:
+            self._loader.join()
+
     def _load(self) -> None:
         try:
             model = self._kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])

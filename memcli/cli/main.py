@@ -103,6 +103,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"ingest": "ingest files or commits", "watch": "ingest changes continuously"},
         {"hook": "ingest commits automatically with git hooks"},
         {"agent": "connect coding agents to the memory", "mcp": "serve it to them over MCP"},
+        {"serve": "serve it over HTTP, with a web inspector"},
         {"import": "import an export, or another tool's memory", "export": "export a space"},
     ),
     "Inspect": (

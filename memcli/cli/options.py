@@ -162,6 +162,11 @@ def rev_option() -> Any:
     return option(metavar="REV", help="Read the store as of this commit.")
 
 
+def digest_option() -> Any:
+    """Change only what was read."""
+    return option(metavar="DIGEST", help="Fail if the memory has another digest than `get --digest` printed.")
+
+
 def dry_run_option() -> Any:
     """Change nothing."""
     return flag("--dry-run", "-n", help="Show what would be done without doing it.")

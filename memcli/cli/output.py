@@ -116,9 +116,12 @@ def report(error: MemcliError, json: bool) -> None:
     """Prints an error as one line; with `json` also as JSON on standard output."""
     sys.stderr.write(f"memcli: {on_one_line(error)}\n")
     if json:
-        message, hint = _without_secrets(error.message), _without_secrets(error.hint)
-        body = {"code": error.code, "message": message, "hint": hint}
-        sys.stdout.write(escape(encode({"error": body}).decode("utf-8", "replace")) + "\n")
+        sys.stdout.write(escape(encode({"error": shown(error)}).decode("utf-8", "replace")) + "\n")
+
+
+def shown(error: MemcliError) -> dict[str, str]:
+    """An error as JSON, without secrets."""
+    return {"code": error.code, "message": _without_secrets(error.message), "hint": _without_secrets(error.hint)}
 
 
 def on_one_line(error: MemcliError) -> str:

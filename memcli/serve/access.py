@@ -25,14 +25,18 @@ class Caller(Record):
         """Whether this caller has the role or one above it."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
+    def check(self, role: str) -> None:
+        """Raises RefusedError for a caller without this role."""
+        if not self.may(role):
+            raise RefusedError(f"this needs the role {role}, and the token has {self.role}", "use another token")
+
 
 def needs(role: str) -> Callable[[Request], Caller]:
     """A dependency of a route: its caller, who has at least this role. It raises RefusedError."""
 
     def caller(request: Request) -> Caller:
         found: Caller = request.state.caller  # set by the middleware that checks the token
-        if not found.may(role):
-            raise RefusedError(f"this needs the role {role}, and the token has {found.role}", "use another token")
+        found.check(role)
         return found
 
     return caller

@@ -2,28 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
-from memcli.errors import MemcliError
+from memcli.errors import ChangedError, MemcliError, StoreError
 
 STATUSES: Mapping[str, int] = {
     "internal": 500, "usage": 422, "not_found": 404, "locked": 409, "conflict": 409, "refused": 403, "corrupt": 500,
     "provider": 502, "store": 503,
 }  # fmt: skip
 """The status of each code of `memcli.errors`."""
+_HINTS: Mapping[int, str] = {404: "/openapi.json lists the paths", 405: "/openapi.json lists the methods of a path"}
 
 
-def problem(status: int, title: str, code: str = "", hint: str = "") -> JSONResponse:
+class LostError(StoreError):
+    """The process that was at work has ended."""
+
+
+class LateError(StoreError):
+    """The answer took too long."""
+
+
+def problem(
+    status: int, title: str, code: str = "", hint: str = "", headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """A response that says what was wrong, and what to do."""
     told = {"type": "about:blank", "title": title, "status": status, "code": code, "hint": hint}
     body = {name: value for name, value in told.items() if value != ""}
-    return JSONResponse(body, status, media_type="application/problem+json")
+    return JSONResponse(body, status, headers, media_type="application/problem+json")
+
+
+def status_of(error: MemcliError) -> int:
+    """The status of an error of ours."""
+    if isinstance(error, ChangedError):
+        return HTTPStatus.PRECONDITION_FAILED
+    return HTTPStatus.GATEWAY_TIMEOUT if isinstance(error, LateError) else STATUSES[error.code]
 
 
 async def on_error(_: Request, error: Exception) -> JSONResponse:
     """The response to an error of ours."""
     assert isinstance(error, MemcliError)
-    return problem(STATUSES[error.code], error.message, error.code, error.hint)
+    status = status_of(error)
+    headers = {"Retry-After": "1"} if status in (409, 503) and error.code in ("locked", "store") else None
+    return problem(status, error.message, error.code, error.hint, headers)
+
+
+async def on_wrong_values(_: Request, error: Exception) -> JSONResponse:
+    """The response to parameters or a body that are not as declared. It does not repeat what was sent."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{_place(first['loc'])}: {first['msg']}", "usage")
+
+
+async def on_http_error(_: Request, error: Exception) -> JSONResponse:
+    """The response to what no route takes."""
+    assert isinstance(error, HTTPException)
+    title = HTTPStatus(error.status_code).phrase
+    return problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers)
+
+
+def _place(words: Sequence[Any]) -> str:
+    """Where a value is; of a name that a caller chose itself nothing is said."""
+    return ".".join(str(word) for word in words[:2] if str(word).isidentifier()) or "the request"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import Options, flag, option, ref_argument, refs_argument
+from memcli.cli.options import Options, digest_option, flag, option, ref_argument, refs_argument
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -30,6 +30,7 @@ class EditOptions(Options):
         many=True,
     )
     object: bool = flag(help="Edit all fields as JSON in the editor.")
+    if_digest: str | None = digest_option()
 
 
 @verb(EditOptions)
@@ -49,10 +50,12 @@ def edit(session: Session, options: EditOptions) -> None:
     fields = _given(options.text, options.set)
     if fields and options.object:
         raise UsageError("--object cannot be used with --text or --set", "--object opens the editor; use it alone")
+    if options.if_digest and not fields:
+        raise UsageError("--if-digest requires --text or --set", "the editor checks it anyway")
     workspace = session.open()
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
     done = (
-        app.edit(workspace, options.ref, fields)
+        app.edit(workspace, options.ref, fields, digest=options.if_digest)
         if fields
         else _in_editor(session, workspace, options.ref, options.object)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.workspace import Workspace
-from memcli.cli.options import Options, flag, refs_argument
+from memcli.cli.options import Options, digest_option, flag, refs_argument
 from memcli.cli.output import ask
 from memcli.cli.verb import Session, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -19,6 +19,7 @@ class ForgetOptions(Options):
     recursive: bool = flag("--recursive", "-r", help="Include everything below the paths.")
     purge: bool = flag(help="Delete the memories; `memcli restore` restores them.")
     now: bool = flag(help="With --purge: also erase from the trash, caches and logs; for leaked secrets.")
+    if_digest: str | None = digest_option()
     yes: bool = flag("--yes", "-y", help="Delete without asking for confirmation.")
 
 
@@ -31,19 +32,22 @@ def command(session: Session, options: ForgetOptions) -> None:
     workspace = session.open()
     if options.now and not options.purge:
         raise UsageError("--now requires --purge", "run `memcli forget ID --purge --now`")
+    if options.if_digest and (options.recursive or len(options.refs) > 1):
+        raise UsageError("--if-digest takes one memory", "name it by id or path, without --recursive")
     if options.purge:
-        _purge(session, workspace, options.refs, options.recursive, options.now, options.yes)
+        _purge(session, workspace, options)
         return
     from memcli.app.edit import forget
 
-    memories = forget(workspace, options.refs, options.recursive)
+    memories = forget(workspace, options.refs, options.recursive, options.if_digest)
     data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}
     session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
 
 
-def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursive: bool, now: bool, yes: bool) -> None:
+def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> None:
     from memcli.app.purge import erase_trashed, find_named, find_trashed, purge
 
+    refs, recursive, now, yes = options.refs, options.recursive, options.now, options.yes
     try:
         named = find_named(workspace, refs, recursive)
     except NotFoundError:
@@ -57,7 +61,7 @@ def _purge(session: Session, workspace: Workspace, refs: Sequence[str], recursiv
         return
     _confirm(named, yes)
     refs, recursive = [memory.id for memory in named], False
-    done = purge(workspace, refs, recursive, now=now)
+    done = purge(workspace, refs, recursive, now=now, digest=options.if_digest)
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]
     told = {

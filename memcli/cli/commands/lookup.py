@@ -19,6 +19,7 @@ class GetOptions(Options):
     refs: list[str] = refs_argument()
     field: str | None = option(metavar="NAME", help="Print only this field.")
     context: bool = flag(help="Print only the snapshot of what was said about it.")
+    digest: bool = flag(help="Add the digest of each memory to the JSON, for --if-digest of edit and forget.")
     rev: str | None = rev_option()
 
 
@@ -36,7 +37,8 @@ def get(session: Session, options: GetOptions) -> None:
     from memcli.render.memory import render_memory
 
     workspace = session.open(rev=options.rev)
-    memories = lookup.get(workspace, options.refs)
+    found = lookup.get_with_digests(workspace, options.refs)
+    memories = [memory for memory, _ in found]
     known = [standing.to_json() for standing in note_read(workspace, memories)]
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]
@@ -55,7 +57,10 @@ def get(session: Session, options: GetOptions) -> None:
             [list(m.context) for m in memories], "\n".join(line for m in memories for line in context_lines(m))
         )
         return
-    data = [memory_to_json(m) | ({USAGE: one} if one else {}) for m, one in zip(memories, known, strict=True)]
+    data = [
+        memory_to_json(m) | ({USAGE: one} if one else {}) | ({"digest": digest} if options.digest else {})
+        for (m, digest), one in zip(found, known, strict=True)
+    ]
     shown = (
         render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by), one)
         for m, one in zip(memories, known, strict=True)

@@ -1,0 +1,127 @@
+"""`memcli serve`"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memcli.cli.options import Options, argument, flag, option
+from memcli.cli.verb import Session, verb
+from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.workspace import Workspace
+    from memcli.serve.tokens import Tokens
+
+_PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "h11", "jinja2")
+_PORT = 7377
+_SECONDS = 30.0
+
+
+class ServeOptions(Options):
+    """What `memcli serve` takes."""
+
+    words: list[str] = argument("[token create|list|revoke]", "Manage tokens instead.", many=True)
+    port: int = option(
+        metavar="PORT", help="The port on 127.0.0.1; 0 is any free one.", type=int, low=0, high=65535, default=_PORT
+    )
+    workers: int = option(metavar="N", help="The number of worker processes.", type=int, low=1, high=64, default=2)
+    verbose: bool = flag("--verbose", help="Log every request, not only those that fail.")
+    role: str = option(metavar="reader|writer|admin", help="With token create: what it allows.", default="reader")
+    name: str | None = option(metavar="NAME", help="With token create: its name in the audit log.")
+
+
+@verb(ServeOptions)
+def command(session: Session, options: ServeOptions) -> None:
+    """Serve the memory over HTTP to programs and browsers on this machine.
+
+    The first use creates .memory/local/serve-token, which allows everything; programs send it as `Authorization: Bearer
+    TOKEN`. The printed link opens the inspector in a browser; it works once. /openapi.json describes the API.
+
+    A reader reads; a writer also remembers, edits, forgets, judges and records sessions; an admin also purges and sets
+    policies. With --space a,b a token is for these spaces alone. A token is printed once and ends when it is revoked.
+
+    Example: memcli serve token create --role reader --space main --name dashboard
+
+    Example: memcli serve token revoke dashboard
+    """
+    _check_extra()
+    from memcli.serve.tokens import Tokens
+    from memcli.store.layout import Layout
+
+    workspace = session.open()
+    tokens = Tokens(Layout(workspace.root))
+    if not options.words:
+        _serve(session, options, workspace, tokens)
+        return
+    noun, *rest = options.words
+    act, names = (rest[0], rest[1:]) if rest else ("list", [])
+    acts = {"create": _create, "list": _list, "revoke": _revoke}
+    if noun != "token" or act not in acts or (names and act != "revoke"):
+        raise UsageError(
+            f"serve has no {' '.join(options.words)!r}", "use token create, token list or token revoke NAME"
+        )
+    acts[act](session, options, workspace, tokens, names)
+
+
+def _check_extra() -> None:
+    """Raises UsageError when the packages of the extra are not installed."""
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in _PACKAGES):
+        raise UsageError("serve needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
+
+
+def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens) -> None:
+    from memcli.cli.endpoints import operations
+    from memcli.serve.app import make_app
+    from memcli.serve.entry import link_to
+    from memcli.serve.gate import Access
+    from memcli.serve.guard import Guard, is_read
+    from memcli.serve.logins import Logins
+    from memcli.serve.pool import Pool
+    from memcli.serve.server import HOST, listen, serve
+
+    first = tokens.make_first()
+    listening = listen(options.port)
+    access = Access(root=workspace.root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": workspace.root}
+    worker = [sys.executable, "-P", "-m", "memcli.cli.serving", json.dumps(given)]
+    pool = Pool(worker, options.workers, is_read, _SECONDS)
+    app = make_app(Guard(pool), access, operations(), session.output.note, logs_all=options.verbose)
+
+    def ready() -> None:
+        digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)
+        session.output.write(f"serving on http://{HOST}:{access.port}")
+        session.output.write(f"open {link_to(access, access.logins.make_code(digest))}")
+        sys.stdout.flush()
+
+    serve(listening, pool, app, ready)
+
+
+def _create(session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens, _: Sequence[str]) -> None:
+    from memcli.serve.access import Caller
+
+    spaces = tuple(name for name in (session.options["space"] or "").split(",") if name)
+    known = {token.caller.name for token in tokens.all()}
+    name = options.name or next(n for i in range(len(known) + 1) if (n := f"{options.role}-{i + 1}") not in known)
+    text = tokens.create(Caller(name, options.role, spaces), workspace.clock())
+    session.output.answer({"name": name, "role": options.role, "spaces": list(spaces), "token": text}, text)
+    session.output.note(f"created token {name}, which is not shown again")
+
+
+def _list(session: Session, _: ServeOptions, _workspace: Workspace, tokens: Tokens, _names: Sequence[str]) -> None:
+    from memcli.render.clean import grid
+
+    found = [token.to_json() for token in tokens.all()]
+    rows = [[str(t["name"]), str(t["role"]), ",".join(t["spaces"]) or "all", str(t["created_at"])] for t in found]
+    session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
+
+
+def _revoke(session: Session, _: ServeOptions, _workspace: Workspace, tokens: Tokens, names: Sequence[str]) -> None:
+    if len(names) != 1:
+        raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
+    tokens.revoke(names[0])
+    session.output.confirm({"name": names[0], "revoked": True}, f"revoked token {names[0]}")

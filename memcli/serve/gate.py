@@ -1,0 +1,242 @@
+"""The gate: what every request passes before it reaches a route, and every response after it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+
+from memcli.errors import MemcliError
+from memcli.record import Record
+from memcli.serve.access import Caller
+from memcli.serve.bodies import Receive, Refusal, check_body, read_body
+from memcli.serve.headers import SECURITY_HEADERS, head, hosts, is_from_elsewhere
+from memcli.serve.logins import Logins, csrf_of
+from memcli.serve.problems import problem, status_of
+from memcli.serve.tokens import Token, Tokens
+
+MAX_ACTIVE = 128
+TOTAL_SECONDS = 60.0
+_OPEN = ("/health", "/login")
+_STATIC = "/static/"
+_API = ("/api/", "/apps", "/metrics", "/health", "/openapi.json")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_BEARER = "bearer "
+_CACHE = b"private, no-cache"
+
+Send = Callable[[Any], Any]
+App = Callable[[Any, Receive, Send], Any]
+
+
+class Access(Record, kw_only=True):
+    """Who is let in: the tokens and logins of the store at `root`, at this `port`."""
+
+    root: str
+    port: int
+    tokens: Tokens
+    logins: Logins
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie. Servers on other ports share the jar of a browser."""
+        return f"memcli_session_{self.port}"
+
+
+class Entered(Record):
+    """A caller who was let in, and the session of a browser."""
+
+    token: Token
+    session: str = ""
+
+
+class Gate:
+    """Lets requests in. `log` is given a line for each that fails; with `logs_all`, for each."""
+
+    def __init__(self, app: App, access: Access, log: Callable[[str], None], *, logs_all: bool = False) -> None:
+        self._app = app
+        self._access = access
+        self._hosts = hosts(access.port)
+        self._log = log
+        self._logs_all = logs_all
+        self._active = 0
+        self.signed_out: Callable[[], Response] | None = None
+        """The page for a browser without a session."""
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = _Answer(send)
+        self._active += 1
+        try:
+            async with asyncio.timeout(TOTAL_SECONDS):
+                await self._pass(scope, receive, answer)
+        except TimeoutError:
+            await answer.end(problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later"))
+        except asyncio.CancelledError:
+            await answer.end(problem(503, "the server is stopping", "store", "try again when it runs"))
+            raise
+        except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
+            answer.note = type(error).__name__
+            await answer.end(problem(500, "internal error", "internal", "the log of the server has its kind"))
+        finally:
+            self._active -= 1
+            self._tell(scope, answer)
+
+    async def _pass(self, scope: Any, receive: Receive, answer: _Answer) -> None:
+        headers = head(scope["headers"])
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await answer.refuse(refused)
+            return
+        body = await read_body(headers, receive)
+        if isinstance(body, Refusal):
+            await answer.refuse(body)
+            return
+        path, method = scope["path"], scope["method"]
+        wrong = check_body(body, headers.get("content-type", ""), takes_form=not path.startswith(_API))
+        if wrong is not None:
+            await answer.refuse(wrong)
+            return
+        if not (path in _OPEN or path.startswith(_STATIC)):
+            entered = self._enter(headers)
+            if entered is None or isinstance(entered, MemcliError):
+                await answer.end(self._turned_away(headers, path, entered))
+                return
+            if method not in _SAFE and entered.session and not _has_csrf(entered.session, headers, body):
+                await answer.refuse(
+                    Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
+                )
+                return
+            _introduce(scope, entered)
+        await self._app(scope, _replay(body, receive), answer)
+
+    def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request is refused before its body is read."""
+        if self._active > MAX_ACTIVE:
+            return Refusal(
+                HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True
+            )
+        host = headers.get("host", "")
+        if host not in self._hosts or sum(name == b"host" for name, _ in scope["headers"]) != 1:
+            return Refusal(HTTPStatus.MISDIRECTED_REQUEST, "the header Host names another server", is_last=True)
+        if is_from_elsewhere(headers, host, scope["method"]):
+            return Refusal(HTTPStatus.FORBIDDEN, "a page of another origin sent this", "refused", is_last=True)
+        return None
+
+    def _enter(self, headers: Mapping[str, str]) -> Entered | MemcliError | None:
+        """Who asks; None for nobody known."""
+        try:
+            given = headers.get("authorization", "")
+            if given:
+                token = (
+                    self._access.tokens.find(given[len(_BEARER) :].strip())
+                    if given.lower().startswith(_BEARER)
+                    else None
+                )
+                return Entered(token) if token is not None else None
+            session = _cookie(headers, self._access.cookie)
+            digest = self._access.logins.token_of(session) if session else None
+            known = (token for token in self._access.tokens.all() if token.digest == digest)
+            token = next(known, None) if digest else None
+            return Entered(token, session) if token is not None else None
+        except MemcliError as error:
+            return error
+
+    def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
+        if not os.path.isdir(self._access.root):
+            return store_is_gone()
+        if error is not None:
+            return problem(status_of(error), error.message, error.code, error.hint)
+        if self.signed_out is not None and not path.startswith(_API) and "text/html" in headers.get("accept", ""):
+            return self.signed_out()
+        hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
+        return problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+
+    def _tell(self, scope: Any, answer: _Answer) -> None:
+        if answer.status >= 400 or self._logs_all:
+            route = getattr(scope.get("route"), "path", "") or "-"  # a path may quote a memory
+            note = f" {answer.note}" if answer.note else ""
+            self._log(f"{scope['method'][:16]} {route} {answer.status}{note}")
+
+
+class _Answer:
+    """Sends a response with the headers that all have, and keeps its status."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+        self.note = ""
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            own = {name.lower() for name, _ in message["headers"]}
+            more = [pair for pair in [*SECURITY_HEADERS, (b"cache-control", _CACHE)] if pair[0] not in own]
+            message = {**message, "headers": [*message["headers"], *more]}
+        await self._send(message)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        headers = {"Connection": "close"} if refusal.is_last else {}
+        if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
+            headers["Retry-After"] = "1"
+        await self.end(problem(refusal.status, refusal.title, refusal.code, refusal.hint, headers))
+
+    async def end(self, response: Response) -> None:
+        """Sends a whole response, unless one was begun."""
+        if not self.status:
+            await response({"type": "http"}, _nothing, self)
+
+
+def store_is_gone() -> Response:
+    """The response when there is no store any more."""
+    return problem(503, "the store is gone", "store", "stop the server, or put the store back")
+
+
+def _introduce(scope: Any, entered: Entered) -> None:
+    """Puts the caller where routes look for it."""
+    caller: Caller = entered.token.caller
+    scope["state"] = {
+        **scope.get("state", {}),
+        "caller": caller,
+        "token": entered.token,
+        "session": entered.session,
+        "csrf": csrf_of(entered.session) if entered.session else "",
+    }
+
+
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for own, _, value in pairs if own == name), "")
+
+
+def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
+    import hmac
+
+    given = headers.get("x-memcli-csrf")
+    if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
+    return hmac.compare_digest((given or "").encode(), csrf_of(session).encode())
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Gives the body that was read, and then what the connection says."""
+    is_given = False
+
+    async def replay() -> Any:
+        nonlocal is_given
+        if is_given:
+            return await receive()
+        is_given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+async def _nothing() -> Any:
+    return {"type": "http.disconnect"}

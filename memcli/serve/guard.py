@@ -1,0 +1,56 @@
+"""The guard: who may call which verb, and on which spaces, whatever a route forgot to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memcli.errors import RefusedError
+from memcli.serve.access import ADMIN, READER, WRITER, Caller
+from memcli.serve.backend import Backend
+
+ROLES_OF_VERBS: Mapping[str, str] = {
+    **dict.fromkeys(
+        (
+            "audit", "blame", "context", "diff", "gaps", "get", "graph", "list", "metrics", "recall", "search",
+            "session arc", "session facts", "session list", "session show", "space list", "space show", "stats", "tree",
+            "verify",
+        ),
+        READER,
+    ),
+    **dict.fromkeys(
+        (
+            "edit", "feedback", "forget", "inbox", "link", "pin", "remember", "session add", "session end", "session start",
+            "tag", "unlink", "unpin",
+        ),
+        WRITER,
+    ),
+    **dict.fromkeys(("gc", "maintain", "restore", "session delete", "space delete", "space policy"), ADMIN),
+}  # fmt: skip
+
+
+def is_read(verb: str) -> bool:
+    """Whether a verb changes nothing that it would matter to do twice."""
+    return ROLES_OF_VERBS.get(verb) == READER
+
+
+class Guard:
+    """A backend that refuses what its caller may not do."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
+        """As `Backend.call`. Raises also RefusedError."""
+        if verb not in ROLES_OF_VERBS:
+            raise RefusedError(f"{verb} is not served", "use the command line")
+        caller.check(_role(verb, options))
+        return await self._backend.call(verb, options, caller)
+
+
+def _role(verb: str, options: Mapping[str, Any]) -> str:
+    if verb == "inbox" and options.get("action", "list") in ("list", "show"):
+        return READER
+    if verb == "forget" and options.get("purge"):
+        return ADMIN
+    return ROLES_OF_VERBS[verb]

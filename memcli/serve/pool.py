@@ -1,0 +1,226 @@
+"""The pool: verbs run in processes of their own, so that a long one keeps nobody from being answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from memcli.errors import ChangedError, MemcliError, error_of
+from memcli.record import Record
+from memcli.serve.access import Caller
+from memcli.serve.problems import LateError, LostError
+
+_LENGTH = 4
+_MAX_ANSWER = 256 << 20
+_READY_SECONDS = 60.0
+_PAUSE_SECONDS = 1.0
+_UNKNOWN = "whether it was done is unknown: read before you try again"
+
+
+class Job(Record, frozen=False, kw_only=True):
+    """A call that waits for a process, or is with one."""
+
+    frame: bytes
+    is_read: bool
+    answer: asyncio.Future[Any]
+    is_repeated: bool = False
+    is_begun: bool = False
+
+
+class Pool:
+    """`size` processes of `command`, each of which runs one verb at a time. A process that dies is replaced.
+
+    A frame is a length of four bytes and that much JSON, in both directions; a process says `{}` when it is ready.
+    """
+
+    def __init__(self, command: Sequence[str], size: int, reads: Callable[[str], bool], seconds: float) -> None:
+        """`reads` says whether a verb changes nothing, so that it can be run twice; a call takes at most `seconds`."""
+        self._command = list(command)
+        self._size = size
+        self._reads = reads
+        self._seconds = seconds
+        self._waiting: deque[Job] = deque()
+        self._arrived = asyncio.Condition()
+        self._members: list[asyncio.Task[None]] = []
+        self._processes: set[asyncio.subprocess.Process] = set()
+        self._is_stopping = False
+
+    async def start(self) -> None:
+        """Starts the processes; returns when all are ready. Raises LostError if one is not."""
+        first = [await self._spawn() for _ in range(self._size)]
+        self._members = [asyncio.create_task(self._serve(process)) for process in first]
+
+    async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
+        """As `Backend.call`. Raises also LateError, LostError."""
+        request = {
+            "verb": verb, "options": dict(options), "user": f"serve:{caller.name}", "is_bound": bool(caller.spaces),
+        }  # fmt: skip
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        job = Job(frame=orjson.dumps(request), is_read=self._reads(verb), answer=answer)
+        async with self._arrived:
+            if self._is_stopping:
+                raise _stopping()
+            self._waiting.append(job)
+            self._arrived.notify()
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await answer
+        except TimeoutError:
+            hint = _UNKNOWN if job.is_begun and not job.is_read else "try again later"
+            raise LateError(f"no answer within {self._seconds:g} s", hint) from None
+
+    async def stop(self, seconds: float) -> None:
+        """Ends the processes: what waits is refused, what is at work has `seconds` to end."""
+        async with self._arrived:
+            self._is_stopping = True
+            while self._waiting:
+                _fail(self._waiting.popleft(), _stopping())
+            self._arrived.notify_all()
+        for process in self._processes:
+            if process.stdin is not None:
+                process.stdin.close()  # it reads the end of its input when it is done with what it does
+        ends = [asyncio.create_task(process.wait()) for process in self._processes]
+        if ends:
+            await asyncio.wait(ends, timeout=seconds)
+        for process in self._processes:
+            _kill(process)  # a write that is cut off is whole or not there
+        for member in self._members:
+            member.cancel()
+        await asyncio.gather(*self._members, *ends, return_exceptions=True)
+
+    async def _serve(self, process: asyncio.subprocess.Process) -> None:
+        """Gives jobs to a process, and to the one after it when it has died."""
+        while not self._is_stopping:
+            if process.returncode is not None or not await self._serve_one(process):
+                self._processes.discard(process)
+                found = await self._respawn()
+                if found is None:
+                    return
+                process = found
+
+    async def _serve_one(self, process: asyncio.subprocess.Process) -> bool:
+        """Takes the next job to the process; whether that still runs."""
+        job = await self._next(process)
+        if job is None:
+            return False
+        job.is_begun = True
+        try:
+            reply = await self._ask(process, job)
+        except (EOFError, OSError, orjson.JSONDecodeError):
+            await self._lose(job)
+            reply = None
+        if reply is None:
+            _kill(process)
+            await process.wait()
+            return False
+        if not job.answer.done():
+            _settle(job.answer, reply)
+        return True
+
+    async def _next(self, process: asyncio.subprocess.Process) -> Job | None:
+        """The next job that somebody still waits for; None when the process dies meanwhile, or all stop."""
+        dies = asyncio.create_task(process.wait())
+        takes = asyncio.create_task(self._take())
+        try:
+            await asyncio.wait({dies, takes}, return_when=asyncio.FIRST_COMPLETED)
+            return takes.result() if takes.done() else None
+        finally:
+            takes.cancel()
+            dies.cancel()
+
+    async def _take(self) -> Job | None:
+        async with self._arrived:
+            while not self._is_stopping:
+                while self._waiting:
+                    job = self._waiting.popleft()
+                    if not job.answer.done():
+                        return job
+                await self._arrived.wait()
+        return None
+
+    async def _ask(self, process: asyncio.subprocess.Process, job: Job) -> dict[str, Any] | None:
+        """What the process says; None when nobody waits for it any more. Raises EOFError, OSError when it dies."""
+        _send(process, job.frame)
+        reading = asyncio.create_task(_receive(process))
+        await asyncio.wait({reading, job.answer}, return_when=asyncio.FIRST_COMPLETED)
+        if reading.done():
+            return reading.result()
+        reading.cancel()
+        return None
+
+    async def _lose(self, job: Job) -> None:
+        """Has a job whose process died done again, if nothing speaks against that."""
+        if job.is_read and not job.is_repeated and not self._is_stopping:
+            job.is_repeated = True
+            async with self._arrived:
+                self._waiting.appendleft(job)
+                self._arrived.notify()
+            return
+        _fail(job, LostError("the process at work has ended", "try again" if job.is_read else _UNKNOWN))
+
+    async def _respawn(self) -> asyncio.subprocess.Process | None:
+        while not self._is_stopping:
+            with contextlib.suppress(LostError):
+                return await self._spawn()
+            await asyncio.sleep(_PAUSE_SECONDS)
+        return None
+
+    async def _spawn(self) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=1 << 20
+            )
+            self._processes.add(process)
+            async with asyncio.timeout(_READY_SECONDS):
+                await _receive(process)
+        except (TimeoutError, EOFError, OSError, orjson.JSONDecodeError) as error:
+            raise LostError(
+                f"cannot start a worker process ({type(error).__name__})", "`memcli doctor` checks the store"
+            ) from None
+        return process
+
+
+def _send(process: asyncio.subprocess.Process, frame: bytes) -> None:
+    assert process.stdin is not None
+    process.stdin.write(len(frame).to_bytes(_LENGTH) + frame)
+
+
+async def _receive(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    assert process.stdout is not None
+    length = int.from_bytes(await process.stdout.readexactly(_LENGTH))
+    if length > _MAX_ANSWER:
+        raise EOFError
+    found: dict[str, Any] = orjson.loads(await process.stdout.readexactly(length))
+    return found
+
+
+def _settle(answer: asyncio.Future[Any], reply: Mapping[str, Any]) -> None:
+    error = reply.get("error")
+    if error is None:
+        answer.set_result(reply.get("value"))
+        return
+    if error["is_changed"]:
+        answer.set_exception(ChangedError(error["message"], error["hint"]))
+    else:
+        answer.set_exception(error_of(error["code"], error["message"], error["hint"]))
+
+
+def _fail(job: Job, error: MemcliError) -> None:
+    if not job.answer.done():
+        job.answer.set_exception(error)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        if process.returncode is None:
+            process.kill()
+
+
+def _stopping() -> LostError:
+    return LostError("the server is stopping", "nothing was done; try again when it runs")
