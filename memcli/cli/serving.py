@@ -26,6 +26,7 @@ def main(arguments: list[str]) -> None:
     find_verb("recall")
     _write(target, {})
     elsewhere = os.environ.get(_GLOBAL)
+    os.environ.pop("MEMCLI_SESSION", None)  # it is that of whoever started the server
     while (request := _read(source)) is not None:
         os.environ[_USER] = request["user"]
         if request["is_bound"]:  # the user-wide store is none of the spaces that such a caller is for

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,11 +15,10 @@ from memcli import __version__
 from memcli.errors import MemcliError
 from memcli.serve import entry, memories
 from memcli.serve.backend import Backend
-from memcli.serve.gate import Access, Gate
+from memcli.serve.gate import Access, Gate, store_is_gone, wants_page
 from memcli.serve.operations import Operation, add_operations
-from memcli.serve.problems import on_error, on_http_error, on_wrong_values
+from memcli.serve.problems import problem_of
 
-Handler = Callable[[Request, Exception], Awaitable[Response]]
 _INSPECTOR = "memcli.serve.inspector"
 
 
@@ -34,20 +32,20 @@ def make_app(
 ) -> Gate:
     """The application on a store."""
     app = FastAPI(title="memcli", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
-    handlers: dict[Any, Handler] = {
-        MemcliError: on_error, RequestValidationError: on_wrong_values, HTTPException: on_http_error,
-    }  # fmt: skip
     app.include_router(entry.make_router(access))
     app.include_router(memories.make_router(backend))
     add_operations(app.router, operations, backend)
     gate = Gate(app, access, log, logs_all=logs_all)
     if find_spec(_INSPECTOR) is not None:
-        _add_inspector(app, backend, gate)
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
+        app.include_router(importlib.import_module(_INSPECTOR).make_router(backend), include_in_schema=False)
+        gate.pages = importlib.import_module(f"{_INSPECTOR}.pages")
+
+    async def on_error(request: Request, error: Exception) -> Response:
+        found = store_is_gone() if isinstance(error, MemcliError) and not access.has_store() else problem_of(error)
+        if gate.pages is not None and wants_page(request.url.path, request.headers):
+            return gate.pages.failure(found.status, found.title, found.hint)
+        return found.response()
+
+    for kind in (MemcliError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, on_error)
     return gate
-
-
-def _add_inspector(app: FastAPI, backend: Backend, gate: Gate) -> None:
-    app.include_router(importlib.import_module(_INSPECTOR).make_router(backend), include_in_schema=False)
-    gate.signed_out = importlib.import_module(f"{_INSPECTOR}.pages").signed_out

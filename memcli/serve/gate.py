@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 from starlette.responses import Response
@@ -17,7 +17,7 @@ from memcli.serve.access import Caller
 from memcli.serve.bodies import Receive, Refusal, check_body, read_body
 from memcli.serve.headers import SECURITY_HEADERS, head, hosts, is_from_elsewhere
 from memcli.serve.logins import Logins, csrf_of
-from memcli.serve.problems import problem, status_of
+from memcli.serve.problems import Problem, problem, status_of
 from memcli.serve.tokens import Token, Tokens
 
 MAX_ACTIVE = 128
@@ -46,6 +46,20 @@ class Access(Record, kw_only=True):
         """The name of the cookie. Servers on other ports share the jar of a browser."""
         return f"memcli_session_{self.port}"
 
+    def has_store(self) -> bool:
+        """Whether the store is still there."""
+        return os.path.isdir(self.root)
+
+
+class Pages(Protocol):
+    """Pages for browsers."""
+
+    def signed_out(self) -> Response:
+        """For one without a session."""
+
+    def failure(self, status: int, title: str, hint: str) -> Response:
+        """For what went wrong."""
+
 
 class Entered(Record):
     """A caller who was let in, and the session of a browser."""
@@ -64,23 +78,22 @@ class Gate:
         self._log = log
         self._logs_all = logs_all
         self._active = 0
-        self.signed_out: Callable[[], Response] | None = None
-        """The page for a browser without a session."""
+        self.pages: Pages | None = None
+        """What a browser is shown instead of problem details."""
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = _Answer(send, self._page_of(scope))
         self._active += 1
         try:
             async with asyncio.timeout(TOTAL_SECONDS):
                 await self._pass(scope, receive, answer)
         except TimeoutError:
             await answer.end(problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later"))
-        except asyncio.CancelledError:
+        except asyncio.CancelledError:  # nobody waits for this task but the server, which stops
             await answer.end(problem(503, "the server is stopping", "store", "try again when it runs"))
-            raise
         except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
             answer.note = type(error).__name__
             await answer.end(problem(500, "internal error", "internal", "the log of the server has its kind"))
@@ -149,14 +162,20 @@ class Gate:
             return error
 
     def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
-        if not os.path.isdir(self._access.root):
-            return store_is_gone()
+        if not self._access.has_store():
+            return store_is_gone().response()
         if error is not None:
             return problem(status_of(error), error.message, error.code, error.hint)
-        if self.signed_out is not None and not path.startswith(_API) and "text/html" in headers.get("accept", ""):
-            return self.signed_out()
+        if self.pages is not None and wants_page(path, headers):
+            return self.pages.signed_out()
         hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
         return problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+
+    def _page_of(self, scope: Any) -> Callable[[int, str, str], Response] | None:
+        """What makes a page of a failure, where one is wanted."""
+        return (
+            self.pages.failure if self.pages is not None and wants_page(scope["path"], head(scope["headers"])) else None
+        )
 
     def _tell(self, scope: Any, answer: _Answer) -> None:
         if answer.status >= 400 or self._logs_all:
@@ -168,8 +187,9 @@ class Gate:
 class _Answer:
     """Sends a response with the headers that all have, and keeps its status."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, page: Callable[[int, str, str], Response] | None = None) -> None:
         self._send = send
+        self._page = page
         self.status = 0
         self.note = ""
 
@@ -185,7 +205,12 @@ class _Answer:
         headers = {"Connection": "close"} if refusal.is_last else {}
         if refusal.status == HTTPStatus.SERVICE_UNAVAILABLE:
             headers["Retry-After"] = "1"
-        await self.end(problem(refusal.status, refusal.title, refusal.code, refusal.hint, headers))
+        if self._page is None:
+            await self.end(problem(refusal.status, refusal.title, refusal.code, refusal.hint, headers))
+            return
+        page = self._page(refusal.status, refusal.title, refusal.hint)
+        page.headers.update(headers)
+        await self.end(page)
 
     async def end(self, response: Response) -> None:
         """Sends a whole response, unless one was begun."""
@@ -193,9 +218,14 @@ class _Answer:
             await response({"type": "http"}, _nothing, self)
 
 
-def store_is_gone() -> Response:
-    """The response when there is no store any more."""
-    return problem(503, "the store is gone", "store", "stop the server, or put the store back")
+def wants_page(path: str, headers: Mapping[str, str]) -> bool:
+    """Whether a browser is to be shown a page."""
+    return not path.startswith(_API) and "text/html" in headers.get("accept", "")
+
+
+def store_is_gone() -> Problem:
+    """The problem when there is no store any more."""
+    return Problem(503, "the store is gone", "store", "stop the server, or put the store back")
 
 
 def _introduce(scope: Any, entered: Entered) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memcli.errors import RefusedError
+from memcli.errors import RefusedError, UsageError
 from memcli.serve.access import ADMIN, READER, WRITER, Caller
 from memcli.serve.backend import Backend
+from memcli.serve.bounds import bound, within
 
 ROLES_OF_VERBS: Mapping[str, str] = {
     **dict.fromkeys(
@@ -44,8 +45,13 @@ class Guard:
         """As `Backend.call`. Raises also RefusedError."""
         if verb not in ROLES_OF_VERBS:
             raise RefusedError(f"{verb} is not served", "use the command line")
-        caller.check(_role(verb, options))
-        return await self._backend.call(verb, options, caller)
+        role = _role(verb, options)
+        caller.check(role)
+        _check(verb, options)
+        if not caller.spaces:
+            return await self._backend.call(verb, options, caller)
+        wanted = bound(verb, options, caller, writes=role != READER)
+        return within(verb, await self._backend.call(verb, wanted, caller), caller.spaces)
 
 
 def _role(verb: str, options: Mapping[str, Any]) -> str:
@@ -54,3 +60,11 @@ def _role(verb: str, options: Mapping[str, Any]) -> str:
     if verb == "forget" and options.get("purge"):
         return ADMIN
     return ROLES_OF_VERBS[verb]
+
+
+def _check(verb: str, options: Mapping[str, Any]) -> None:
+    """Raises UsageError for what only makes sense at a terminal."""
+    if verb == "edit" and not options.get("set") and options.get("text") is None:
+        raise UsageError("no field is set", "send the fields to set as a JSON object")
+    if verb == "feedback" and any(str(ref).isdecimal() for ref in options.get("refs", ())):
+        raise UsageError("a number names a memory of the last recall at a terminal", "name memories by id or path")

@@ -74,13 +74,16 @@ class Pool:
             hint = _UNKNOWN if job.is_begun and not job.is_read else "try again later"
             raise LateError(f"no answer within {self._seconds:g} s", hint) from None
 
-    async def stop(self, seconds: float) -> None:
-        """Ends the processes: what waits is refused, what is at work has `seconds` to end."""
+    async def refuse(self) -> None:
+        """Takes no more calls, and refuses those that no process has begun."""
         async with self._arrived:
             self._is_stopping = True
             while self._waiting:
                 _fail(self._waiting.popleft(), _stopping())
-            self._arrived.notify_all()
+
+    async def stop(self, seconds: float) -> None:
+        """Ends the processes: what waits is refused, what is at work has `seconds` to end."""
+        await self.refuse()
         for process in self._processes:
             if process.stdin is not None:
                 process.stdin.close()  # it reads the end of its input when it is done with what it does

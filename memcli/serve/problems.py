@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from memcli.errors import ChangedError, MemcliError, StoreError
+from memcli.record import Record
 
 STATUSES: Mapping[str, int] = {
     "internal": 500, "usage": 422, "not_found": 404, "locked": 409, "conflict": 409, "refused": 403, "corrupt": 500,
@@ -23,6 +23,20 @@ _HINTS: Mapping[int, str] = {404: "/openapi.json lists the paths", 405: "/openap
 
 class LostError(StoreError):
     """The process that was at work has ended."""
+
+
+class Problem(Record):
+    """What went wrong, as a response says it."""
+
+    status: int
+    title: str
+    code: str = ""
+    hint: str = ""
+    headers: Mapping[str, str] = {}
+
+    def response(self) -> JSONResponse:
+        """It as problem details."""
+        return problem(self.status, self.title, self.code, self.hint, self.headers)
 
 
 class LateError(StoreError):
@@ -45,26 +59,18 @@ def status_of(error: MemcliError) -> int:
     return HTTPStatus.GATEWAY_TIMEOUT if isinstance(error, LateError) else STATUSES[error.code]
 
 
-async def on_error(_: Request, error: Exception) -> JSONResponse:
-    """The response to an error of ours."""
-    assert isinstance(error, MemcliError)
-    status = status_of(error)
-    headers = {"Retry-After": "1"} if status in (409, 503) and error.code in ("locked", "store") else None
-    return problem(status, error.message, error.code, error.hint, headers)
-
-
-async def on_wrong_values(_: Request, error: Exception) -> JSONResponse:
-    """The response to parameters or a body that are not as declared. It does not repeat what was sent."""
-    assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    return problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{_place(first['loc'])}: {first['msg']}", "usage")
-
-
-async def on_http_error(_: Request, error: Exception) -> JSONResponse:
-    """The response to what no route takes."""
+def problem_of(error: Exception) -> Problem:
+    """What went wrong in a route."""
+    if isinstance(error, MemcliError):
+        status = status_of(error)
+        headers = {"Retry-After": "1"} if status in (409, 503) and error.code in ("locked", "store") else {}
+        return Problem(status, error.message, error.code, error.hint, headers)
+    if isinstance(error, RequestValidationError):  # what was sent is not repeated
+        first = error.errors()[0]
+        return Problem(422, f"{_place(first['loc'])}: {first['msg']}", "usage")
     assert isinstance(error, HTTPException)
     title = HTTPStatus(error.status_code).phrase
-    return problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers)
+    return Problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers or {})
 
 
 def _place(words: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import signal
 import socket
 import sys
@@ -26,7 +27,7 @@ _POOL_GRACE_SECONDS = 0.4
 
 def listen(port: int) -> socket.socket:
     """A socket on the loopback; 0 is any free port. Raises UsageError, StoreError."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -41,7 +42,12 @@ def listen(port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """As uvicorn's, but a signal only ends it: it is not raised again."""
+    """As uvicorn's, but a signal only ends it, and is not raised again. What waits for the pool is refused at once."""
+
+    def __init__(self, config: uvicorn.Config, pool: Pool) -> None:
+        super().__init__(config)
+        self._pool = pool
+        self._refusing: asyncio.Task[None] | None = None
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -52,10 +58,14 @@ class _Server(uvicorn.Server):
 
     def _end(self) -> None:
         self.should_exit = True
+        self._refusing = asyncio.create_task(self._pool.refuse())
 
 
 def serve(listening: socket.socket, pool: Pool, app: Gate, ready: Callable[[], None]) -> None:
     """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises LostError."""
+
+    logging.getLogger("uvicorn").disabled = True
+    logging.getLogger("uvicorn.error").disabled = True
 
     async def run() -> None:
         config = uvicorn.Config(
@@ -63,7 +73,7 @@ def serve(listening: socket.socket, pool: Pool, app: Gate, ready: Callable[[], N
             server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=_GRACE_SECONDS,
         )  # fmt: skip
-        server = _Server(config)
+        server = _Server(config, pool)
         try:
             await pool.start()
             ready()
