@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,9 @@ class _Server:
 
     def get(self, path: str) -> Any:
         """What is at a path."""
-        request = urllib.request.Request(self.address + path, headers={"Authorization": f"Bearer {self.token}"})
-        with urllib.request.urlopen(request) as response:
-            return json.load(response)
+        connection = HTTPConnection(self.address.removeprefix("http://"))
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+        return json.load(connection.getresponse())
 
     def megabytes(self) -> float:
         """The memory of all processes, shared pages counted once."""
