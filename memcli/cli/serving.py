@@ -15,6 +15,7 @@ from memcli.errors import ChangedError, MemcliError, UsageError
 
 _LENGTH = 4
 _USER, _GLOBAL = "MEMCLI_USER", "MEMCLI_GLOBAL"
+_NOWHERE = os.path.join(os.devnull, "none")
 
 
 def main(arguments: list[str]) -> None:
@@ -30,7 +31,7 @@ def main(arguments: list[str]) -> None:
     while (request := _read(source)) is not None:
         os.environ[_USER] = request["user"]
         if request["is_bound"]:  # the user-wide store is none of the spaces that such a caller is for
-            os.environ[_GLOBAL] = options["root"]
+            os.environ[_GLOBAL] = _NOWHERE
         elif elsewhere is not None:
             os.environ[_GLOBAL] = elsewhere
         else:

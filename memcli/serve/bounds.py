@@ -35,7 +35,14 @@ def bound(verb: str, options: Mapping[str, Any], caller: Caller, *, writes: bool
         raise RefusedError(f"this leads to other spaces than the token is for: {_listed(caller)}", "use another token")
     if any(_leads_away(options.get(name), caller.spaces) for name in _REFERENCES):
         raise RefusedError(f"the token is for {_listed(caller)}", "name memories of these spaces only")
+    if _scope(options) == "global":
+        raise RefusedError(f"the token is for {_listed(caller)}", "leave the scope out: global is the user-wide store")
     return {**options, "space": space, **({"no_global": True} if verb == "recall" else {})}
+
+
+def _scope(options: Mapping[str, Any]) -> Any:
+    """The scope of what is to be stored."""
+    return next((given["scope"] for name in ("object", "set") if "scope" in (given := options.get(name) or {})), None)
 
 
 def within(verb: str, value: Any, spaces: Collection[str]) -> Any:

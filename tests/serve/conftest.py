@@ -83,9 +83,7 @@ class Server:
     def connect(self, timeout: float = PATIENCE) -> HTTPConnection:
         return HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
-    def ask(
-        self, method: str, path: str, body: Any = None, token: str | None = "", **headers: str
-    ) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None, token: str | None = "", **headers: str) -> Answer:
         """The response to a request; a `body` that is not bytes is sent as JSON, `token` is by default the first."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if token is not None:
@@ -136,6 +134,15 @@ class Server:
         self._reader.join(PATIENCE)
         return code
 
+    def close(self) -> None:
+        """Ends it, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        self._reader.join(PATIENCE)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+
     def log(self) -> str:
         return "\n".join(self.lines)
 
@@ -155,13 +162,13 @@ def serving(folder: Path, *options: str, **environ: str) -> Iterator[Server]:
     """A server on a store in `folder`, which is made if it is not there."""
     folder.mkdir(exist_ok=True)
     if not (folder / ".memory").exists():
+        subprocess.run(["git", "init", "-q", folder], check=True)
         make_store({"root": str(folder)}, {})
     server = Server(folder, *options, **environ)
     try:
         yield server
     finally:
-        server.process.kill()
-        server.process.wait()
+        server.close()
 
 
 Start = Callable[..., Server]

@@ -113,7 +113,9 @@ def test_roles_and_statuses(
 def test_the_table_has_every_endpoint(server: Server) -> None:
     tested = {(method, _template(path)) for method, path, *_ in TABLE}
     described = {
-        (method.upper(), path) for path, methods in server.get("/openapi.json").json["paths"].items() for method in methods
+        (method.upper(), path)
+        for path, methods in server.get("/openapi.json").json["paths"].items()
+        for method in methods
     }
     untested = {(method, path) for method, path in described if (method, _anonymous(path)) not in tested}
     assert untested <= {("GET", "/health"), ("GET", "/metrics")}

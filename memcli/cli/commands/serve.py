@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("fastapi", "starlette", "pydantic", "uvicorn", "h11", "jinja2")
 _PORT = 7377
 _SECONDS = 30.0
+_ACTS = ("create", "list", "revoke")
 
 
 class ServeOptions(Options):
@@ -51,6 +52,9 @@ def command(session: Session, options: ServeOptions) -> None:
     from memcli.serve.tokens import Tokens
     from memcli.store.layout import Layout
 
+    named = session.options["space"]
+    if options.words:
+        session.options["space"] = None  # here it says what a token is for
     workspace = session.open()
     tokens = Tokens(Layout(workspace.root))
     if not options.words:
@@ -58,12 +62,14 @@ def command(session: Session, options: ServeOptions) -> None:
         return
     noun, *rest = options.words
     act, names = (rest[0], rest[1:]) if rest else ("list", [])
-    acts = {"create": _create, "list": _list, "revoke": _revoke}
-    if noun != "token" or act not in acts or (names and act != "revoke"):
-        raise UsageError(
-            f"serve has no {' '.join(options.words)!r}", "use token create, token list or token revoke NAME"
-        )
-    acts[act](session, options, workspace, tokens, names)
+    if noun != "token" or act not in _ACTS or (names and act != "revoke"):
+        raise UsageError(f"serve has no {' '.join(options.words)!r}", f"use token {', '.join(_ACTS)}")
+    if act == "create":
+        _create(session, options, workspace, tokens, tuple(name for name in (named or "").split(",") if name))
+    elif act == "revoke":
+        _revoke(session, tokens, names)
+    else:
+        _list(session, tokens)
 
 
 def _check_extra() -> None:
@@ -101,10 +107,11 @@ def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens
     serve(listening, pool, app, ready)
 
 
-def _create(session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens, _: Sequence[str]) -> None:
+def _create(
+    session: Session, options: ServeOptions, workspace: Workspace, tokens: Tokens, spaces: tuple[str, ...]
+) -> None:
     from memcli.serve.access import Caller
 
-    spaces = tuple(name for name in (session.options["space"] or "").split(",") if name)
     known = {token.caller.name for token in tokens.all()}
     name = options.name or next(n for i in range(len(known) + 1) if (n := f"{options.role}-{i + 1}") not in known)
     text = tokens.create(Caller(name, options.role, spaces), workspace.clock())
@@ -112,7 +119,7 @@ def _create(session: Session, options: ServeOptions, workspace: Workspace, token
     session.output.note(f"created token {name}, which is not shown again")
 
 
-def _list(session: Session, _: ServeOptions, _workspace: Workspace, tokens: Tokens, _names: Sequence[str]) -> None:
+def _list(session: Session, tokens: Tokens) -> None:
     from memcli.render.clean import grid
 
     found = [token.to_json() for token in tokens.all()]
@@ -120,7 +127,7 @@ def _list(session: Session, _: ServeOptions, _workspace: Workspace, tokens: Toke
     session.output.answer(found, grid(["name", "role", "spaces", "created"], rows) if rows else "")
 
 
-def _revoke(session: Session, _: ServeOptions, _workspace: Workspace, tokens: Tokens, names: Sequence[str]) -> None:
+def _revoke(session: Session, tokens: Tokens, names: Sequence[str]) -> None:
     if len(names) != 1:
         raise UsageError("serve token revoke takes one name", "`memcli serve token list` lists them")
     tokens.revoke(names[0])
