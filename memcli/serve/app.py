@@ -41,11 +41,11 @@ def make_app(
         gate.pages = importlib.import_module(f"{_INSPECTOR}.pages")
 
     async def on_error(request: Request, error: Exception) -> Response:
-        found = store_is_gone() if isinstance(error, MemcliError) and not access.has_store() else problem_of(error)
+        found = store_is_gone() if not access.has_store() else problem_of(error)
         if gate.pages is not None and wants_page(request.url.path, request.headers):
             return gate.pages.failure(found.status, found.title, found.hint)
         return found.response()
 
-    for kind in (MemcliError, RequestValidationError, HTTPException):
+    for kind in (MemcliError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, on_error)
     return gate

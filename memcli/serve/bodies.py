@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+import orjson
+
 from memcli.record import Record
 
 MAX_BODY = 1 << 20
@@ -66,8 +68,14 @@ def check_body(body: bytes, content_type: str, *, takes_form: bool) -> Refusal |
     if body and kind not in JSON_TYPES and not (takes_form and kind == FORM):
         hint = f"send {FORM if takes_form else JSON_TYPES[0]}"
         return Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "the body has a type that is not taken here", hint=hint)
-    if kind in JSON_TYPES and is_deep(body):
+    if not body or kind not in JSON_TYPES:
+        return None
+    if is_deep(body):
         return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is nested deeper than {MAX_DEPTH} levels")
+    try:
+        orjson.loads(body)  # stricter than the parser of the routes: no NaN, no half of a character
+    except ValueError:
+        return Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "the body is not JSON in UTF-8")
     return None
 
 

@@ -15,9 +15,9 @@ from memcli.errors import MemcliError
 from memcli.record import Record
 from memcli.serve.access import Caller
 from memcli.serve.bodies import Receive, Refusal, check_body, read_body
-from memcli.serve.headers import SECURITY_HEADERS, head, hosts, is_from_elsewhere
+from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS, head, hosts, is_from_elsewhere
 from memcli.serve.logins import Logins, csrf_of
-from memcli.serve.problems import Problem, problem, status_of
+from memcli.serve.problems import Problem, problem, problem_of, status_of
 from memcli.serve.tokens import Token, Tokens
 
 MAX_ACTIVE = 128
@@ -96,7 +96,7 @@ class Gate:
             await answer.end(problem(503, "the server is stopping", "store", "try again when it runs"))
         except Exception as error:  # noqa: BLE001 - of what nobody expected the log has the kind, and the client nothing
             answer.note = type(error).__name__
-            await answer.end(problem(500, "internal error", "internal", "the log of the server has its kind"))
+            await answer.end(problem_of(error).response())
         finally:
             self._active -= 1
             self._tell(scope, answer)
@@ -134,6 +134,12 @@ class Gate:
         if self._active > MAX_ACTIVE:
             return Refusal(
                 HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True
+            )
+        if _head_size(scope) > MAX_HEAD:
+            return Refusal(
+                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                f"the headers are longer than {MAX_HEAD} bytes",
+                is_last=True,
             )
         host = headers.get("host", "")
         if host not in self._hosts or sum(name == b"host" for name, _ in scope["headers"]) != 1:
@@ -238,6 +244,11 @@ def _introduce(scope: Any, entered: Entered) -> None:
         "session": entered.session,
         "csrf": csrf_of(entered.session) if entered.session else "",
     }
+
+
+def _head_size(scope: Any) -> int:
+    fields = sum(len(name) + len(value) for name, value in scope["headers"])
+    return fields + len(scope["raw_path"]) + len(scope["query_string"])
 
 
 def _cookie(headers: Mapping[str, str], name: str) -> str:

@@ -8,6 +8,8 @@ _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+MAX_HEAD = 32 << 10
+"""The most bytes that the head of a request has."""
 SECURITY_HEADERS = [
     (b"content-security-policy", _CSP.encode()),
     (b"x-content-type-options", b"nosniff"),

@@ -68,9 +68,10 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, RequestValidationError):  # what was sent is not repeated
         first = error.errors()[0]
         return Problem(422, f"{_place(first['loc'])}: {first['msg']}", "usage")
-    assert isinstance(error, HTTPException)
-    title = HTTPStatus(error.status_code).phrase
-    return Problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers or {})
+    if isinstance(error, HTTPException):
+        title = HTTPStatus(error.status_code).phrase
+        return Problem(error.status_code, title, "", _HINTS.get(error.status_code, ""), error.headers or {})
+    return Problem(500, "internal error", "internal", "the log of the server has its kind")
 
 
 def _place(words: Sequence[Any]) -> str:

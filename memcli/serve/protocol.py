@@ -9,11 +9,10 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memcli.serve.headers import SECURITY_HEADERS
+from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS
 from memcli.serve.problems import problem
 
 HEAD_SECONDS = 10.0
-MAX_HEAD = 32 << 10
 MAX_CONNECTIONS = 512
 _WAITING = (h11.IDLE, h11.ERROR)
 

@@ -15,8 +15,9 @@ import uvicorn
 
 from memcli.errors import StoreError, UsageError
 from memcli.serve.gate import Gate
+from memcli.serve.headers import MAX_HEAD
 from memcli.serve.pool import Pool
-from memcli.serve.protocol import MAX_HEAD, LimitedProtocol
+from memcli.serve.protocol import LimitedProtocol
 
 HOST = "127.0.0.1"
 _BACKLOG = 512
