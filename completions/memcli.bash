@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp import export diff blame guard verify test audit scan fsck fmt space provider metrics index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export diff blame guard verify test audit scan fsck fmt space provider index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -31,7 +31,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'list')
@@ -116,11 +116,11 @@ _memcli_table() {
     arguments='-'
     ;;
   'edit')
-    options='--text=- --set=- --object --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--text=- --set=- --object --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs'
     ;;
   'tag')
-    options='--add=tags -a=tags --remove=tags -r=tags --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--add=tags -a=tags --remove=tags -r=tags --if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'link')
@@ -136,15 +136,15 @@ _memcli_table() {
     arguments='refs'
     ;;
   'pin')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'unpin')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--if-digest=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'forget')
-    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'feedback')
@@ -152,7 +152,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'gaps')
-    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',TOPIC,NUMBER...'
     ;;
   'maintain')
@@ -231,6 +231,10 @@ _memcli_table() {
     ;;
   'mcp')
     options='--tools=,default,all --http=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'serve')
+    options='--port=- --workers=- --verbose --role=,reader,writer,admin --name=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments=',token,create,list,revoke...'
     ;;
   'import')
     options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
@@ -313,9 +317,6 @@ _memcli_table() {
   'provider usage')
     options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
-  'metrics')
-    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
-    ;;
   'index')
     commands='rebuild embed status'
     options='--help -h'
@@ -345,7 +346,7 @@ _memcli_table() {
     arguments='files files files'
     ;;
   'show')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'add')
@@ -353,7 +354,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'rm')
-    options='--recursive -r --purge --now --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--recursive -r --purge --now --if-digest=- --yes -y --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   esac

@@ -257,6 +257,7 @@ class Memory:
         *refs: str,
         field: str | None = None,
         context: bool = False,
+        digest: bool = False,
         rev: str | None = None,
         space: str | None = None,
     ) -> Any:
@@ -269,6 +270,7 @@ class Memory:
             refs: Memories, by id, unique id prefix or path.
             field: Print only this field. (NAME)
             context: Print only the snapshot of what was said about it.
+            digest: Add the digest of each memory to the JSON, for --if-digest of edit and forget.
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
         """
@@ -371,6 +373,7 @@ class Memory:
         text: str | None = None,
         set: str | Sequence[str] | Mapping[str, Any] = (),
         object: bool = False,
+        if_digest: str | None = None,
         space: str | None = None,
     ) -> Object:
         """Change the text or fields of a memory.
@@ -383,6 +386,7 @@ class Memory:
             text: Set the text. (TEXT)
             set: Set a field: text as is, other types as JSON, null for the default. Repeatable. (FIELD=VALUE)
             object: Edit all fields as JSON in the editor.
+            if_digest: Fail if the memory has another digest than `get --digest` printed. (DIGEST)
             space: The space to use, for this call.
         """
     def tag(
@@ -390,6 +394,7 @@ class Memory:
         *refs: str,
         add: str | Sequence[str] = (),
         remove: str | Sequence[str] = (),
+        if_digest: str | None = None,
         space: str | None = None,
     ) -> Objects:
         """Add or remove tags.
@@ -401,6 +406,7 @@ class Memory:
             refs: Memories, by id, unique id prefix or path.
             add: Add this tag, or several: a,b. (TAG)
             remove: Remove this tag, or several: a,b. (TAG)
+            if_digest: Fail if the memory has another digest than `get --digest` printed. (DIGEST)
             space: The space to use, for this call.
         """
     def link(
@@ -472,6 +478,7 @@ class Memory:
     def pin(
         self,
         *refs: str,
+        if_digest: str | None = None,
         space: str | None = None,
     ) -> Objects:
         """Include memories in every recall.
@@ -481,11 +488,13 @@ class Memory:
 
         Parameters:
             refs: Memories, by id, unique id prefix or path.
+            if_digest: Fail if the memory has another digest than `get --digest` printed. (DIGEST)
             space: The space to use, for this call.
         """
     def unpin(
         self,
         *refs: str,
+        if_digest: str | None = None,
         space: str | None = None,
     ) -> Objects:
         """Unpin memories.
@@ -495,6 +504,7 @@ class Memory:
 
         Parameters:
             refs: Memories, by id, unique id prefix or path.
+            if_digest: Fail if the memory has another digest than `get --digest` printed. (DIGEST)
             space: The space to use, for this call.
         """
     def forget(
@@ -503,6 +513,7 @@ class Memory:
         recursive: bool = False,
         purge: bool = False,
         now: bool = False,
+        if_digest: str | None = None,
         yes: bool = False,
         space: str | None = None,
     ) -> Object:
@@ -516,6 +527,7 @@ class Memory:
             recursive: Include everything below the paths.
             purge: Delete the memories; `memcli restore` restores them.
             now: With --purge: also erase from the trash, caches and logs; for leaked secrets.
+            if_digest: Fail if the memory has another digest than `get --digest` printed. (DIGEST)
             yes: Delete without asking for confirmation.
             space: The space to use, for this call.
         """

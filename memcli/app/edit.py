@@ -85,16 +85,18 @@ def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[st
     return {changed.id: changed for changed in settled(over, memory)}
 
 
-def pin(workspace: Workspace, refs: Sequence[str], pinned: bool) -> list[Memory]:
-    """Pins or unpins; `updated_at` becomes now also where nothing else changes."""
+def pin(workspace: Workspace, refs: Sequence[str], pinned: bool, digest: str | None = None) -> list[Memory]:
+    """Pins or unpins; `updated_at` becomes now also where nothing else changes. Raises as `alter` does."""
     now = workspace.clock()
-    memories = alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now))
+    memories = alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now), digest=digest)
     workspace.counters.count(PIN_TOGGLE, workspace.space, amount=len(memories))
     return memories
 
 
-def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> list[Memory]:
-    """Adds and removes tags. Raises UsageError for what is no tag."""
+def tag(
+    workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: Sequence[str], digest: str | None = None
+) -> list[Memory]:
+    """Adds and removes tags. Raises UsageError for what is no tag, and as `alter` does."""
     redacted = workspace.redactor.take_in(workspace.space, {"tags": list(add)})
     added = [check_tag(text) for text in redacted.fields["tags"]]
     removed = frozenset(check_tag(text) for text in remove)
@@ -104,7 +106,7 @@ def tag(workspace: Workspace, refs: Sequence[str], add: Sequence[str], remove: S
         metadata = with_flags(memory.metadata, redacted.flags)
         return replace(memory, tags=tuple(t for t in tags if t not in removed), metadata=metadata)
 
-    return alter(workspace, refs, change)
+    return alter(workspace, refs, change, digest=digest)
 
 
 def edit(

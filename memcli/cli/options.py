@@ -167,6 +167,12 @@ def digest_option() -> Any:
     return option(metavar="DIGEST", help="Fail if the memory has another digest than `get --digest` printed.")
 
 
+def check_one(refs: Sequence[str], digest: str | None) -> None:
+    """Raises UsageError when one digest is given for several memories."""
+    if digest is not None and len(refs) > 1:
+        raise UsageError("--if-digest takes one memory", "name one by id or path")
+
+
 def dry_run_option() -> Any:
     """Change nothing."""
     return flag("--dry-run", "-n", help="Show what would be done without doing it.")

@@ -36,10 +36,11 @@ def main(arguments: list[str]) -> None:
             os.environ[_GLOBAL] = elsewhere
         else:
             os.environ.pop(_GLOBAL, None)
-        _write(target, _run(calls, request["verb"], request["options"]))
+        _write(target, answer(calls, request["verb"], request["options"]))
 
 
-def _run(calls: Calls, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def answer(calls: Calls, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of a verb as `value`, or its `error`."""
     try:
         verb = find_verb(name)
         _check(verb, options)

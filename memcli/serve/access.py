@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from fastapi import Request
 
@@ -31,10 +31,10 @@ class Caller(Record):
             raise RefusedError(f"this needs the role {role}, and the token has {self.role}", "use another token")
 
 
-def needs(role: str) -> Callable[[Request], Caller]:
+def needs(role: str) -> Callable[[Request], Awaitable[Caller]]:
     """A dependency of a route: its caller, who has at least this role. It raises RefusedError."""
 
-    def caller(request: Request) -> Caller:
+    async def caller(request: Request) -> Caller:  # one that is not async would wait for a thread
         found: Caller = request.state.caller  # set by the middleware that checks the token
         found.check(role)
         return found

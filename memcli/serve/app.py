@@ -19,8 +19,6 @@ from memcli.serve.gate import Access, Gate, store_is_gone, wants_page
 from memcli.serve.operations import Operation, add_operations
 from memcli.serve.problems import problem_of
 
-_INSPECTOR = "memcli.serve.inspector"
-
 
 def make_app(
     backend: Backend,
@@ -36,9 +34,10 @@ def make_app(
     app.include_router(memories.make_router(backend))
     add_operations(app.router, operations, backend)
     gate = Gate(app, access, log, logs_all=logs_all)
-    if find_spec(_INSPECTOR) is not None:
-        app.include_router(importlib.import_module(_INSPECTOR).make_router(backend), include_in_schema=False)
-        gate.pages = importlib.import_module(f"{_INSPECTOR}.pages")
+    if find_spec("memcli.serve.inspector") is not None:
+        inspector = importlib.import_module("memcli.serve.inspector")
+        app.include_router(inspector.make_router(backend), include_in_schema=False)
+        gate.pages = importlib.import_module("memcli.serve.inspector.pages")
 
     async def on_error(request: Request, error: Exception) -> Response:
         found = store_is_gone() if not access.has_store() else problem_of(error)

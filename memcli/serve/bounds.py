@@ -11,7 +11,7 @@ from memcli.serve.access import Caller
 from memcli.settings import DEFAULT_SPACE, JOURNAL, REPO
 
 _ALL_SPACES = "space list"
-_OF_STORE = ("diff", "maintain", "metrics", "restore")
+_OF_STORE = ("diff", "metrics", "restore")
 """Verbs that speak of the whole store."""
 _ALSO_WRITES: Mapping[str, tuple[str, ...]] = {
     "session end": (JOURNAL, DEFAULT_SPACE), "session delete": (JOURNAL, DEFAULT_SPACE),

@@ -30,9 +30,13 @@ ROLES_OF_VERBS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def is_read(verb: str) -> bool:
-    """Whether a verb changes nothing that it would matter to do twice."""
-    return ROLES_OF_VERBS.get(verb) == READER
+_CHANGES: Mapping[str, tuple[str, ...]] = {"gaps": ("check", "close", "clear"), "verify": ("reanchor",)}
+"""The options with which a verb that reads changes something."""
+
+
+def is_read(verb: str, options: Mapping[str, Any]) -> bool:
+    """Whether a call changes nothing that it would matter to do twice."""
+    return _role(verb, options) == READER
 
 
 class Guard:
@@ -59,6 +63,10 @@ def _role(verb: str, options: Mapping[str, Any]) -> str:
         return READER
     if verb == "forget" and options.get("purge"):
         return ADMIN
+    if verb == "maintain" and options.get("dry_run"):
+        return READER
+    if any(options.get(name) for name in _CHANGES.get(verb, ())):
+        return WRITER
     return ROLES_OF_VERBS[verb]
 
 

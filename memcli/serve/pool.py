@@ -38,8 +38,10 @@ class Pool:
     A frame is a length of four bytes and that much JSON, in both directions; a process says `{}` when it is ready.
     """
 
-    def __init__(self, command: Sequence[str], size: int, reads: Callable[[str], bool], seconds: float) -> None:
-        """`reads` says whether a verb changes nothing, so that it can be run twice; a call takes at most `seconds`."""
+    def __init__(
+        self, command: Sequence[str], size: int, reads: Callable[[str, Mapping[str, Any]], bool], seconds: float
+    ) -> None:
+        """`reads` says whether a call changes nothing, so that it can be made twice; one takes at most `seconds`."""
         self._command = list(command)
         self._size = size
         self._reads = reads
@@ -61,7 +63,7 @@ class Pool:
             "verb": verb, "options": dict(options), "user": f"serve:{caller.name}", "is_bound": bool(caller.spaces),
         }  # fmt: skip
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        job = Job(frame=orjson.dumps(request), is_read=self._reads(verb), answer=answer)
+        job = Job(frame=orjson.dumps(request), is_read=self._reads(verb, options), answer=answer)
         async with self._arrived:
             if self._is_stopping:
                 raise _stopping()

@@ -38,7 +38,7 @@ WITHOUT_METHOD = {
         "they set up programs of the person at the machine",
     ),
     **dict.fromkeys(("off", "on"), "a person switches; a program need not call"),
-    "mcp": "it is a server",
+    **dict.fromkeys(("mcp", "serve"), "it is a server"),
     "watch": "it runs until it is stopped, by signals",
 }
 

@@ -16,8 +16,16 @@ NETWORK = frozenset(
     "socketserver websockets huggingface_hub httpx2 openai anthropic".split()
 )
 WEB = "memcli/tui/web.py"
-SERVER = {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")}
-"""`browse --web` listens on the loopback."""
+STATUSES = {
+    f"memcli/serve/{module}.py: {name}"
+    for module in ("answers", "bodies", "gate", "problems", "protocol")
+    for name in ("http", "http.HTTPStatus")
+}
+"""Numbers alone."""
+SERVER = (
+    {f"{WEB}: {name}" for name in ("aiohttp", "aiohttp.web", "socket")} | {"memcli/serve/server.py: socket"} | STATUSES
+)
+"""`browse --web` and `serve` listen on the loopback."""
 PROBE = """
 import sys
 attempts = []
@@ -104,6 +112,10 @@ def test_what_listens_connects_to_nothing_and_is_reached_from_this_machine_alone
     assert ".connect(" not in text
     assert "create_connection" not in text
     with web.listen(0) as place:
+        assert place.getsockname()[0] == "127.0.0.1"
+    from memcli.serve import server
+
+    with server.listen(0) as place:
         assert place.getsockname()[0] == "127.0.0.1"
 
 

@@ -16,6 +16,7 @@ import pytest
 from memcli.cli.calls import Calls
 from memcli.cli.main import VERBS
 from memcli.cli.offer import make_offer
+from memcli.cli.serving import answer
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
 from memcli.model.space import Policy, Space
@@ -64,6 +65,16 @@ def _mcp(run: Run, folder: Path) -> None:
     tools["remember"].call({"text": SAID, "tag": [MAIL], "reason": SAID, "trigger": [TOKEN], "path": f"ops/{TOKEN}"})
     for topic in (SAID, "deploy"):
         assert TOKEN not in tools["recall"].call({"topic": topic})
+
+
+def _serve(run: Run, folder: Path) -> None:
+    calls = Calls({}, lambda _: None)
+    memory = {"raw": SAID, "tags": [MAIL], "provenance": {"reason": SAID}, "path": f"ops/{TOKEN}"}
+    made = answer(calls, "remember", {"object": memory})["value"]
+    answer(calls, "edit", {"ref": made["id"], "set": {"summary_micro": SAID, "metadata": {"m": MAIL}}})
+    for verb, option in (("recall", "topic"), ("search", "query"), ("get", "refs"), ("edit", "ref")):
+        assert TOKEN not in json.dumps(answer(calls, verb, {option: [SAID] if option == "refs" else SAID}))
+    calls.close()
 
 
 def _batch(run: Run, folder: Path) -> None:
@@ -170,7 +181,7 @@ def _adopt(run: Run, folder: Path) -> None:
 
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
-    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,),
+    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,), "serve": (_serve,),
     "session": (_session,), "feedback": (_feedback,), "gaps": (_gaps,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(

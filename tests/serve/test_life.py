@@ -138,7 +138,7 @@ def test_a_session_over_http(server: Server) -> None:
     name = server.ask("POST", "/api/sessions", {"title": "Ports"}).json["id"]
     for text in ("Which port?", "We decided to use port 8443, because 8080 is taken."):
         assert server.ask("POST", f"/api/sessions/{name}/messages", {"text": text, "role": "user"}).status == 201
-    assert [one["text"] for one in server.get(f"/api/sessions/{name}").json["messages"]][0] == "Which port?"
+    assert server.get(f"/api/sessions/{name}").json["messages"][0]["text"] == "Which port?"
     assert server.ask("POST", f"/api/sessions/{name}/end", {}).status == 200
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
-from memcli.cli.options import Options, digest_option, flag, option, ref_argument, refs_argument
+from memcli.cli.options import Options, check_one, digest_option, flag, option, ref_argument, refs_argument
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -90,6 +90,7 @@ class TagOptions(Options):
     refs: list[str] = refs_argument()
     add: list[str] = option("--add", "-a", metavar="TAG", help="Add this tag, or several: a,b.", many=True)
     remove: list[str] = option("--remove", "-r", metavar="TAG", help="Remove this tag, or several: a,b.", many=True)
+    if_digest: str | None = digest_option()
 
 
 @verb(TagOptions)
@@ -108,7 +109,9 @@ def tag(session: Session, options: TagOptions) -> None:
 
     if not add and not options.remove:
         refs, add = refs[:1], _words(refs[1:])
-    memories = app.tag(session.open(), refs, arguments.parts(add or ()), arguments.parts(options.remove or ()))
+    check_one(refs, options.if_digest)
+    tags = arguments.parts(add or ()), arguments.parts(options.remove or ())
+    memories = app.tag(session.open(), refs, *tags, options.if_digest)
     text = "\n".join(f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories)
     session.output.confirm([summary_json(m) for m in memories], text)
 
@@ -117,25 +120,27 @@ class PinOptions(Options):
     """What `memcli pin` and `memcli unpin` take."""
 
     refs: list[str] = refs_argument()
+    if_digest: str | None = digest_option()
 
 
 @verb(PinOptions)
 def pin(session: Session, options: PinOptions) -> None:
     """Pin memories so that every recall includes them."""
-    _set_pinned(session, options.refs, pinned=True)
+    _set_pinned(session, options, pinned=True)
 
 
 @verb(PinOptions)
 def unpin(session: Session, options: PinOptions) -> None:
     """Unpin memories: recall ranks them by relevance again."""
-    _set_pinned(session, options.refs, pinned=False)
+    _set_pinned(session, options, pinned=False)
 
 
-def _set_pinned(session: Session, refs: list[str], *, pinned: bool) -> None:
+def _set_pinned(session: Session, options: PinOptions, *, pinned: bool) -> None:
     from memcli.app import edit as app
     from memcli.render.memory import summary_json
 
-    memories = app.pin(session.open(), refs, pinned=pinned)
+    check_one(options.refs, options.if_digest)
+    memories = app.pin(session.open(), options.refs, pinned, options.if_digest)
     text = "\n".join(f"{'pinned' if pinned else 'unpinned'} {m.id} {m.path}" for m in memories)
     session.output.confirm([summary_json(m) for m in memories], text)
 

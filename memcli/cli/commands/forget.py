@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.workspace import Workspace
-from memcli.cli.options import Options, digest_option, flag, refs_argument
+from memcli.cli.options import Options, check_one, digest_option, flag, refs_argument
 from memcli.cli.output import ask
 from memcli.cli.verb import Session, verb
 from memcli.errors import NotFoundError, RefusedError, UsageError
@@ -32,8 +32,9 @@ def command(session: Session, options: ForgetOptions) -> None:
     workspace = session.open()
     if options.now and not options.purge:
         raise UsageError("--now requires --purge", "run `memcli forget ID --purge --now`")
-    if options.if_digest and (options.recursive or len(options.refs) > 1):
-        raise UsageError("--if-digest takes one memory", "name it by id or path, without --recursive")
+    check_one(options.refs, options.if_digest)
+    if options.if_digest and options.recursive:
+        raise UsageError("--if-digest takes one memory", "leave --recursive out")
     if options.purge:
         _purge(session, workspace, options)
         return

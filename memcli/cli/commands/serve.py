@@ -24,7 +24,9 @@ _ACTS = ("create", "list", "revoke")
 class ServeOptions(Options):
     """What `memcli serve` takes."""
 
-    words: list[str] = argument("[token create|list|revoke]", "Manage tokens instead.", many=True)
+    words: list[str] = argument(
+        "[token ACTION]", "Manage tokens instead: token create, list or revoke NAME.", many=True
+    )
     port: int = option(
         metavar="PORT", help="The port on 127.0.0.1; 0 is any free one.", type=int, low=0, high=65535, default=_PORT
     )

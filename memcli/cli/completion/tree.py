@@ -51,10 +51,11 @@ _BY_NAME: Mapping[str, Value] = {
     "--source": Value(words=SOURCES),
     "--space": Value("spaces"),
     "--supersedes": Value("refs"),
+    "words": Value(words=("token", "create", "list", "revoke")),  # the argument of `memcli serve`
     "name": Value("spaces"),  # the argument of `memcli space`
 }
 _FREE = (
-    "TOKENS", "MS", "SECONDS", "DAY", "PROVIDER:MODEL", "NAME=X", "ARGUMENT", "PORT",
+    "DIGEST", "TOKENS", "MS", "SECONDS", "DAY", "PROVIDER:MODEL", "NAME=X", "ARGUMENT", "PORT",
     "0..1", "0..2", "N", "X", "TIME", "JSON", "TEXT", "TOPIC", "SEASON", "QUERY", "PATTERN", "TRIGGER", "ID", "NAME", "RANGE", "REV",
     "FIELD", "FIELD=VALUE", "FIELD=JSON", "RUN", "NAME=VALUE", "RELATION:ID", "FACT", "PREVIOUS", "CURRENT",
 )  # fmt: skip
