@@ -42,11 +42,12 @@ class Calls:
         self._is_late = False
         self._loader: Thread | None = None
 
-    def run(self, verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
-        """The result of a verb. Raises MemcliError, and TypeError for arguments that the verb does not have."""
+    def run(self, verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any], *, as_json: bool = True) -> Any:
+        """The result of a verb, or what it prints in a pipe. Raises MemcliError, and TypeError for arguments that the verb
+        does not have."""
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, arguments, given)
-        output = _Values(values.get("format") is None, self._note)
+        output = _Values(as_json and values.get("format") is None, self._note)
         with self._lock, called(data):
             return self._run(verb, values, options.get("space"), output)
 

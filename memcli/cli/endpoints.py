@@ -27,6 +27,7 @@ class Endpoint(Record, kw_only=True):
     status: int = 200
     posted: bool = False
     in_query: bool = False
+    media: str = ""
 
 
 _SESSION = {"id": "id"}
@@ -84,7 +85,7 @@ ENDPOINTS = (
              role=ADMIN, fields=("name", "set", "unset"), renamed={"name": "space"}),
     Endpoint(verb="gc", method="POST", path="/api/gc", summary="Delete expired memories", role=ADMIN,
              fields=("ttl_days", "dry_run")),
-    Endpoint(verb="metrics", path="/metrics", summary="Metrics as Prometheus text"),
+    Endpoint(verb="metrics", path="/metrics", summary="Metrics as Prometheus text", media="text/plain; version=0.0.4"),
 )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def _operations(one: Endpoint) -> list[Operation]:
         params.append(_param(CommonOptions.FIELDS["space"], is_required=False, shown=""))
     made = Operation(
         verb=one.verb, method=one.method, path=one.path, summary=one.summary, role=one.role, params=params,
-        fixed=one.fixed, status=one.status, in_query=one.in_query,
+        fixed=one.fixed, status=one.status, in_query=one.in_query, media=one.media,
     )  # fmt: skip
     return [made, *([_by_post(made)] if one.posted else [])]
 

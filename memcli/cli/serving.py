@@ -15,6 +15,8 @@ from memcli.errors import ChangedError, MemcliError, UsageError
 
 _LENGTH = 4
 _USER, _GLOBAL = "MEMCLI_USER", "MEMCLI_GLOBAL"
+_TEXTS = ("metrics",)
+"""Verbs whose result is a text."""
 _NOWHERE = os.path.join(os.devnull, "none")
 
 
@@ -44,7 +46,7 @@ def answer(calls: Calls, name: str, options: Mapping[str, Any]) -> dict[str, Any
     try:
         verb = find_verb(name)
         _check(verb, options)
-        return {"value": calls.run(verb, (), options)}
+        return {"value": calls.run(verb, (), options, as_json=name not in _TEXTS)}
     except Exception as error:  # noqa: BLE001 - a worker answers every request
         return {"error": _told(as_error(error))}
 

@@ -21,10 +21,12 @@ _PROBLEM = {
 _COMMON = (400, 401, 403, 404, 409, 413, 415, 422, 503, 504)
 
 
-def answer(value: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None) -> Response:
-    """A value as JSON; a text as it is."""
+def answer(
+    value: Any, status: int = HTTPStatus.OK, headers: Mapping[str, str] | None = None, media: str = ""
+) -> Response:
+    """A value as JSON; a text as it is, of the type `media`."""
     if isinstance(value, str):
-        return Response(value, status, headers, media_type="text/plain; charset=utf-8")
+        return Response(value, status, headers, media_type=media or "text/plain")
     return Response(orjson.dumps(value), status, headers, media_type="application/json")
 
 

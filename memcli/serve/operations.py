@@ -45,6 +45,8 @@ class Operation(Record, kw_only=True):
     status: int = 200
     in_query: bool = False
     """Whether the parameters are in the query although the method is not GET."""
+    media: str = ""
+    """The type of a result that is a text."""
 
 
 def add_operations(router: APIRouter, operations: Sequence[Operation], backend: Backend) -> None:
@@ -72,7 +74,7 @@ def _endpoint(operation: Operation, backend: Backend) -> Callable[..., Any]:
         options = {**given, **(body.model_dump(exclude_unset=True) if body is not None else {})}
         options = {name: value for name, value in options.items() if value is not None and value != []}
         value = await backend.call(operation.verb, {**options, **operation.fixed}, caller)
-        return answer(value, operation.status)
+        return answer(value, operation.status, media=operation.media)
 
     endpoint.__signature__ = inspect.Signature(_parameters(operation))  # type: ignore[attr-defined]
     return endpoint
