@@ -15,6 +15,7 @@ _IDS = json.loads(os.environ.get("BENCH_IDS", '[""]'))
 _WRITES = int(os.environ.get("BENCH_WRITES", "0"))
 _WRITTEN = f"/apps/{os.environ.get('BENCH_SPACE', 'load')}/memories"
 _questions, _ids, _writers = itertools.cycle(_QUESTIONS), itertools.cycle(_IDS), itertools.count()
+_done = itertools.count(1)
 
 
 class _User(FastHttpUser):
@@ -58,4 +59,6 @@ class Write(_User):
         for number in range(_WRITES):
             body = {"raw": f"Writer {writer} noted number {number}.", "path": f"load/{writer}/{number}"}
             self.client.post(_WRITTEN, name="remember", json=body, headers=_HEADERS)
+        if next(_done) == self.environment.parsed_options.num_users:
+            self.environment.runner.quit()
         self.stop()

@@ -68,6 +68,8 @@ def _channel() -> tuple[BinaryIO, BinaryIO]:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
+    if not os.environ.get("MEMCLI_DEBUG"):
+        os.dup2(nowhere, 2)  # the log is that of the server
     os.close(nowhere)
     return source, target
 

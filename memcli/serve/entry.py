@@ -15,7 +15,6 @@ from memcli.serve.access import ADMIN, READER, Caller, needs
 from memcli.serve.answers import answer, problems
 from memcli.serve.gate import Access
 from memcli.serve.logins import SESSION_SECONDS
-from memcli.serve.problems import problem
 
 _Admin = Annotated[Caller, Depends(needs(ADMIN))]
 _Reader = Annotated[Caller, Depends(needs(READER))]
@@ -53,7 +52,7 @@ def _add_logins(router: APIRouter, access: Access) -> None:
         session = access.logins.begin(code)
         if session is None:
             hint = "`memcli serve` prints one, and POST /api/login makes one"
-            return problem(403, "the link was used already, or is too old", "refused", hint)
+            raise RefusedError("the link was used already, or is too old", hint)
         response = RedirectResponse("/", 303)
         response.set_cookie(
             access.cookie, session, max_age=int(SESSION_SECONDS), path="/", httponly=True, samesite="strict"

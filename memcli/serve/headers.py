@@ -13,7 +13,7 @@ MAX_HEAD = 32 << 10
 SECURITY_HEADERS = [
     (b"content-security-policy", _CSP.encode()),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    (b"referrer-policy", b"same-origin"),  # under no-referrer, browsers send forms with the origin null
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),

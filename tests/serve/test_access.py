@@ -85,6 +85,17 @@ def test_tokens_on_the_command_line(run: Run, tmp_path: Path) -> None:
     assert run("serve", "tokens").code == 2
 
 
+def test_a_missing_extra_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "uvicorn" else real(name))
+    run("init")
+    done = run("serve")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "pip install" in done.err
+
+
 @pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")
 @pytest.mark.parametrize("spoil", ["link", "folder", "mode", "text"])
 def test_a_token_file_that_cannot_be_trusted(run: Run, tmp_path: Path, spoil: str) -> None:

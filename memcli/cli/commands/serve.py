@@ -41,7 +41,8 @@ def command(session: Session, options: ServeOptions) -> None:
     """Serve the memory over HTTP to programs and browsers on this machine.
 
     The first use creates .memory/local/serve-token, which allows everything; programs send it as `Authorization: Bearer
-    TOKEN`. The printed link opens the inspector in a browser; it works once. /openapi.json describes the API.
+    TOKEN`. The printed link opens the inspector in a browser; it works once, within ten minutes, and POST /api/login makes another.
+    /openapi.json describes the API. A memory has an ETag; with If-Match, PATCH and DELETE fail with 412 if it has changed.
 
     A reader reads; a writer also remembers, edits, forgets, judges and records sessions; an admin also purges and sets
     policies. With --space a,b a token is for these spaces alone. A token is printed once and ends when it is revoked.
@@ -102,8 +103,9 @@ def _serve(session: Session, options: ServeOptions, workspace: Workspace, tokens
 
     def ready() -> None:
         digest = next(token.digest for token in tokens.all() if tokens.find(first) == token)
-        session.output.write(f"serving on http://{HOST}:{access.port}")
-        session.output.write(f"open {link_to(access, access.logins.make_code(digest))}")
+        address, link = f"http://{HOST}:{access.port}", link_to(access, access.logins.make_code(digest))
+        told = {"address": address, "login": link}
+        session.output.answer(told, f"serving on {address}\nopen {link}", on_one_line=True)
         sys.stdout.flush()
 
     serve(listening, pool, app, ready)
