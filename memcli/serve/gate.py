@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import parse_qs
@@ -17,7 +18,7 @@ from memcli.serve.access import Caller
 from memcli.serve.bodies import Receive, Refusal, check_body, read_body
 from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS, head, hosts, is_from_elsewhere
 from memcli.serve.logins import Logins, csrf_of
-from memcli.serve.problems import Problem, problem, problem_of, status_of
+from memcli.serve.problems import Problem, problem, problem_of
 from memcli.serve.tokens import Token, Tokens
 
 MAX_ACTIVE = 128
@@ -28,6 +29,7 @@ _API = ("/api/", "/apps", "/metrics", "/health", "/openapi.json")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
 _CACHE = b"private, no-cache"
+_NOT_OF_SESSION = Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
 
 Send = Callable[[Any], Any]
 App = Callable[[Any, Receive, Send], Any]
@@ -107,24 +109,23 @@ class Gate:
         if refused is not None:
             await answer.refuse(refused)
             return
+        path, method = scope["path"], scope["method"]
+        is_open = path in _OPEN or path.startswith(_STATIC)
+        entered = None if is_open else self._enter(headers)
+        if not is_open and (entered is None or isinstance(entered, MemcliError)):
+            await answer.end(self._turned_away(headers, path, entered))
+            return
         body = await read_body(headers, receive)
         if isinstance(body, Refusal):
             await answer.refuse(body)
             return
-        path, method = scope["path"], scope["method"]
         wrong = check_body(body, headers.get("content-type", ""), takes_form=not path.startswith(_API))
         if wrong is not None:
             await answer.refuse(wrong)
             return
-        if not (path in _OPEN or path.startswith(_STATIC)):
-            entered = self._enter(headers)
-            if entered is None or isinstance(entered, MemcliError):
-                await answer.end(self._turned_away(headers, path, entered))
-                return
+        if isinstance(entered, Entered):
             if method not in _SAFE and entered.session and not _has_csrf(entered.session, headers, body):
-                await answer.refuse(
-                    Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
-                )
+                await answer.refuse(_NOT_OF_SESSION)
                 return
             _introduce(scope, entered)
         await self._app(scope, _replay(body, receive), answer)
@@ -168,14 +169,19 @@ class Gate:
             return error
 
     def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
+        """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
         if not self._access.has_store():
-            return store_is_gone().response()
-        if error is not None:
-            return problem(status_of(error), error.message, error.code, error.hint)
-        if self.pages is not None and wants_page(path, headers):
+            found = store_is_gone().response()
+        elif error is not None:
+            found = problem_of(error).response()
+        elif self.pages is not None and wants_page(path, headers):
             return self.pages.signed_out()
-        hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
-        return problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+        else:
+            hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
+            found = problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
+        if {"content-length", "transfer-encoding"} & headers.keys():
+            found.headers["Connection"] = "close"
+        return found
 
     def _page_of(self, scope: Any) -> Callable[[int, str, str], Response] | None:
         """What makes a page of a failure, where one is wanted."""
@@ -261,7 +267,8 @@ def _has_csrf(session: str, headers: Mapping[str, str], body: bytes) -> bool:
 
     given = headers.get("x-memcli-csrf")
     if given is None and headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
-        given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
+        with suppress(ValueError):  # for too many fields
+            given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=1000).get("csrf", [""])[-1]
     return hmac.compare_digest((given or "").encode(), csrf_of(session).encode())
 
 
