@@ -15,7 +15,7 @@ from memcli.serve.answers import answer, problems
 from memcli.serve.backend import Backend
 
 _MOST = 1000
-_BATCH = 5_000
+_BATCH = 2_000
 _STATUSES = {"created": 201, "proposed": 202}
 _Reader = Annotated[Caller, Depends(needs(READER))]
 _Writer = Annotated[Caller, Depends(needs(WRITER))]
