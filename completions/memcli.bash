@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export diff blame guard verify test audit scan fsck fmt space provider index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export diff blame guard verify test audit scan fsck fmt space provider metrics index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -152,7 +152,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'gaps')
-    options='--check --close --clear --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--check --close --clear --semantic=,local,llm --model=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments=',TOPIC,NUMBER...'
     ;;
   'maintain')
@@ -316,6 +316,9 @@ _memcli_table() {
     ;;
   'provider usage')
     options='--day=- --since=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    ;;
+  'metrics')
+    options='--textfile=files --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'index')
     commands='rebuild embed status'

@@ -1,6 +1,6 @@
 # Completions of memcli for fish. Made by `memcli completions fish`: do not edit.
 
-set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'feedback' 'gaps' 'maintain' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'serve' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'provider' 'provider list' 'provider check' 'provider usage' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
+set -g __memcli_commands 'init' 'demo' 'doctor' 'remember' 'recall' 'search' 'get' 'list' 'tree' 'browse' 'session' 'session start' 'session add' 'session pause' 'session resume' 'session list' 'session show' 'session share' 'session end' 'session arc' 'session facts' 'session promote' 'session topic' 'session sync' 'session delete' 'session import' 'session export' 'context' 'edit' 'tag' 'link' 'unlink' 'graph' 'pin' 'unpin' 'forget' 'feedback' 'gaps' 'maintain' 'gc' 'restore' 'inbox' 'trust' 'off' 'on' 'ingest' 'watch' 'hook' 'hook install' 'hook uninstall' 'hook status' 'hook retry' 'hook run' 'agent' 'agent install' 'agent uninstall' 'agent list' 'agent check' 'mcp' 'serve' 'import' 'export' 'diff' 'blame' 'guard' 'verify' 'test' 'audit' 'scan' 'fsck' 'fmt' 'space' 'space create' 'space list' 'space show' 'space policy' 'space delete' 'space split' 'provider' 'provider list' 'provider check' 'provider usage' 'metrics' 'index' 'index rebuild' 'index embed' 'index status' 'stats' 'schema' 'completions' 'merge-driver' 'show' 'add' 'rm'
 
 function __memcli_words
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -80,6 +80,7 @@ complete -c memcli -n '__memcli_at' -a fsck -d 'Check the store for damage and r
 complete -c memcli -n '__memcli_at' -a fmt -d 'Format space files.'
 complete -c memcli -n '__memcli_at' -a space -d 'Create, list, configure and delete spaces.'
 complete -c memcli -n '__memcli_at' -a provider -d 'List and check language models, and what they cost.'
+complete -c memcli -n '__memcli_at' -a metrics -d 'Print metrics for Prometheus.'
 complete -c memcli -n '__memcli_at' -a index -d 'Show or rebuild the cache.'
 complete -c memcli -n '__memcli_at' -a stats -d 'Show counts and sizes.'
 complete -c memcli -n '__memcli_at' -a schema -d 'Print the JSON Schema of stored data.'
@@ -565,6 +566,8 @@ complete -c memcli -n '__memcli_at feedback' -f -a '(__memcli_values refs)'
 complete -c memcli -n '__memcli_at gaps' -l check -d 'Ask all questions again and remove those that are answered now.'
 complete -c memcli -n '__memcli_at gaps' -l close -d 'Remove these questions.'
 complete -c memcli -n '__memcli_at gaps' -l clear -d 'Remove all questions.'
+complete -c memcli -n '__memcli_at gaps' -l semantic -r -f -a 'local llm' -d 'How similar questions are put together and named; llm asks a language model.'
+complete -c memcli -n '__memcli_at gaps' -l model -r -f -d 'The language model of --semantic llm.'
 complete -c memcli -n '__memcli_at gaps' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at gaps' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at gaps' -l json -d 'Print the result as JSON.'
@@ -987,6 +990,14 @@ complete -c memcli -n '__memcli_at provider usage' -l quiet -s q -d 'Print only 
 complete -c memcli -n '__memcli_at provider usage' -l offline -d 'Ask no language model: nothing leaves this machine.'
 complete -c memcli -n '__memcli_at provider usage' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at provider usage' -l help -s h -d 'Show this message and exit.'
+complete -c memcli -n '__memcli_at metrics' -l textfile -r -F -d 'Replace FILE at once, for the textfile collector of node_exporter, instead of printing.'
+complete -c memcli -n '__memcli_at metrics' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
+complete -c memcli -n '__memcli_at metrics' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
+complete -c memcli -n '__memcli_at metrics' -l json -d 'Print the result as JSON.'
+complete -c memcli -n '__memcli_at metrics' -l quiet -s q -d 'Print only results and errors.'
+complete -c memcli -n '__memcli_at metrics' -l offline -d 'Ask no language model: nothing leaves this machine.'
+complete -c memcli -n '__memcli_at metrics' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
+complete -c memcli -n '__memcli_at metrics' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at index' -a rebuild -d 'Rebuild the index of the space.'
 complete -c memcli -n '__memcli_at index' -a embed -d 'Compute missing vectors.'
 complete -c memcli -n '__memcli_at index' -a status -d 'Show what the cache holds for the space, and which model makes its vectors.'

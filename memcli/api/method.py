@@ -9,7 +9,8 @@ from functools import cached_property
 from types import MethodType
 from typing import Any, Protocol
 
-from memcli.cli.calls import Calls, find_verb, parameters
+from memcli.cli.binding import parameters
+from memcli.cli.calls import Calls, find_verb
 from memcli.cli.options import REQUIRED, Field
 from memcli.cli.verb import Verb
 

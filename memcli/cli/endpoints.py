@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memcli.cli.calls import find_verb, parameters
+from memcli.cli.binding import parameters
+from memcli.cli.calls import find_verb
 from memcli.cli.options import REQUIRED, CommonOptions, Field
 from memcli.record import Record
 from memcli.serve.access import ADMIN, READER, WRITER

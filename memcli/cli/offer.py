@@ -8,7 +8,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from memcli.cli.calls import Calls, find_verb, parameters
+from memcli.cli.binding import parameters
+from memcli.cli.calls import Calls, find_verb
 from memcli.cli.options import CommonOptions, Field
 from memcli.cli.output import as_error, on_one_line
 from memcli.cli.verb import module_of

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from memcli.cli.calls import Calls, find_verb, parameters
+from memcli.cli.binding import parameters
+from memcli.cli.calls import Calls, find_verb
 from memcli.cli.output import as_error, shown
 from memcli.cli.verb import Verb
 from memcli.errors import ChangedError, MemcliError, UsageError

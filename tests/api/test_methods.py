@@ -15,7 +15,8 @@ from memcli.api.memories import Memories
 from memcli.api.method import Method
 from memcli.api.sessions import Sessions
 from memcli.api.stores import Stores
-from memcli.cli.calls import EXIT_CODES_ONLY, PROCESS_ONLY, find_verb
+from memcli.cli.binding import EXIT_CODES_ONLY, PROCESS_ONLY
+from memcli.cli.calls import find_verb
 from memcli.cli.main import VERBS
 from memcli.cli.options import REQUIRED
 from memcli.cli.verb import MODULES, Group, module_of
