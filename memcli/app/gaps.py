@@ -25,11 +25,15 @@ class Reviewed(Record):
 
 
 def list_gaps(workspace: Workspace) -> list[Gap]:
-    """The gaps of the spaces that keep them; what others have kept before is removed. Raises StoreError, LockedError."""
+    """The gaps of the space that the user named, or of all that keep them; what others have kept before is removed.
+
+    Raises StoreError, LockedError.
+    """
     gaps = workspace.gaps.read()
     kept = {space for space in dict.fromkeys(gap.space for gap in gaps) if is_kept(workspace, space)}
     drop(workspace, [gap for gap in gaps if gap.space not in kept])
-    return [gap for gap in gaps if gap.space in kept]
+    asked = {workspace.space} if workspace.is_space_named else kept
+    return [gap for gap in gaps if gap.space in kept & asked]
 
 
 def is_kept(workspace: Workspace, space: str) -> bool:
