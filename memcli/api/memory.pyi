@@ -174,6 +174,7 @@ class Memory:
         no_global: bool = False,
         explain: bool = False,
         include_untrusted: bool = False,
+        no_usage: bool = False,
         from_diff: Input | None = None,
         verify: int | None = None,
         verify_timeout: int = 1000,
@@ -222,6 +223,7 @@ class Memory:
             no_global: Do not search the user-wide store.
             explain: Show the components of each score.
             include_untrusted: Include memories that contain instructions to an agent.
+            no_usage: Do not count this as usage, or a question without an answer as a gap.
             from_diff: Find memories about this diff. (FILE)
             verify: Ask a language model which of the first N memories are relevant [N: 8]. ([N])
             verify_timeout: Keep the ranking if the model, once loaded, takes longer than this [default: 1000]. (MS)
@@ -259,6 +261,7 @@ class Memory:
         context: bool = False,
         digest: bool = False,
         rev: str | None = None,
+        no_usage: bool = False,
         space: str | None = None,
     ) -> Any:
         """Return a memory in full, or a list if several are named.
@@ -272,6 +275,7 @@ class Memory:
             context: Print only the snapshot of what was said about it.
             digest: Add the digest of each memory to the JSON, for --if-digest of edit and forget.
             rev: Read the store as of this commit. (REV)
+            no_usage: Do not count this as usage, or a question without an answer as a gap.
             space: The space to use, for this call.
         """
     def feedback(
@@ -1236,6 +1240,7 @@ class Memory:
     def stats(
         self,
         *,
+        usage: bool = False,
         space: str | None = None,
     ) -> Object:
         """Count the memories of a space.
@@ -1244,6 +1249,7 @@ class Memory:
         3
 
         Parameters:
+            usage: Also show which memories are read most often, and which were never read.
             space: The space to use, for this call.
         """
     def schema(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -149,10 +150,11 @@ def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node:
         _check_under(workspace, spaces, under)
         places = list(_merged(spaces, wanted))
         memories = list(_read(workspace, (one for one in places if one[1][1] != "")))
-        branches: list[str] = []
+        branches = Counter[str]()
         for space in spaces:
             cut = [path for own, (path, what) in places if own is space and what == ""]
-            branches += workspace.redactor.show_paths(cut, space.policy)
+            for path, shown in zip(cut, workspace.redactor.show_paths(cut, space.policy), strict=True):
+                branches[shown] += space.count(Wanted(under=path))
         return tree(memories, branches)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
+from memcli.app.catalogue import reading
 from memcli.app.lookup import reading_asked
 from memcli.app.opening import load, opened
 from memcli.app.talk import up_to_date
@@ -80,10 +81,19 @@ def list_spaces(workspace: Workspace) -> list[Summary]:
     found = []
     for name in workspace.store.spaces():
         try:
-            found.append(summarize(load(workspace, name)))
+            found.append(_counted(workspace, name))
         except (CorruptError, UsageError) as error:
             found.append(Summary(name, problem=error.message))
     return found
+
+
+def _counted(workspace: Workspace, name: str) -> Summary:
+    """A space by its index, which has the numbers, and by its header. Raises CorruptError, UsageError."""
+    with reading(workspace, [name]) as (space,):
+        counts, header = space.counts(), space.snapshot.header()
+        return Summary(
+            name, counts.objects, counts.active, counts.pinned, header.updated_at, header.policy, header.metadata
+        )
 
 
 def show(workspace: Workspace, name: str) -> Summary:

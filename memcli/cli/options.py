@@ -173,6 +173,11 @@ def check_one(refs: Sequence[str], digest: str | None) -> None:
         raise UsageError("--if-digest takes one memory", "name one by id or path")
 
 
+def usage_option() -> Any:
+    """Read without a trace in the usage log."""
+    return flag(help="Do not count this as usage, or a question without an answer as a gap.")
+
+
 def dry_run_option() -> Any:
     """Change nothing."""
     return flag("--dry-run", "-n", help="Show what would be done without doing it.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from memcli.model.memory import Memory
 
@@ -11,23 +12,26 @@ MAX_DEPTH = 120
 
 _FIRST = "\0"
 """Less than any character of a path."""
+_NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class Node:
-    """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown."""
+    """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown:
+    `count` memories are at and below it."""
 
-    __slots__ = ("children", "has_more", "memory", "name")
+    __slots__ = ("children", "count", "has_more", "memory", "name")
 
     def __init__(self, name: str, memory: Memory | None = None) -> None:
         self.name = name
         self.memory = memory
         self.children: dict[str, Node] = {}
         self.has_more = False
+        self.count = 0
 
 
-def tree(memories: Iterable[Memory], branches: Iterable[str] = ()) -> Node:
+def tree(memories: Iterable[Memory], branches: Mapping[str, int] = _NONE) -> Node:
     """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that
-    are shown without what lies below."""
+    are shown without what lies below, with how many memories that is."""
     root = Node("")
     places: list[tuple[str, Memory | None]] = [(memory.path, memory) for memory in memories]
     places += ((path, None) for path in branches)
@@ -40,4 +44,5 @@ def tree(memories: Iterable[Memory], branches: Iterable[str] = ()) -> Node:
             node = child
         node.memory = node.memory or memory
         node.has_more |= memory is None
+        node.count = branches.get(path, 0) if memory is None else node.count
     return root

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.codec.memory import memory_to_json
@@ -57,6 +58,12 @@ def _usage_lines(memory: Memory, usage: Mapping[str, Json]) -> Iterator[str]:
     if pending := usage.get("pending"):
         told = ", ".join(f"{count} {act}" for act, count in pending.items())
         yield f"feedback not applied yet: {told} (`memcli maintain`)"
+
+
+def usage_lines(read: Mapping[str, Any]) -> Iterator[str]:
+    """Which memories are read most often, and how many were never read."""
+    yield from (f"read {one['accesses']:>6,}  {clean_line(one['path'])}" for one in read["most"])
+    yield f"never read: {read['never']:,} of {read['active']:,}"
 
 
 def _states(memory: Memory, now: str, successor: str) -> list[str]:
@@ -142,7 +149,7 @@ def tree_json(node: Node) -> dict[str, Json]:
     if node.memory:
         data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary_micro}
     if node.has_more:
-        data["has_more"] = True
+        data |= {"has_more": True, "count": node.count}
     if node.children:
         data["children"] = [tree_json(child) for child in node.children.values()]
     return data

@@ -5,7 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import Options, argument, flag, kinds_option, option, refs_argument, rev_option, tags_option
+from memcli.cli.options import (
+    Options,
+    argument,
+    flag,
+    kinds_option,
+    option,
+    refs_argument,
+    rev_option,
+    tags_option,
+    usage_option,
+)
 from memcli.cli.verb import Session, verb
 from memcli.errors import NotFoundError, UsageError
 
@@ -21,6 +31,7 @@ class GetOptions(Options):
     context: bool = flag(help="Print only the snapshot of what was said about it.")
     digest: bool = flag(help="Add the digest of each memory to the JSON, for --if-digest of edit and forget.")
     rev: str | None = rev_option()
+    no_usage: bool = usage_option()
 
 
 @verb(GetOptions)
@@ -31,7 +42,7 @@ def get(session: Session, options: GetOptions) -> None:
     are always removed.
     """
     from memcli.app import lookup
-    from memcli.app.usage import USAGE, note_read
+    from memcli.app.usage import USAGE, note_read, unnoted
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
@@ -39,7 +50,8 @@ def get(session: Session, options: GetOptions) -> None:
     workspace = session.open(rev=options.rev)
     found = lookup.get_with_digests(workspace, options.refs)
     memories = [memory for memory, _ in found]
-    known = [standing.to_json() for standing in note_read(workspace, memories)]
+    noting = unnoted(workspace) if options.no_usage else workspace
+    known = [standing.to_json() for standing in note_read(noting, memories)]
     if options.field is not None:
         values = [memory_to_json(m).get(options.field) for m in memories]
         if options.field not in memory_to_json(memories[0]) and not hasattr(memories[0], options.field):

@@ -8,11 +8,22 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memcli.app.recall import Verify, recall
+from memcli.app.usage import unnoted
 from memcli.app.workspace import Workspace
 from memcli.cli import arguments
 from memcli.cli.arguments import decode, read_text
 from memcli.cli.console import has_input, is_terminal
-from memcli.cli.options import Options, argument, flag, kinds_option, option, rev_option, tags_option, under_option
+from memcli.cli.options import (
+    Options,
+    argument,
+    flag,
+    kinds_option,
+    option,
+    rev_option,
+    tags_option,
+    under_option,
+    usage_option,
+)
 from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
@@ -92,6 +103,7 @@ class RecallOptions(Options):
     no_global: bool = flag(help="Do not search the user-wide store.")
     explain: bool = flag(help="Show the components of each score.")
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
+    no_usage: bool = usage_option()
     fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
     from_diff: str | None = option(metavar="FILE", help="Find memories about this diff; `-` reads standard input.")
     verify: int | None = option(
@@ -136,6 +148,8 @@ def command(session: Session, options: RecallOptions) -> int:
     if edits is None and options.topics is None and (topic is not None or not options.kind):
         topic = _asked(topic, may_be_empty=bool(options.kind))
     workspace = session.open(backend=options.backend, rev=options.rev, model=options.model)
+    if options.no_usage:
+        workspace = unnoted(workspace)
     if options.rev is None and name != "json" and sys.stderr.isatty():
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)

@@ -227,8 +227,14 @@ def status(session: Session) -> None:
     session.output.answer(data, "\n".join(f"{name:<8}  {value}" for name, value in data.items()))
 
 
-@verb()
-def stats(session: Session) -> None:
+class StatsOptions(Options):
+    """What `memcli stats` takes."""
+
+    usage: bool = flag(help="Also show which memories are read most often, and which were never read.")
+
+
+@verb(StatsOptions)
+def stats(session: Session, options: StatsOptions) -> None:
     """Count the memories of a space by kind and tag, and show the size of its files."""
     from memcli.app import space as app
     from memcli.render.clean import clean_line
@@ -237,6 +243,13 @@ def stats(session: Session) -> None:
     workspace = session.open()
     data = app.stats(workspace) | {"bytes": Layout(workspace.root).sizes(workspace.space)}
     lines = []
+    if options.usage:
+        from memcli.app.readership import readership
+        from memcli.render.memory import usage_lines
+
+        read = readership(workspace)
+        lines += usage_lines(read)
+        data |= {"usage": read}
     for name, value in data.items():
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
         lines.append(f"{name:<10}  {clean_line(shown)}".rstrip())
