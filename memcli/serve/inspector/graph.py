@@ -15,11 +15,11 @@ from memcli.serve.inspector import pages, scope, tree
 _READABLE = 2_000
 """From so many memories on, a part of the space is asked for first."""
 _LISTED = 300
+_REVERSED = {"supersedes": "superseded by", "depends on": "needed by", "derived from": "source of"}
+Depth = Annotated[int, Query(ge=0, le=6)]
 
 
 def add_routes(router: APIRouter, backend: Backend) -> None:
-    Depth = Annotated[int, Query(ge=0, le=6)]
-
     @router.get("/graph")
     async def graph(
         request: Request, caller: scope.Reader, space: str = "", ref: str = "", depth: Depth = 2, whole: bool = False
@@ -59,12 +59,13 @@ async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: 
 def _rows(graph: dict[str, Any]) -> dict[str, Any]:
     """The memories that have links, each with these; and how many there are in all."""
     nodes = {node["id"]: node for node in graph["nodes"] if node["type"] == "memory"}
-    links: dict[str, list[tuple[str, str, dict[str, Any]]]] = {name: [] for name in nodes}
+    links: dict[str, list[tuple[str, dict[str, Any]]]] = {name: [] for name in nodes}
     for edge in graph["edges"]:
         start, end = nodes.get(edge["start"]), nodes.get(edge["end"])
         if start is not None and end is not None:
-            links[edge["start"]].append((edge["relation"], "to", end))
-            links[edge["end"]].append((edge["relation"], "from", start))
+            relation = edge["relation"].replace("_", " ")
+            links[edge["start"]].append((relation, end))
+            links[edge["end"]].append((_REVERSED.get(relation, relation), start))
     tied = sorted((node for name, node in nodes.items() if links[name]), key=lambda node: (node["path"], node["id"]))
     rows = [(node, links[node["id"]]) for node in tied[:_LISTED]]
     return {"rows": rows, "count": len(nodes), "left_out": len(tied) - len(rows)}

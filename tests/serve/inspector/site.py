@@ -31,7 +31,7 @@ class OneStore:
     """A backend that runs verbs in a thread, one at a time."""
 
     def __init__(self, root: Path) -> None:
-        self.memory = Memory(root)
+        self.memory = Memory(root, embedder="off")
         self.called: list[tuple[str, dict[str, Any]]] = []
 
     async def call(self, verb: str, options: Mapping[str, Any], caller: Caller) -> Any:
@@ -83,7 +83,7 @@ def fill(root: Path) -> Memory:
     """A store with something on every page: a project's memories, two sessions, gaps, an inbox, a log."""
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "auth.py").write_text("def refresh(token):\n    return token\n\ndef login(user):\n    return user\n")
-    memory = Memory(root)
+    memory = Memory(root, embedder="off")
     memory.init()
     memory.space_policy(set={"gaps": True})
     store = partial(memory.remember, no_check=False)
