@@ -242,7 +242,7 @@ def stats(session: Session, options: StatsOptions) -> None:
 
     workspace = session.open()
     data = app.stats(workspace) | {"bytes": Layout(workspace.root).sizes(workspace.space)}
-    lines = []
+    lines: list[str] = []
     if options.usage:
         from memcli.app.readership import readership
         from memcli.render.memory import usage_lines

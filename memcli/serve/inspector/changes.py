@@ -31,9 +31,7 @@ class Target(Record):
 
 def add_routes(router: APIRouter, backend: Backend) -> None:
     @router.post("/change/pin/{space}/{name:path}")
-    async def pin(
-        request: Request, caller: scope.Writer, space: str, name: str, digest: Text, pin: Text
-    ) -> Response:
+    async def pin(request: Request, caller: scope.Writer, space: str, name: str, digest: Text, pin: Text) -> Response:
         target = Target(request, caller, space, name, digest)
         is_pinned = pin == "yes"
         return await _edit(backend, target, {"pinned": is_pinned}, "pinned" if is_pinned else "unpinned")

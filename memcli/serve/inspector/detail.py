@@ -47,7 +47,7 @@ async def one(
         "refs": [name], "space": space, "digest": True, "no_usage": not is_noted, **({"rev": rev} if rev else {}),
     }  # fmt: skip
     found = await backend.call("get", options, caller)
-    defaults = {
+    defaults: dict[str, Any] = {
         "version": 1, "active": True, "superseded_by": None, "links": [], "anchors": [], "tags": [], "metadata": {},
         "usage": {}, "raw": "", "content": None, "importance": None, "confidence": 1.0, "trust": 1.0, "strength": 1,
         "valid_from": None, "valid_until": None, "provenance": {}, "context": [], "chunks": [], "relevance": "medium",
@@ -57,16 +57,16 @@ async def one(
 
 async def _named(backend: Backend, caller: Caller, space: str, memory: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What to see before the text: the memory that took its place, those that contradict it, those it replaces."""
-    wanted = [("superseded by", memory["superseded_by"], {})] if memory["superseded_by"] else []
-    for link in memory["links"]:
-        if link.get("relation") in ("contradicts", "supersedes") and isinstance(link.get("to"), str):
-            wanted.append((link["relation"], link["to"], link))
+    by: list[Mapping[str, Any]] = [{"relation": "superseded by", "to": memory["superseded_by"]}]
+    wanted = by if memory["superseded_by"] else []
+    links = [link for link in memory["links"] if isinstance(link, Mapping) and isinstance(link.get("to"), str)]
+    wanted += [link for link in links if link.get("relation") in ("contradicts", "supersedes")]
     found = []
-    for relation, reference, link in wanted[:_NAMED]:
-        where, name = scope.target(reference, space)
+    for link in wanted[:_NAMED]:
+        where, name = scope.target(link["to"], space)
         if scope.sees(caller, where):
             other = await _brief(backend, caller, where, name)
-            found.append({**other, "relation": relation, "holds": link.get("holds")})
+            found.append({**other, "relation": link["relation"], "holds": link.get("holds")})
     return found
 
 

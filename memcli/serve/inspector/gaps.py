@@ -17,15 +17,11 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         spaces = await tree.spaces(backend, caller)
         found = await backend.call("gaps", {"space": home}, caller)
         shown = [gap for gap in found["gaps"] if scope.sees(caller, gap["space"])]
-        policy = next((one["policy"] for one in spaces if one["space"] == home), {})
-        return pages.render(
-            request, "gaps.html", space=home, spaces=spaces, gaps=shown, is_kept=bool(policy.get("gaps"))
-        )
+        is_kept = any(one["space"] == home and one["policy"].get("gaps") for one in spaces)
+        return pages.render(request, "gaps.html", space=home, spaces=spaces, gaps=shown, is_kept=is_kept)
 
     @router.post("/gaps/close")
-    async def close(
-        caller: scope.Writer, space: Annotated[str, Form()], topic: Annotated[str, Form()]
-    ) -> Response:
+    async def close(caller: scope.Writer, space: Annotated[str, Form()], topic: Annotated[str, Form()]) -> Response:
         scope.checked(caller, space)
         await backend.call("gaps", {"refs": [topic], "close": True, "space": space}, caller)
         return pages.see(addresses.query("/gaps", {"space": space, "done": "closed"}))

@@ -27,7 +27,7 @@ def add_routes(router: APIRouter, backend: Backend) -> None:
         home = scope.chosen(caller, space)
         spaces = await tree.spaces(backend, caller)
         size = next((one["objects"] for one in spaces if one["space"] == home), 0)
-        values = {"space": home, "spaces": spaces, "ref": ref, "depth": depth, "size": size}
+        values: dict[str, Any] = {"space": home, "spaces": spaces, "ref": ref, "depth": depth, "size": size}
         if size > _READABLE and not ref and not whole:
             top = await tree.below(backend, caller, home, "")
             return pages.render(request, "graph_parts.html", top=top, **values)
@@ -53,7 +53,11 @@ async def _graph(backend: Backend, caller: Caller, space: str, ref: str, depth: 
     left = {node["id"] for node in nodes}
     edges = [edge for edge in found["edges"] if edge["start"] in left and edge["end"] in left]
     used = {end for edge in edges for end in (edge["start"], edge["end"])}
-    return {**found, "edges": edges, "nodes": [node for node in nodes if node["type"] == "memory" or node["id"] in used]}
+    return {
+        **found,
+        "edges": edges,
+        "nodes": [node for node in nodes if node["type"] == "memory" or node["id"] in used],
+    }
 
 
 def _rows(graph: dict[str, Any]) -> dict[str, Any]:

@@ -44,7 +44,5 @@ def compared(read: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], now: M
 def _version(commit: Mapping[str, Any], memory: Mapping[str, Any], before: Mapping[str, Any] | None) -> Version:
     if before is None:
         return Version(commit, memory["raw"], None, ())
-    changes = [
-        (name, before.get(name), memory.get(name)) for name in _COMPARED if before.get(name) != memory.get(name)
-    ]
+    changes = [(name, before.get(name), memory.get(name)) for name in _COMPARED if before.get(name) != memory.get(name)]
     return Version(commit, memory["raw"], before["raw"], tuple(changes))

@@ -35,7 +35,11 @@ def pairs() -> set[tuple[str, str, float]]:
     for _, body in RULES:
         texts = re.findall(r"(?<![\w-])color: var\(--([\w-]+)\)", body)
         behind = re.findall(r"(?<![\w-])background: var\(--([\w-]+)\)", body) or SURFACES
-        found |= {(text, back, TEXT) for text, back in product(texts, behind) if not text.startswith("on-") or back not in SURFACES}
+        found |= {
+            (text, back, TEXT)
+            for text, back in product(texts, behind)
+            if not text.startswith("on-") or back not in SURFACES
+        }
     for name in ("good", "bad", "warn", "plain", "found"):
         found.add((f"on-{name}", name, TEXT))
     for sign, back in product(("frame", "link", "on-good", "on-bad", "on-warn"), ("paper", "card")):
@@ -50,7 +54,11 @@ def test_contrast(text: str, back: str, least: float, theme: int) -> None:
 
 
 def test_all_colours_are_variables_and_checked() -> None:
-    literal = [body for _, body in RULES if "--paper" not in body and re.search(r"#[0-9a-fA-F]{3,8}\b|\brgba?\((?!0 0 0)", body)]
+    literal = [
+        body
+        for _, body in RULES
+        if "--paper" not in body and re.search(r"#[0-9a-fA-F]{3,8}\b|\brgba?\((?!0 0 0)", body)
+    ]
     assert literal == []
     used = set(re.findall(r"var\(--([\w-]+)\)", CSS)) - {"mono"}
     assert used == set(COLOURS)

@@ -69,7 +69,9 @@ def test_every_part_of_a_memory(store: OneStore, part: str) -> None:
 
 
 def test_what_a_page_says_of_a_memory(store: OneStore) -> None:
-    pages = {path: store.memory.get(path, no_usage=True)["id"] for path in ("auth/signing", "imported/note", "team/reviews")}
+    pages = {
+        path: store.memory.get(path, no_usage=True)["id"] for path in ("auth/signing", "imported/note", "team/reviews")
+    }
     shown = {path: client(store).get(f"/memory/main/{name}").text for path, name in pages.items()}
     assert "<b>Supersedes</b>" in shown["auth/signing"]
     assert "<b>Untrusted.</b>" in shown["imported/note"]
@@ -105,7 +107,9 @@ def test_what_is_not_there_is_a_page_with_a_reason(store: OneStore, path: str) -
     assert "Traceback" not in answer.text
 
 
-@pytest.mark.parametrize("path", ["/?page=0", "/?page=x", "/?more=100000", f"/?q={'a' * 2000}", "/audit?limit=-1", "/graph?depth=99"])
+@pytest.mark.parametrize(
+    "path", ["/?page=0", "/?page=x", "/?more=100000", f"/?q={'a' * 2000}", "/audit?limit=-1", "/graph?depth=99"]
+)
 def test_wrong_values_are_refused(store: OneStore, path: str) -> None:
     assert client(store).get(path).status_code == 422
 
@@ -179,7 +183,9 @@ def test_somebody_was_faster(own: OneStore, act: str, form: dict[str, str]) -> N
 
 
 def test_the_inbox_is_worked_off(own: OneStore) -> None:
-    names = [own.memory.remember(f"Proposal {word}.", propose=True, path=word)["id"] for word in ("one", "two", "three")]
+    names = [
+        own.memory.remember(f"Proposal {word}.", propose=True, path=word)["id"] for word in ("one", "two", "three")
+    ]
     writer = client(own)
     assert writer.get("/inbox").text.count("<article") == 3
     form = {"space": "main", "name": names[0]}
@@ -277,7 +283,20 @@ class Parsed(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
 
-FOREIGN = {"img", "svg", "iframe", "object", "embed", "style", "base", "b-foreign", "video", "audio", "math", "template"}
+FOREIGN = {
+    "img",
+    "svg",
+    "iframe",
+    "object",
+    "embed",
+    "style",
+    "base",
+    "b-foreign",
+    "video",
+    "audio",
+    "math",
+    "template",
+}
 
 
 def check_harmless(text: str) -> None:
@@ -376,5 +395,7 @@ def test_all_templates_and_files_are_in_the_package() -> None:
     }
     for path in (folder / "templates").iterdir():
         text = path.read_text()
-        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|https?://(?!127\.0\.0\.1)|\|\s*safe|autoescape", text), path.name
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=|https?://(?!127\.0\.0\.1)|\|\s*safe|autoescape", text), (
+            path.name
+        )
         assert all("src=" in tag for tag in re.findall(r"<script[^>]*>", text)), path.name

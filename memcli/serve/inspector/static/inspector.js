@@ -48,7 +48,7 @@ function onKey(event) {
   const active = document.activeElement;
   const isTyping = active && (active.isContentEditable || ["INPUT", "SELECT", "TEXTAREA"].includes(active.tagName)) && active.type !== "checkbox";
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape" && isTyping) { active.blur(); document.getElementById("main")?.focus({ preventScroll: true }); return; }
+  if (event.key === "Escape" && isTyping) { event.preventDefault(); active.blur(); document.getElementById("main")?.focus({ preventScroll: true }); return; }
   if (isTyping || document.getElementById("shortcuts")?.open) return;
   if (event.key === "/") focusSearch(event);
   else if (event.key === "j") move(1);
