@@ -23,7 +23,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'recall')
-    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --fail-empty --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--topics=files --limit=- -l=- --raw-limit=- --include-raw --include-metadata --format=,json,md,prompt,table,text --budget=- --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --scope=,project,global,session --include=,turns,chunks,episodes --exclude=,turns,chunks,episodes --since=- --until=- --rev=- --at=- --prefer-kind=kinds --prefer-tag=tags --require-high-relevance --min-score=- --min-importance=- --about=- --include-inactive --backend=,basic,fusion,graph,hybrid,patricia,raptor --weights=- --recency-bias=- --deadline=- --all-spaces --no-global --explain --include-untrusted --no-usage --fail-empty --from-diff=files --verify=- --verify-timeout=- --model=- --changed=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='-'
     ;;
   'search')
@@ -31,7 +31,7 @@ _memcli_table() {
     arguments='-'
     ;;
   'get')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'list')
@@ -334,7 +334,7 @@ _memcli_table() {
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'stats')
-    options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     ;;
   'schema')
     options='--space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
@@ -349,7 +349,7 @@ _memcli_table() {
     arguments='files files files'
     ;;
   'show')
-    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--field=,id,path,kind,raw,summary_micro,summary_short,summary_long,tags,metadata,relevance,pinned,created_at,updated_at,content,importance,confidence,trust,strength,version,active,superseded_by,valid_from,valid_until,season,scope,provenance,links,triggers,enforce,procedure,episode,chunks,context,anchors --context --digest --rev=- --no-usage --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='refs...'
     ;;
   'add')

@@ -213,30 +213,3 @@ def test_a_tree_stops_at_its_depth(store: Run) -> None:
     assert "has_more" not in store("tree", "--json").out
     assert store("tree", "--depth", "0").code == 2
     assert store("tree", "--depth", "9").out == store("tree").out
-
-
-def test_a_tree_counts_what_it_does_not_show(store: Store) -> None:
-    for path in ("a/b/one", "a/b/two", "a/three", "c"):
-        store("remember", f"Text of {path}.", "--path", path)
-    found = store("tree", "--depth", "1", "--json").data["children"]
-    assert [(child["name"], child.get("count")) for child in found] == [("a", 3), ("c", None)]
-
-
-def test_what_is_read_without_usage_leaves_no_trace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MEMCLI_FREEZE_CLOCK")
-    store("space", "policy", "--set", "gaps=true")
-    store("remember", "We chose PostgreSQL.", "--path", "decisions/database")
-    store("remember", "Logs are kept for 30 days.", "--path", "ops/logs")
-
-    def usage() -> tuple[int, int, list[str]]:
-        read = store("stats", "--usage", "--json").data["usage"]
-        return read["read"], read["never"], [one["path"] for one in read["most"]]
-
-    for command in (("recall", "postgresql"), ("recall", "zebra stripes"), ("get", "ops/logs")):
-        store(*command, "--no-usage")
-    assert usage() == (0, 2, [])
-    assert store("gaps", "--json").data["gaps"] == []
-    for command in (("get", "ops/logs"), ("get", "ops/logs"), ("recall", "postgresql")):
-        store(*command)
-    assert usage() == (2, 0, ["ops/logs", "decisions/database"])
-    assert "ops/logs" in store("stats", "--usage").out
