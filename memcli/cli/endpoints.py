@@ -38,7 +38,7 @@ ENDPOINTS = (
         fields=(
             "topic", "limit", "raw_limit", "include_raw", "include_metadata", "format", "budget", "kind", "tag", "under",
             "since", "until", "at", "prefer_kind", "prefer_tag", "require_high_relevance", "min_score", "min_importance",
-            "about", "include_inactive", "backend", "recency_bias", "deadline", "explain", "include_untrusted",
+            "about", "include_inactive", "backend", "recency_bias", "deadline", "explain", "include_untrusted", "no_usage",
         ),
     ),
     Endpoint(
@@ -53,7 +53,8 @@ ENDPOINTS = (
     Endpoint(verb="graph", path="/api/graph", summary="Show what memories are linked to",
              fields=("ref", "depth", "all", "clusters")),
     Endpoint(verb="verify", path="/api/verify", summary="Check memories against the code", fields=("paths",)),
-    Endpoint(verb="stats", path="/api/usage", summary="Count the memories of a space by kind and tag"),
+    Endpoint(verb="stats", path="/api/usage", summary="Count the memories of a space, and how often they are shown",
+             fields=("usage",)),
     Endpoint(verb="gaps", path="/api/gaps", summary="List questions that nothing answers"),
     Endpoint(verb="audit", path="/api/audit", summary="Show who changed what, and when",
              fields=("limit", "since", "id", "verify")),

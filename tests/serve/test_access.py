@@ -181,7 +181,7 @@ def bound(server: Server) -> dict[str, str]:
 READS = [
     "/apps", "/apps/open", "/apps/open/memories?all=true", "/apps/open/memories/{mine}", "/api/recall?topic=gate+opens",
     "/api/recall?topic=" + HIDDEN, "/api/search?query=gate", "/api/context?query=gate&no_session=true", "/api/tree",
-    "/api/graph", "/api/graph?ref=gate/open&depth=5", "/api/verify", "/api/usage", "/api/gaps", "/api/audit?limit=0",
+    "/api/graph", "/api/graph?ref=gate/open&depth=5", "/api/verify", "/api/usage?usage=true", "/api/gaps", "/api/audit?limit=0",
     "/api/inbox", "/api/sessions?limit=0", "/api/recall?topic=gate&space=open&include_metadata=true&include_raw=true",
 ]  # fmt: skip
 

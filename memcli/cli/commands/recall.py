@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.app.recall import Verify, recall
@@ -153,24 +154,18 @@ def command(session: Session, options: RecallOptions) -> int:
     if options.rev is None and name != "json" and sys.stderr.isatty():
         _note_missing(session, workspace)
     query = replace(_query(session, options, workspace.clock()), edits=edits)
-    spaces = workspace.store.spaces() if options.all_spaces else None
-    with_global = not options.no_global
-    with_talk = options.scope == "session" and options.rev is None  # what was said is in no commit
-    verify = _verifier(workspace, options)
+    ask = partial(
+        recall, workspace, spaces=workspace.store.spaces() if options.all_spaces else None,
+        with_global=not options.no_global, verify=_verifier(workspace, options),
+        with_talk=options.scope == "session" and options.rev is None,  # what was said is in no commit
+    )  # fmt: skip
     if options.topics is not None:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
-        bundles = recall(
-            workspace, lines, spaces=spaces, with_global=with_global, with_talk=with_talk, render=_line, verify=verify
-        )
-        session.output.lines(bundle_to_json(bundle) for bundle in bundles)
+        session.output.lines(bundle_to_json(bundle) for bundle in ask(lines, render=_line))
         _upkeep_later(session, options, workspace)
         return 0
     render = RENDERERS[name]()
-    asked = [replace(query, topic=topic or "")]
-    found = recall(
-        workspace, asked, spaces=spaces, with_global=with_global, with_talk=with_talk, render=render, verify=verify
-    )
-    bundle = next(found)
+    bundle = next(ask([replace(query, topic=topic or "")], render=render))
     if name == "json":
         session.output.json = True
         session.output.answer(bundle_to_json(bundle), "", on_one_line=bundle.query.budget is not None)
