@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -19,6 +20,9 @@ JSON_TYPES = ("application/json", "application/merge-patch+json")
 FORM = "application/x-www-form-urlencoded"
 _TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(rb"[\[\]{}]")
+
+_MOST_DROPPED = 1 << 24
+"""A body up to this many bytes is read to its end before it is refused: who is still sending does not see the answer."""
 
 Receive = Callable[[], Awaitable[Any]]
 
@@ -40,7 +44,9 @@ async def read_body(headers: Mapping[str, str], receive: Receive, limit: int = M
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {limit} bytes", "usage", "split it", is_last=True
     )
     declared = headers.get("content-length", "0")
-    if declared.isdecimal() and int(declared[:20]) > limit:
+    if declared.isdecimal() and (length := int(declared[:20])) > limit:
+        if length <= _MOST_DROPPED:
+            await _drop(receive)
         return too_large
     if "content-length" not in headers and "transfer-encoding" not in headers:
         return b""
@@ -89,3 +95,11 @@ def is_deep(body: bytes) -> bool:
         if depth > MAX_DEPTH:
             return True
     return False
+
+
+async def _drop(receive: Receive) -> None:
+    """Reads a body without keeping it, for a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BODY_SECONDS):
+            while (await receive()).get("more_body"):
+                pass

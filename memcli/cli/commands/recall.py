@@ -29,7 +29,7 @@ from memcli.cli.verb import Session, verb
 from memcli.clock import normalize_time
 from memcli.codec.canonical import encode_line
 from memcli.errors import NotFoundError, UsageError
-from memcli.model.recall import DEFAULT_LIMIT, Bundle, Query
+from memcli.model.recall import DEFAULT_LIMIT, Query
 from memcli.record import replace
 from memcli.render import RENDERERS
 from memcli.render.as_json import bundle_to_json
@@ -161,7 +161,10 @@ def command(session: Session, options: RecallOptions) -> int:
     )  # fmt: skip
     if options.topics is not None:
         lines = (replace(query, topic=line) for line in _lines(options.topics))
-        session.output.lines(bundle_to_json(bundle) for bundle in ask(lines, render=_line))
+        session.output.lines(
+            bundle_to_json(bundle)
+            for bundle in ask(lines, render=lambda one: encode_line(bundle_to_json(one)).decode())
+        )
         _upkeep_later(session, options, workspace)
         return 0
     render = RENDERERS[name]()
@@ -235,8 +238,7 @@ def _left_out(options: RecallOptions) -> tuple[str, ...]:
     otherwise. Raises UsageError."""
     wanted = {"turns", "episodes"}
     for name, text in (("--include", options.include), ("--exclude", options.exclude)):
-        parts = [part for part in text.replace(",", " ").split() if part]
-        for part in parts:
+        for part in (parts := text.replace(",", " ").split()):
             if part not in _PARTS:
                 raise UsageError(f"{name} does not know {part!r}", f"use {', '.join(_PARTS)}")
         if parts and options.scope != "session":
@@ -267,10 +269,6 @@ def _asked(topic: str | None, may_be_empty: bool) -> str:
     if not asked.replace("\0", " ").strip() and not may_be_empty:
         raise UsageError("the topic is empty", _ASK)
     return asked
-
-
-def _line(bundle: Bundle) -> str:
-    return encode_line(bundle_to_json(bundle)).decode()
 
 
 def _time(text: str | None) -> str | None:
