@@ -15,6 +15,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.shapes import POLICY_FIELDS, check_fields
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
+from memcli.settings import JOURNAL, REPO
 
 FORMAT = "memcli/space"
 VERSION = 1
@@ -31,6 +32,12 @@ class Span(Record):
 
     start: int
     end: int
+
+
+def new_space(name: str) -> Space:
+    """A space that is not there yet; those beside the default one are not for git from the beginning."""
+    visibility = {REPO: "derived", JOURNAL: "private"}.get(name)
+    return Space(name) if visibility is None else Space(name, policy=Policy(visibility=visibility))
 
 
 def encode_memory(memory: Memory) -> bytes:

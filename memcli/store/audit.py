@@ -10,18 +10,16 @@ from contextlib import contextmanager
 from memcli.clock import Clock
 from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
 from memcli.codec.audit import entries as read_entries
-from memcli.digests import sha256
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
+from memcli.policy.acts import Act, author, entry
 from memcli.store.atomic import append_line, check_appendable, make_folder, sync_folder, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import locked
 from memcli.store.reading import read_at, read_regular
 
 _TAIL_BYTES = 1 << 12
-_LISTED = 50
-"""So many new memories are listed one by one; of more a line holds the count and a digest."""
 _FOLDER_MODE = 0o700
 
 
@@ -40,23 +38,17 @@ class AuditLog:
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         """Appends what was done. It is done already, so a line that cannot be written is only told of."""
         try:
-            self.append(space, [self.entry(space, action, touched, policy)])
+            self.append(space, [self.entry(space, Act(action, touched, policy))])
         except MemcliError as error:
             self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
 
     def author(self) -> dict[str, Json]:
         """Whose acts these are."""
-        return {"user": self._user(), "command": self._command}
+        return author(self._user(), self._command)
 
-    def entry(
-        self, space: str, action: str, touched: Sequence[Touched], policy: Json = None, by: Json = None
-    ) -> dict[str, Json]:
-        """What a line says of an act, of `by` where it was another's."""
-        author = {**self.author(), **by} if _is_author(by) else self.author()
-        entry: dict[str, Json] = {
-            "time": self._clock(), **author, "action": action, "space": space, **_told(touched),
-        }  # fmt: skip
-        return entry if policy is None else {**entry, "policy": policy}
+    def entry(self, space: str, act: Act) -> dict[str, Json]:
+        """What a line says of an act."""
+        return entry(space, act, self._clock(), self.author())
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         """Appends what was done; it is on disk when this returns. Raises StoreError, LockedError."""
@@ -130,26 +122,6 @@ class AuditLog:
 
     def _path(self, space: str) -> str:
         return self._layout.audit(f"{space}.jsonl")
-
-
-def _is_author(by: Json) -> bool:
-    return isinstance(by, dict) and by.keys() == {"user", "command"} and all(isinstance(v, str) for v in by.values())
-
-
-def _told(touched: Sequence[Touched]) -> dict[str, Json]:
-    new = [t for t in touched if not t.before]
-    if len(new) <= _LISTED:
-        return {"changes": [_change(t) for t in touched]}
-    digest = sha256("".join(f"{t.id}\0{t.after}\n" for t in new).encode()).hexdigest()
-    return {
-        "changes": [_change(t) for t in touched if t.before],
-        "created": {"count": len(new), "hash": digest},
-    }
-
-
-def _change(touched: Touched) -> Json:
-    path = {"path": touched.path} if touched.path else {}  # of what is erased no word is kept
-    return {"id": touched.id, **path, "before": touched.before, "after": touched.after}
 
 
 def _last(path: str) -> Link:

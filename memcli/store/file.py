@@ -7,22 +7,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from memcli.codec.space import (
-    check_writable,
-    encode_space,
-    memory_digest,
-)
+from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.space import Change, Receipt, Space, Touched
+from memcli.policy.acts import Act, act_of
+from memcli.policy.receipts import receipt_of, without_erased
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
-from memcli.store.pending import Act, Acts, Erasures, act_of
-from memcli.store.snapshot import FileSnapshot, fingerprint_of, new_space
+from memcli.store.pending import Acts, Erasures
+from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 if TYPE_CHECKING:  # what only a write needs is imported there
     from memcli.codec.splice import SpliceShelf
@@ -162,7 +160,7 @@ class FileStore:
         answers = {waiting.name: self._answer(draft, waiting.request, acts) for waiting in journal.take(fingerprint)}
         policy = draft.header.policy
         own = change(draft)
-        receipt = _receipt(draft, own)
+        receipt = receipt_of(draft, own)
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if whole:
@@ -183,7 +181,7 @@ class FileStore:
             self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
             if self._acts:
                 self._acts.finish(space)
-            receipt = replace(receipt, run=going.run, touched=_without_erased(receipt.touched, going))
+            receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
             held.leave(fingerprint_of(status))
         journal.answer(answers)
         return receipt
@@ -206,7 +204,7 @@ class FileStore:
     def _begin(self, space: str, acts: Sequence[Act | None], going: Going, before: str, after: str) -> None:
         if self._acts:
             told = [
-                replace(act, touched=_without_erased(act.touched, going), run=going.run)
+                replace(act, touched=without_erased(act.touched, going), run=going.run)
                 for act in acts if act is not None
             ]  # fmt: skip
             self._acts.begin(space, told, before, after)
@@ -223,7 +221,7 @@ class FileStore:
         except (KeyError, TypeError, ValueError) as error:
             hint = "run the command again; all processes must use the same version of memcli"
             return {"error": {"code": "internal", "message": f"invalid request: {error!r}", "hint": hint}}
-        receipt = _receipt(draft, wanted)
+        receipt = receipt_of(draft, wanted)
         acts.append(act_of(receipt, policy, draft.header.policy, request.get("by"), wanted))
         touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
         return {"answer": answer, "touched": touched, "header_changed": receipt.header_changed}
@@ -257,26 +255,6 @@ class FileStore:
         make_folder(self._layout.spaces, self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)
-
-
-def _receipt(draft: Draft, change: Change) -> Receipt:
-    """Lays the change over the draft, and says what it did."""
-    touched = tuple(
-        Touched(memory.id, memory.path, _digest(before), _digest(after))
-        for before, after in draft.take(change)
-        if (memory := after or before) is not None
-    )
-    return Receipt(touched, change.header is not None)
-
-
-def _without_erased(touched: Sequence[Touched], going: Going) -> tuple[Touched, ...]:
-    """`touched` without the paths of what goes for good: a path may quote the text."""
-    erased = {memory.id for memory in going.erased}
-    return tuple(replace(one, path="") if one.id in erased else one for one in touched)
-
-
-def _digest(memory: Memory | None) -> str:
-    return "" if memory is None else memory_digest(memory)
 
 
 def _cannot_tell(space: str, why: str) -> StoreError:

@@ -16,13 +16,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.codec.canonical import encode_line
-from memcli.codec.space import memory_digest, policy_to_json
-from memcli.digests import sha256
+from memcli.codec.space import memory_digest
 from memcli.errors import MemcliError, StoreError
 from memcli.model.memory import Json
-from memcli.model.space import Change, Policy, Receipt, Touched
+from memcli.policy.acts import Act
 from memcli.ports import Shelf
-from memcli.record import Record
 from memcli.store.atomic import overwrite_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
@@ -40,25 +38,6 @@ from memcli.store.atomic import remove_file, write_file
 _MAX_BYTES = 1 << 28
 _LATE = "recovered"
 _ACTS = ".acts"
-
-
-class Act(Record):
-    """What one writer did. `by`: its user and command, where it is not the one that makes the write. `tasks` of upkeep did
-    it, by name with the ids that each changed; `run` is where the trash has what was before. `advised`: what a model let go
-    for it, and why."""
-
-    action: str
-    touched: Sequence[Touched]
-    policy: Json = None
-    by: Json = None
-    tasks: Json = None
-    run: str = ""
-    advised: Sequence[Json] = ()
-
-    @property
-    def must_be_recorded(self) -> bool:
-        """Whether it deletes or governs, and so may not be done without its line."""
-        return self.policy is not None or any(not touched.after for touched in self.touched)
 
 
 class Acts:
@@ -85,15 +64,10 @@ class Acts:
         """
         if not acts:
             return
-        entries = [self._entry(space, act) for act in acts]
+        entries = [self._log().entry(space, act) for act in acts]
         data = encode_line({"before": before, "after": after, "entries": entries})
         overwrite_file(self._path(space), data, sync=True)
         self._begun[space] = entries
-
-    def _entry(self, space: str, act: Act) -> dict[str, Json]:
-        entry = self._log().entry(space, act.action, act.touched, act.policy, act.by)
-        advised = {"advised": list(act.advised)} if act.advised else {}
-        return {**entry, **advised, **({} if act.tasks is None else {"tasks": act.tasks, "run": act.run})}
 
     def finish(self, space: str) -> None:
         """Records what the write has done. A failure is only reported: the act is done, and the next writer tries again."""
@@ -141,28 +115,6 @@ def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
     return record if fits else None
 
 
-def act_of(
-    receipt: Receipt, before: Policy, after: Policy | None, by: Json = None, change: Change | None = None
-) -> Act | None:
-    """What the log is to say of a write that made `change`; None when it did nothing."""
-    policy = None if before == after else _difference(before, after)
-    if not receipt.touched and not receipt.header_changed and policy is None:
-        return None
-    action = "delete space" if after is None else _action(receipt, policy)
-    tasks, advised = (dict(change.tasks) or None, change.advised) if change else (None, ())
-    return Act(action, receipt.touched, policy, by, tasks, advised=advised)
-
-
-def _action(receipt: Receipt, policy: Json) -> str:
-    if any(not touched.after for touched in receipt.touched):
-        return "delete"
-    if policy is not None:
-        return "govern"
-    if any(touched.before for touched in receipt.touched):
-        return "update"
-    return "create" if receipt.touched else "set header"
-
-
 def _is_done(entries: Sequence[Json], shelf: Shelf | None) -> bool:
     """Whether a memory is as the acts would have left it, in a file that was changed by hand since."""
     changes = [change for entry in entries for change in entry.get("changes", ())]
@@ -171,17 +123,6 @@ def _is_done(entries: Sequence[Json], shelf: Shelf | None) -> bool:
         if change["after"] == ("" if memory is None else memory_digest(memory)):
             return True
     return False
-
-
-def _difference(before: Policy, after: Policy | None) -> Json:
-    """Digests of two policies, and the fields in which they differ."""
-    old, new = policy_to_json(before), {} if after is None else policy_to_json(after)
-    fields = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
-    return {"before": _digest(old), "after": "" if after is None else _digest(new), "fields": fields}
-
-
-def _digest(policy: Json) -> str:
-    return sha256(encode_line(policy)).hexdigest()
 
 
 _ERASING = ".erasing"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, StoreError
 from memcli.model.space import Policy, Space
+from memcli.policy.receipts import is_kept, parted, trash_note
 from memcli.record import replace
 from memcli.settings import BESIDE
 from memcli.store.layout import Layout, set_ignored
@@ -43,15 +44,11 @@ class Guard:
 
         Raises StoreError, and then nothing was written; LockedError when it was, but a reader holds what is to go.
         """
+        grace = self._in_force(going.kept.policy).grace_days
+        going = parted(going, grace)
         before, erased = going.kept, going.erased
-        if before.policy.is_derived:  # the repository has it, but not what was changed in it since
-            before = replace(before, objects=tuple(m for m in before.objects if m.id in going.displaced))
-        grace = self._in_force(before.policy).grace_days
-        if grace == 0:
-            gone = (memory for memory in before.objects if memory.id not in going.displaced)
-            before, erased = replace(before, objects=()), (*gone, *erased)
-        is_kept = before.objects or (after is None and not erased and not before.policy.is_derived)
-        run = self._keep(before, going.severed, going.replacing) if is_kept else ""
+        has_run = is_kept(going, is_whole=after is None)
+        run = self._keep(before, going.severed, going.replacing) if has_run else ""
         was_tracked = before.policy.is_tracked
         is_tracked = after is None or after.policy.is_tracked
         if not is_tracked and (
@@ -60,13 +57,14 @@ class Guard:
             set_ignored(self._layout, before.name, ignored=True)
         if erased:
             self._erasures.begin(before.name, erased)
-        yield replace(going, kept=before, erased=erased, run=run)
+        going = replace(going, run=run)
+        yield going
         if is_tracked and not was_tracked and before.name not in BESIDE:
             self._unignore(before.name)
         if erased:
             self._erase(before.name)
         if run:
-            self._warn(f"{_told(before, going)} in the trash for {grace:g} days: `memcli restore --run {run}`")
+            self._warn(trash_note(going, grace))
 
     def _unignore(self, space: str) -> None:
         try:
@@ -85,10 +83,3 @@ class Guard:
                 f"it was removed from space {space!r}, but traces of it are left: {error.message}",
                 "`memcli fsck --repair` erases them",
             ) from None
-
-
-def _told(kept: Space, going: Going) -> str:
-    count = len(kept.objects)
-    if count and all(memory.id in going.displaced for memory in kept.objects):
-        return "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
-    return "1 memory is" if count == 1 else f"{count} memories are"

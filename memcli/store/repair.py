@@ -15,6 +15,7 @@ from memcli.codec.audit import verify
 from memcli.codec.check import Examined, Finding, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory
+from memcli.codec.run import decode_run
 from memcli.codec.space import check_writable, decode_space, spans
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
@@ -27,7 +28,6 @@ from memcli.store.place import Place
 from memcli.store.reading import read_regular
 from memcli.store.session_check import check_sessions
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
-from memcli.store.trash import decode_run
 
 _ID = re.compile(of_memory("id") + rb'("[^\n]*"),?\n')
 _MAX_BYTES = 1 << 32

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
-from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, spans
+from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, new_space, spans
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
-from memcli.model.space import Policy, Space
-from memcli.settings import JOURNAL, REPO
+from memcli.model.space import Space
 from memcli.store.reading import read_at
 
 if TYPE_CHECKING:
@@ -27,12 +26,6 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
 _FRAME_BYTES = 1 << 15
-
-
-def new_space(name: str) -> Space:
-    """A space that is not there yet; those beside the default one are not for git from the beginning."""
-    visibility = {REPO: "derived", JOURNAL: "private"}.get(name)
-    return Space(name) if visibility is None else Space(name, policy=Policy(visibility=visibility))
 
 
 class ByteSnapshot(ABC):

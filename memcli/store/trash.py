@@ -7,78 +7,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
-from memcli.clock import Clock, normalize_time
+from memcli.clock import Clock
 from memcli.codec.canonical import decode, encode
-from memcli.codec.space import decode_space, encode_space, memory_digest
+from memcli.codec.run import decode_run, encode_run
+from memcli.codec.space import memory_digest
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Json, Memory
-from memcli.model.removal import Run, Severed, is_run_name, run_name
-from memcli.model.shapes import MEMORY_FIELDS, TEXT, Shape, problem
+from memcli.model.removal import Run, Severed, is_run_name
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
-
-_NOTE = "removed"
-_SEVERED: Shape = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["id", "links"],
-        "properties": {"id": TEXT, "links": MEMORY_FIELDS["links"], "space": TEXT},
-    },
-}
-
-
-def encode_run(
-    removed_at: str,
-    command: str,
-    removed: Space,
-    severed: Sequence[Severed] = (),
-    replaced: Mapping[str, str] | None = None,
-) -> tuple[str, bytes]:
-    """The name and the canonical bytes of a run. The space's own unknown fields go into the note, out of its way."""
-    note: dict[str, Json] = {"at": removed_at, "command": command, "extra": removed.extra}
-    if severed:
-        note["severed"] = [
-            {
-                "id": s.id,
-                "links": s.links,
-                "superseded_by": s.superseded_by,
-                "valid_until": s.valid_until,
-                **({"space": s.space} if s.space else {}),
-            }
-            for s in severed
-        ]
-    if replaced:
-        note["replaced"] = dict(replaced)
-    data = encode_space(replace(removed, extra={_NOTE: note}))
-    return run_name(removed_at, data.decode()), data
-
-
-def decode_run(name: str, data: bytes, where: str) -> Run:
-    """The run that `data` holds. Raises CorruptError naming `where`."""
-    space = decode_space(data, where)
-    note = space.extra.get(_NOTE)
-    kinds = (("at", str), ("command", str), ("extra", dict))
-    if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
-        raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
-    if problem(listed := note.get("severed", []), _SEVERED, "severed"):
-        raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
-    at, severed = normalize_time(note["at"]), tuple(map(_severed, listed))
-    return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed, _replaced(note))
-
-
-def _replaced(note: Mapping[str, Json]) -> dict[str, str]:
-    found = note.get("replaced")
-    return {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
-
-
-def _severed(noted: Mapping[str, Json]) -> Severed:
-    rest = (noted.get("superseded_by"), noted.get("valid_until"), noted.get("space", ""))
-    return Severed(noted["id"], tuple(noted["links"]), *rest)
-
 
 _MODE = 0o600
 _FOLDER_MODE = 0o700

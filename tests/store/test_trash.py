@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import encode_memory
 from memcli.errors import CorruptError, StoreError
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.layout import Layout, make_root
-from memcli.store.trash import FileTrash, decode_run, encode_run
+from memcli.store.trash import FileTrash
 from tests.conftest import NOW, memory
 from tests.strategies import json_values, memories, words
 
