@@ -19,6 +19,7 @@ from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf, Store
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
+from tests.servers import server_url
 
 settings.register_profile("default", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
@@ -135,3 +136,9 @@ def rewrite(store: Store, change: Callable[[Space], Space], space: str = "main")
 
     store.update(space, apply)
     return after
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of a PostgreSQL server; the test is skipped where there is none."""
+    return server_url(tmp_path_factory.getbasetemp())

@@ -1,0 +1,77 @@
+"""The address of a server: how it is reached, which schema holds the store, and what of that may be shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from memcli.errors import UsageError
+from memcli.regex import regex
+
+DEFAULT_SCHEMA = "memcli"
+_SCHEMA = regex(r"[a-z_][a-z0-9_]{0,47}\Z")
+_DEFAULTS: Mapping[str, tuple[str, str]] = {
+    "connect_timeout": ("10", "PGCONNECT_TIMEOUT"),
+    "application_name": ("memcli", "PGAPPNAME"),
+    "keepalives_idle": ("30", ""),
+    "tcp_user_timeout": ("30000", ""),
+}
+"""What a connection has unless the URL, or else this variable of libpq, says otherwise."""
+_SECRET = ("password", "sslpassword")
+
+
+class Address:
+    """Where a store is. `shown` names it in messages, without user and password."""
+
+    def __init__(self, conninfo: str, schema: str, shown: str, secrets: tuple[str, ...]) -> None:
+        self.conninfo, self.schema, self.shown = conninfo, schema, shown
+        self._secrets = secrets
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown!r}, {self.schema!r})"
+
+    def cleaned(self, text: str) -> str:
+        """`text` without the passwords of the URL."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def address_of(url: str, schema: str | None) -> Address:
+    """The address that a URL names. Raises UsageError, which does not quote it."""
+    url, named = _without_schema(url)
+    schema = schema or named or DEFAULT_SCHEMA
+    if not _SCHEMA.match(schema):
+        raise UsageError(f"not a schema: {schema[:48]!a}", "use lowercase letters, digits and underscores")
+    try:
+        given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+    except ProgrammingError:  # its message quotes parts of the URL
+        raise UsageError(
+            "the URL of the store is not valid", "write postgresql://USER@HOST:PORT/DATABASE?sslmode=verify-full"
+        ) from None
+    for name, (value, variable) in _DEFAULTS.items():
+        if not os.environ.get(variable):
+            given.setdefault(name, value)
+    given["client_encoding"] = "utf8"
+    secrets = tuple(given[name] for name in _SECRET if given.get(name))
+    return Address(make_conninfo("", **given), schema, _shown(given), secrets)
+
+
+def _without_schema(url: str) -> tuple[str, str]:
+    """The URL without its parameter `schema`, which is memcli's own, and that."""
+    base, mark, query = url.partition("?")
+    parts = query.split("&") if mark else []
+    kept = [part for part in parts if not part.startswith("schema=")]
+    schema = next((part.partition("=")[2] for part in parts if part.startswith("schema=")), "")
+    return f"{base}?{'&'.join(kept)}" if kept else base, schema
+
+
+def _shown(given: Mapping[str, str]) -> str:
+    host = given.get("host") or given.get("hostaddr") or os.environ.get("PGHOST") or ""
+    if not host and given.get("service"):
+        return f"service {given['service']}"
+    port = given.get("port") or os.environ.get("PGPORT")
+    return f"{host or 'localhost'}{f':{port}' if port else ''}"

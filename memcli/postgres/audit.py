@@ -1,0 +1,88 @@
+"""The audit log of the spaces on a server: one row a line, each bound to the one before as in a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+
+from psycopg import Connection
+
+from memcli.clock import Clock
+from memcli.codec.audit import Link, seal, without_paths
+from memcli.errors import MemcliError
+from memcli.model.memory import Json
+from memcli.model.space import Touched
+from memcli.policy.acts import Act, author, entry
+from memcli.postgres.server import Server
+
+LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
+_APPEND = "INSERT INTO audit (space, n, mark, hash, line) VALUES (%s, %s, %s, %s, %s)"
+
+
+class Author:
+    """Who writes, with which command and when, as lines of the log say it."""
+
+    def __init__(self, clock: Clock, user: Callable[[], str], command: str) -> None:
+        self.clock, self.user, self.command = clock, user, command
+
+    def entry(self, space: str, act: Act) -> dict[str, Json]:
+        """What a line says of an act."""
+        return entry(space, act, self.clock(), author(self.user(), self.command))
+
+
+def append(connection: Connection, space: str, said: dict[str, Json], mark: object, last: Link) -> None:
+    """Appends a line behind `last`, in the transaction of the write of this mark. The space is locked."""
+    line = seal(said, last)
+    connection.execute(_APPEND, [space, last.number + 1, mark, json.loads(line)["hash"], line])
+
+
+def link_of(row: tuple[int, str] | None) -> Link:
+    """What the next line is bound to."""
+    return Link() if row is None else Link(*row)
+
+
+def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
+    """Takes the paths that these memories had out of the log, in the transaction that erases them."""
+    rows = connection.execute("SELECT n, line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+    before = b"\n".join(line for _, line in rows)
+    after = without_paths(before, ids).split(b"\n")
+    changed = [(new, space, n) for (n, old), new in zip(rows, after, strict=True) if new != old]
+    if changed:
+        connection.cursor().executemany("UPDATE audit SET line = %s WHERE space = %s AND n = %s", changed)
+
+
+class ServerAudit:
+    """The audit log of a server. See `ports.AuditTrail` for the promises."""
+
+    def __init__(self, server: Server, who: Author, warn: Callable[[str], None]) -> None:
+        self._server = server
+        self._who = who
+        self._warn = warn
+
+    def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
+        try:
+            self._append(space, self._who.entry(space, Act(action, touched, policy)))
+        except MemcliError as error:
+            self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
+
+    def read(self, space: str) -> bytes:
+        with self._server.connected(f"read the audit log of space {space!r}") as connection:
+            rows = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+        return b"".join(line + b"\n" for (line,) in rows)
+
+    def _append(self, space: str, said: dict[str, Json]) -> None:
+        def work(connection: Connection) -> object:
+            connection.execute("SELECT 1 FROM space WHERE space = %s FOR NO KEY UPDATE", [space])
+            (mark,) = connection.execute("SELECT gen_random_uuid()").fetchone() or (None,)
+            append(connection, space, said, mark, link_of(connection.execute(LAST, [space]).fetchone()))
+            return mark
+
+        self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record an act in space {space!r}")
+
+
+def is_marked(connection: Connection, space: str, mark: object) -> bool:
+    """Whether the write of this mark was committed. Waits for a writer that may still be at it."""
+    connection.execute("SELECT 1 FROM space WHERE space = %s FOR NO KEY UPDATE", [space])
+    return (
+        connection.execute("SELECT 1 FROM audit WHERE space = %s AND mark = %s", [space, mark]).fetchone() is not None
+    )

@@ -1,0 +1,55 @@
+"""What the tables hold of spaces, as values: a body is a memory as it stands in a space file, byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from psycopg import Connection
+
+from memcli.codec.canonical import decode
+from memcli.codec.frame import END, INDENT, OBJECTS
+from memcli.codec.memory import memory_from_json
+from memcli.codec.space import decode_space
+from memcli.errors import CorruptError
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+
+ORDER = "ORDER BY updated_at, id"
+_MEND = "restore the server from a backup, or delete the row"
+
+
+def memory_of(body: bytes, where: str) -> Memory:
+    """The memory that a body holds. Raises CorruptError."""
+    tree = decode(body, where, _MEND)
+    if not isinstance(tree, dict):
+        raise CorruptError(f"{where}: a memory is not a JSON object", _MEND)
+    return memory_from_json(tree, where)
+
+
+def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
+    """The space of a header and bodies. Raises CorruptError."""
+    where = where_of(name)
+    items = (b"," + INDENT).join(bodies)
+    data = header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
+    space = decode_space(data, where)
+    if space.name != name:
+        raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
+    return space
+
+
+def where_of(space: str) -> str:
+    """How messages name a space on a server."""
+    return f"space {space!r} on the server"
+
+
+def bodies_under(connection: Connection, space: str, prefixes: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The ids and bodies of the memories at these paths and below."""
+    wanted = sorted({prefix.strip("/") for prefix in prefixes})
+    if "" in wanted:
+        return connection.execute("SELECT id, body FROM memory WHERE space = %s", [space]).fetchall()
+    return connection.execute(
+        """SELECT id, body FROM memory WHERE space = %(space)s AND path = ANY(%(paths)s)
+        UNION SELECT id, body FROM unnest(%(paths)s::text[]) prefix
+        JOIN memory ON space = %(space)s AND path > prefix || '/' AND path < prefix || '0'""",
+        {"space": space, "paths": wanted},
+    ).fetchall()

@@ -1,0 +1,235 @@
+"""The server: connections to it, and transactions that are made again when that is safe."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, TypeVar
+
+import psycopg
+from psycopg import Connection
+from psycopg.pq import TransactionStatus
+
+from memcli.errors import LockedError, MemcliError, StoreError
+from memcli.postgres.address import Address
+from memcli.postgres.failures import RETRIED, UnreachableError, failure, is_lost, unreachable
+from memcli.postgres.migrating import migrate
+
+if TYPE_CHECKING:
+    from psycopg_pool import ConnectionPool
+
+MOST_CONNECTIONS = 8
+"""How many connections a process has at most: one of its own, and a pool for threads and open snapshots."""
+_IDLE = "60s"
+_ATTEMPTS = 12
+_SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
+    set_config('idle_in_transaction_session_timeout', %s, false)"""
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_T = TypeVar("_T")
+
+
+class UnknownError(Exception):
+    """The connection was lost during a commit: it may be done or not."""
+
+
+class Server:
+    """The server at `address`. `wait`: how many seconds to wait for a lock, a connection, or a server that restarts.
+
+    One connection is opened by whoever needs it first, so that what is wrong with it is known at once, and a command that
+    needs no second one starts no pool.
+    """
+
+    def __init__(self, address: Address, wait: float) -> None:
+        self.address = address
+        self._wait = wait
+        self._mutex = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._process = os.getpid()
+        self._own: Connection | None = None
+        self._is_lent = False
+        self._pool: ConnectionPool | None = None
+
+    @contextmanager
+    def connected(self, what: str) -> Iterator[Connection]:
+        """A connection in autocommit mode; errors of the server come out as those of memcli, about doing `what`."""
+        try:
+            connection = self.borrow()
+            try:
+                yield connection
+            finally:
+                self.give_back(connection)
+        except psycopg.Error as error:
+            raise failure(error, self.address, what) from None
+
+    def borrow(self) -> Connection:
+        """A connection, to be given back. Raises StoreError, LockedError."""
+        with self._mutex:
+            if self._process != os.getpid():  # a fork: the connections are the parent's
+                self._reset()
+            if not self._is_lent:
+                self._is_lent = True
+                own = self._own
+            else:
+                return self._pooled()
+        try:
+            if own is None or own.closed:
+                own = self._own = self._connect()
+            return own
+        except BaseException:
+            self._is_lent = False
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        """Takes a connection back. What it had not committed is rolled back; one that is of no more use is closed."""
+        with suppress(psycopg.Error):
+            if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.rollback()
+        if connection is self._own:
+            self._is_lent = False
+        elif self._pool is not None and self._process == os.getpid():
+            self._pool.putconn(connection)
+
+    def transact(self, work: Callable[[Connection], _T], is_done: Callable[[Connection, _T], bool], what: str) -> _T:
+        """Runs `work` in one transaction and commits it, again where the server says that another one was in the way, or
+        where the connection was lost. `is_done` looks whether a commit whose end nobody saw was made.
+
+        What it returns is on disk. Raises StoreError, LockedError, RefusedError.
+        """
+        deadline = time.monotonic() + self._wait
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return self._attempt(work, is_done, what)
+            except psycopg.Error as error:
+                may_retry = isinstance(error, RETRIED) and attempt < _ATTEMPTS
+                if not may_retry and not (is_lost(error) and time.monotonic() < deadline):
+                    raise failure(error, self.address, what) from None
+            except UnreachableError:
+                if attempt == 1 or time.monotonic() >= deadline:  # at the first it may be an address that leads nowhere
+                    raise
+            _pause(attempt)
+
+    def close(self) -> None:
+        """Closes all connections."""
+        if self._process == os.getpid():
+            if self._own is not None:
+                self._own.close()
+            if self._pool is not None:
+                self._pool.close()
+        self._reset()
+
+    def _attempt(self, work: Callable[[Connection], _T], is_done: Callable[[Connection, _T], bool], what: str) -> _T:
+        connection = self.borrow()
+        try:
+            with connection.pipeline():
+                connection.execute(_BEGIN)
+                connection.execute("SET LOCAL synchronous_commit = off")
+            result = work(connection)
+            if (
+                connection.info.transaction_status == TransactionStatus.IDLE
+            ):  # it was rolled back: nothing is to be done
+                return result
+            try:
+                connection.execute("COMMIT")
+                flush(connection)
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise
+                raise UnknownError from error
+            return result
+        except UnknownError as error:
+            if self._resolve(lambda found: is_done(found, result), what):
+                return result
+            raise psycopg.OperationalError(str(error.__cause__)) from None
+        finally:
+            self.give_back(connection)
+
+    def _resolve(self, is_done: Callable[[Connection], bool], what: str) -> bool:
+        """Whether a write whose commit nobody saw the end of is there, on disk. Raises StoreError where that cannot be told."""
+        deadline = time.monotonic() + self._wait
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                with _separate(self) as connection:
+                    done = is_done(connection)
+                    flush(connection)
+                    return done
+            except (psycopg.Error, MemcliError) as error:
+                if time.monotonic() < deadline:
+                    _pause(attempt)
+                    continue
+                told = error.message if isinstance(error, MemcliError) else str(failure(error, self.address, what))
+                raise StoreError(
+                    f"cannot tell whether the server has made the change: {told}",
+                    "check with `memcli recall`; storing the same text again is safe",
+                ) from None
+
+    def _connect(self) -> Connection:
+        """A new connection to a schema of this version. Raises StoreError, RefusedError."""
+        try:
+            connection = psycopg.connect(self.address.conninfo, autocommit=True)
+        except psycopg.Error as error:
+            raise unreachable(error, self.address) from None
+        try:
+            self._set_up(connection)
+            migrate(connection, self.address)
+        except psycopg.Error as error:
+            connection.close()
+            raise failure(error, self.address, f"use schema {self.address.schema!r}") from None
+        except MemcliError:
+            connection.close()
+            raise
+        return connection
+
+    def _set_up(self, connection: Connection) -> None:
+        wait = f"{max(1, int(self._wait * 1000))}ms"
+        connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE])
+
+    def _pooled(self) -> Connection:
+        from psycopg_pool import ConnectionPool, PoolTimeout
+
+        if self._pool is None:
+            logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
+            self._pool = ConnectionPool(
+                self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
+                max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
+            )  # fmt: skip
+        try:
+            return self._pool.getconn()
+        except PoolTimeout:
+            raise LockedError(
+                f"no connection to the store at {self.address.shown} within {self._wait:g} s",
+                f"try again later; this process may use {MOST_CONNECTIONS} at once",
+            ) from None
+
+
+def flush(connection: Connection) -> None:
+    """Returns when all that was committed before is on disk.
+
+    A write commits without waiting for the disk, so that it holds its space no longer than it must, and many writers wait
+    for one flush together.
+    """
+    connection.execute("SELECT pg_logical_emit_message(true, 'memcli', '')")
+
+
+@contextmanager
+def _separate(server: Server) -> Iterator[Connection]:
+    connection = server._connect()
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _pause(attempt: int) -> None:
+    """Waits, longer each time, and not as long as another process does."""
+    jitter = (os.getpid() * 7919 + threading.get_ident() + attempt * 104729) % 1000 / 1000
+    time.sleep(min(0.01 * 2**attempt, 0.5) * (0.5 + jitter))

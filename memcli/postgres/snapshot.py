@@ -1,0 +1,159 @@
+"""One version of a space on a server: a read-only transaction that sees nothing of later writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg import Connection
+
+from memcli.codec.space import decode_space, new_space
+from memcli.errors import CorruptError, LockedError
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+from memcli.postgres.bodies import memory_of, space_of, where_of
+from memcli.postgres.failures import failure, is_lost
+from memcli.postgres.server import Server
+from memcli.record import replace
+
+_BATCH = 1000
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_STATE = "SELECT header, bytes + octet_length(header), version, epoch FROM space WHERE space = %s"
+_NEXT = """SELECT updated_at, id, body, row FROM memory WHERE space = %s AND (updated_at, id) > (%s, %s)
+    ORDER BY updated_at, id LIMIT %s"""
+_BY_ROW = "SELECT row, body FROM memory WHERE space = %s AND row = ANY(%s)"
+_BY_ID = "SELECT id, body FROM memory WHERE space = %s AND id = ANY(%s)"
+_T = TypeVar("_T")
+
+
+class ServerSnapshot:
+    """A space as it was when this was opened. See `ports.Snapshot` for the promises; the place of a memory is its row.
+
+    Where the connection is lost, or the server ends it for being idle, another one takes its place, as long as the space is
+    what it was.
+    """
+
+    def __init__(self, server: Server, space: str) -> None:
+        self._server = server
+        self.space = space
+        self._connection: Connection | None = None
+        self._header = b""
+        self.fingerprint = ""
+        self.fingerprint = self._open()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def query(self, work: Callable[[Connection], _T]) -> _T:
+        """What `work` reads in the transaction of this snapshot. Raises StoreError, LockedError, RefusedError."""
+        try:
+            try:
+                return work(self._connected())
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise
+            self.close()
+            return work(self._connected())
+        except psycopg.Error as error:
+            raise failure(error, self._server.address, f"read space {self.space!r}") from None
+
+    def load(self) -> Space:
+        if not self.fingerprint:
+            return new_space(self.space)
+        return space_of(self._header, (body for body, _ in self.records()), self.space)
+
+    def header(self) -> Space:
+        if not self.fingerprint:
+            return new_space(self.space)
+        return replace(decode_space(self._header, where_of(self.space)), objects=())
+
+    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
+        if not self.fingerprint:
+            return
+        if places is None:
+            yield from self._all()
+            return
+        for some in _parts([row for row, _ in places]):
+            found = dict(self.query(partial(_select, _BY_ROW, [self.space, some])))
+            yield from ((found[row], row) for row in some if row in found)
+
+    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
+        bodies: dict[str, bytes] = {}
+        for some in _parts([name for name, _, _ in places]):
+            bodies.update(self.query(partial(_select, _BY_ID, [self.space, some])))
+        for name, _, _ in places:
+            if name not in bodies:
+                raise CorruptError(f"{where_of(self.space)}: memory {name} is missing", "run `memcli index rebuild`")
+        return [memory_of(bodies[name], where_of(self.space)) for name, _, _ in places]
+
+    def is_before(self, time: int) -> bool:  # noqa: ARG002 - what a server erases it erases from its index, too
+        return False
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                if not connection.closed:
+                    connection.execute("COMMIT")
+            self._server.give_back(connection)
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            now = self._open()
+            if now != self.fingerprint:
+                self.close()
+                raise LockedError(
+                    f"space {self.space!r} was written to while the connection that read it was lost",
+                    "run the command again",
+                )
+        assert self._connection is not None
+        return self._connection
+
+    def _open(self) -> str:
+        """Begins the transaction; the fingerprint of what it sees. Raises StoreError, LockedError, RefusedError."""
+        connection = self._server.borrow()
+        try:
+            try:
+                found = _begin(connection, self.space)
+            except psycopg.Error as error:
+                if not is_lost(error):
+                    raise
+                self._server.give_back(connection)
+                connection = self._server.borrow()
+                found = _begin(connection, self.space)
+        except psycopg.Error as error:
+            self._server.give_back(connection)
+            raise failure(error, self._server.address, f"read space {self.space!r}") from None
+        self._connection = connection
+        if found is None:
+            return ""
+        self._header, size, version, epoch = found
+        return f"{size}-{version}-{epoch}"
+
+    def _all(self) -> Iterator[tuple[bytes, int]]:
+        last = ("", "")
+        while True:
+            rows = self.query(partial(_select, _NEXT, [self.space, *last, _BATCH]))
+            yield from ((body, row) for _, _, body, row in rows)
+            if len(rows) < _BATCH:
+                return
+            last = rows[-1][0], rows[-1][1]
+
+
+def _begin(connection: Connection, space: str) -> tuple[bytes, int, int, int] | None:
+    with connection.pipeline():
+        connection.execute(_BEGIN)
+        found = connection.execute(_STATE, [space])
+    row = found.fetchone()
+    return None if row is None else (row[0], row[1], row[2], row[3])
+
+
+def _parts(values: list[_T]) -> Iterator[list[_T]]:
+    return (values[n : n + _BATCH] for n in range(0, len(values), _BATCH))
+
+
+def _select(statement: str, values: Sequence[object], connection: Connection) -> list[Any]:
+    return connection.execute(statement.encode(), values).fetchall()
