@@ -139,6 +139,6 @@ def rewrite(store: Store, change: Callable[[Space], Space], space: str = "main")
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
+def postgres() -> str:
     """The URL of a PostgreSQL server; the test is skipped where there is none."""
-    return server_url(tmp_path_factory.getbasetemp())
+    return server_url()

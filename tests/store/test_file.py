@@ -11,7 +11,7 @@ import pytest
 
 from memcli.app.remember import fold
 from memcli.codec.space import encode_space
-from memcli.errors import CorruptError, LockedError, MemcliError, NotFoundError, StoreError, UsageError
+from memcli.errors import CorruptError, LockedError, MemcliError, StoreError
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, Store
 from memcli.store.atomic import TEMP_MARK, write_file
@@ -40,45 +40,11 @@ def put(store: Store, *names: str) -> Space:
     return rewrite(store, lambda space: space.put([memory(name) for name in names], NOW))
 
 
-def test_a_space_that_is_not_there_is_empty(store: Store) -> None:
-    snapshot = store.open("main")
-    assert (snapshot.fingerprint, snapshot.load(), list(snapshot.records())) == ("", Space("main"), [])
-
-
 def test_what_is_stored_is_there(store: Store, tmp_path: Path) -> None:
     put(store, "b", "a")
     assert [m.id for m in store.open("main").load().objects] == ["mem_a", "mem_b"]
     assert store.spaces() == ["main"]
     assert space_file(tmp_path).read_bytes() == encode_space(store.open("main").load())
-
-
-def test_an_unchanged_space_is_not_written(store: Store, tmp_path: Path) -> None:
-    put(store, "a")
-    before = space_file(tmp_path).stat()
-    rewrite(store, lambda space: space)
-    assert space_file(tmp_path).stat().st_mtime_ns == before.st_mtime_ns
-
-
-def test_a_change_that_fails_leaves_nothing(store: Store, tmp_path: Path) -> None:
-    put(store, "a")
-    before = space_file(tmp_path).read_bytes()
-
-    def fail(space: Space) -> Space:
-        raise UsageError("no")
-
-    with pytest.raises(UsageError):
-        store.update("main", fail)
-    assert space_file(tmp_path).read_bytes() == before
-    put(store, "b")  # the lock was let go
-
-
-def test_a_snapshot_does_not_change(store: Store) -> None:
-    put(store, "a")
-    snapshot = store.open("main")
-    put(store, "b")
-    assert [m.id for m in snapshot.load().objects] == ["mem_a"]
-    assert store.open("main").fingerprint != snapshot.fingerprint
-    snapshot.close()
 
 
 def test_fetch_reads_places_and_falls_back_to_the_file(store: Store) -> None:
@@ -136,19 +102,6 @@ def test_a_file_under_another_name_is_refused(store: Store, tmp_path: Path) -> N
     space_file(tmp_path, "other").write_bytes(space_file(tmp_path).read_bytes())
     with pytest.raises(CorruptError, match="contains space 'main'"):
         store.open("other").load()
-
-
-def test_delete_asks_first(store: Store) -> None:
-    put(store, "a")
-
-    def refuse(space: Space) -> None:
-        raise UsageError("no")
-
-    with pytest.raises(UsageError):
-        store.delete("main", refuse)
-    assert store.delete("main", lambda space: None).objects
-    with pytest.raises(NotFoundError):
-        store.delete("main", lambda space: None)
 
 
 def test_a_link_is_never_followed(store: Store, tmp_path: Path) -> None:
