@@ -19,6 +19,7 @@ CONFIG_FIELDS: Mapping[str, type] = {
     "semantic": str,
     "model": str,
     "hook_verify": str,
+    "store": str,
 }
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
 provider holds once the clone is accepted."""
@@ -50,6 +51,7 @@ class Settings(Record, kw_only=True):
     semantic: str | None = None
     model: str | None = None
     hook_verify: str | None = None
+    store: str = ""
     is_offline: bool = False
 
 
@@ -61,7 +63,8 @@ def is_on(environ: Mapping[str, str], name: str) -> bool:
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
 
-    The configuration says which space is `main`; an option or a variable names one space alone.
+    The configuration says which space is `main`; an option or a variable names one space alone. The option `store` is none
+    of a server: it names the user-wide store.
     """
 
     def pick(name: str) -> str | None:
@@ -81,6 +84,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         semantic=pick("semantic"),
         model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
         hook_verify=pick("hook_verify"),
+        store=environ.get("MEMCLI_STORE") or config.get("store") or "",
         is_offline=bool(options.get("offline")) or is_on(environ, "MEMCLI_OFFLINE"),
     )
 
@@ -99,3 +103,17 @@ def check_config(data: Mapping[str, Any]) -> Config:
         else:
             values[key] = str(value)
     return Config(values, tuple(problems))
+
+
+def is_server(store: str) -> bool:
+    """Whether what `MEMCLI_STORE` or the configuration says names a server."""
+    return store.startswith(("postgresql://", "postgres://"))
+
+
+def has_password(url: str) -> bool:
+    """Whether the URL of a server contains a password."""
+    from urllib.parse import unquote
+
+    address, _, query = url.partition("://")[2].partition("?")
+    names = {unquote(part.partition("=")[0]).lower() for part in query.split("&")}
+    return ":" in unquote(address.rpartition("@")[0]) or not names.isdisjoint(("password", "sslpassword"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf, Store
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
-from tests.servers import server_url
+from tests.servers import new_schema, server_url
 
 settings.register_profile("default", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
@@ -45,6 +45,9 @@ _HOMES = count()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what comes out now")
+    parser.addoption(
+        "--on-server", action="store_true", help="run commands on a PostgreSQL server, as far as they allow it"
+    )
 
 
 @pytest.fixture
@@ -70,6 +73,22 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     monkeypatch.setenv("MEMCLI_USER", "ann")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.fixture(autouse=True)
+def on_server(request: pytest.FixtureRequest, isolated: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """With `--on-server`, what each test stores is in a schema of its own."""
+    if not request.config.getoption("--on-server"):
+        yield
+        return
+    from memcli.wiring.shared import close_servers
+
+    url = request.getfixturevalue("postgres")
+    with new_schema(url) as schema:
+        monkeypatch.setenv("MEMCLI_STORE", url)
+        monkeypatch.setenv("MEMCLI_STORE_SCHEMA", schema)
+        yield
+        close_servers()
 
 
 @pytest.fixture

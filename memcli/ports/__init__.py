@@ -117,6 +117,9 @@ class Trash(Protocol):
         """Every run, newest first. What is damaged or cannot be read is left out, and `skip` hears why; without it, the
         user does. Raises StoreError."""
 
+    def holds(self, space: str, name: str) -> bool:
+        """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
+
     def put(self, run: Run) -> None:
         """Puts another state of a run in its place. Raises StoreError."""
 

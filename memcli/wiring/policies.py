@@ -6,10 +6,8 @@ from collections.abc import Callable
 
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import in_force
-from memcli.ports import Shelf
+from memcli.ports import Shelf, Snapshot
 from memcli.record import replace
-from memcli.store.layout import Layout
-from memcli.store.snapshot import FileSnapshot
 from memcli.store.trust import FileTrust
 
 InForce = Callable[[Policy], Policy]
@@ -17,10 +15,10 @@ InForce = Callable[[Policy], Policy]
 
 
 class Policies:
-    """The policies of the store at `layout`, whose derived spaces have that of `main`."""
+    """The policies of a store, whose derived spaces have that of `main`; `open_space` opens a space of it."""
 
-    def __init__(self, layout: Layout, main: str, trust: FileTrust) -> None:
-        self._layout = layout
+    def __init__(self, open_space: Callable[[str], Snapshot], main: str, trust: FileTrust) -> None:
+        self._open = open_space
         self._main = main
         self._trust = trust
         self._known = "", Policy()
@@ -45,7 +43,7 @@ class Policies:
 
     def _load_main(self) -> Policy:
         """The policy of `main`, read once for each version of the space."""
-        snapshot = FileSnapshot(self._main, self._layout.space(self._main))
+        snapshot = self._open(self._main)
         try:
             if snapshot.fingerprint != self._known[0]:
                 self._known = snapshot.fingerprint, snapshot.header().policy

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.clock import Clock
 from memcli.model.memory import Json
 from memcli.model.space import Change
+from memcli.ports import AuditTrail, Store, Trash
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
 from memcli.store.pending import Acts, Erasures
@@ -21,12 +22,22 @@ if TYPE_CHECKING:
     from memcli.store.trash import FileTrash
 
 
+class Kept(NamedTuple):
+    """Where spaces are kept, with the trash and the audit log of these."""
+
+    store: Store
+    load_trash: Callable[[], Trash]
+    load_audit: Callable[[], AuditTrail]
+
+
 class Records:
     """The audit log and the trash of a store, each loaded when it is first needed, and how memories are erased."""
 
     def __init__(self, layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> None:
         self.layout, self.warn = layout, warn
-        self.audit = cache(lambda: _audit(layout, clock, environ, command, warn))
+        self.clock, self.command = clock, command
+        self.user = cache(lambda: _user(environ))
+        self.audit = cache(lambda: _audit(layout, clock, self.user, command, warn))
         self.trash = cache(lambda: _trash(layout, clock, command, warn))
 
     def erase(self, space: str, hashes: Mapping[str, str]) -> None:
@@ -58,11 +69,16 @@ def open_files(
     return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
 
 
-def _audit(layout: Layout, clock: Clock, environ: Mapping[str, str], command: str, warn: Warn) -> AuditLog:
-    from memcli.store.audit import AuditLog
+def _user(environ: Mapping[str, str]) -> str:
     from memcli.wiring.user import user_name
 
-    return AuditLog(layout, clock, lambda: user_name(environ), command, warn)
+    return user_name(environ)
+
+
+def _audit(layout: Layout, clock: Clock, user: Callable[[], str], command: str, warn: Warn) -> AuditLog:
+    from memcli.store.audit import AuditLog
+
+    return AuditLog(layout, clock, user, command, warn)
 
 
 def _trash(layout: Layout, clock: Clock, command: str, warn: Warn) -> FileTrash:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from memcli.errors import StoreError, UsageError
-from memcli.settings import Config, check_config
+from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
 from memcli.store.place import Place
@@ -33,8 +33,8 @@ def global_root(environ: Mapping[str, str]) -> str:
 
 def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
     """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there,
-    UsageError when `MEMCLI_STORE` names a store that is not a folder."""
-    _check_kind(environ)
+    UsageError when `MEMCLI_STORE` names none."""
+    check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     if named:
         return check_root(_named_root(named))
@@ -48,7 +48,7 @@ def make_store(
 
     `check` is given the root first, and may raise.
     """
-    _check_kind(environ)
+    check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     here = os.getcwd()
     home = os.path.expanduser("~")
@@ -74,11 +74,17 @@ def read_config(layout: Layout) -> Config:
     import tomllib
 
     try:
-        return check_config(tomllib.loads(data.decode()))
+        found = check_config(tomllib.loads(data.decode()))
     except RecursionError:
         raise UsageError(f"{FOLDER}/config.toml: nested too deeply", "correct the file") from None
     except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, and a number with too many digits
         raise UsageError(f"{FOLDER}/config.toml: {error}", "correct the file") from None
+    if has_password(found.values.get("store", "")):
+        raise UsageError(
+            f"{FOLDER}/config.toml: store contains a password",
+            "remove it there; set PGPASSWORD, PGPASSFILE or MEMCLI_STORE, or name a service",
+        )
+    return found
 
 
 def make_trusted(root: str) -> bool:
@@ -106,12 +112,12 @@ def complete_root(root: str) -> str:
     return root
 
 
-def _check_kind(environ: Mapping[str, str]) -> None:
-    """Raises UsageError for a store that this version cannot use, rather than use another one without a word."""
-    if environ.get("MEMCLI_STORE"):
+def check_store(store: str, where: str) -> None:
+    """Raises UsageError for a store that is neither here nor on a server, rather than use another one without a word."""
+    if store and not is_server(store):
         raise UsageError(
-            "MEMCLI_STORE is set, but this version of memcli supports only files",
-            "unset MEMCLI_STORE, or use MEMCLI_ROOT for a folder",
+            f"{where} is not the URL of a server",
+            "write postgresql://USER@HOST:PORT/DATABASE, or use MEMCLI_ROOT for a folder",
         )
 
 

@@ -15,7 +15,7 @@ from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
-from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer
+from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
 from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
 from memcli.settings import HARMLESS_FIELDS, Config, resolve
@@ -32,8 +32,17 @@ from memcli.wiring.indexes import open_index
 from memcli.wiring.keeping import Keep, make
 from memcli.wiring.models import embeddings, open_language_model, open_ledger
 from memcli.wiring.policies import InForce, Policies
-from memcli.wiring.records import Records, open_files
-from memcli.wiring.roots import Warn, complete_root, create_root, global_root, locate, make_trusted, read_config
+from memcli.wiring.records import Kept, Records, open_files
+from memcli.wiring.roots import (
+    Warn,
+    check_store,
+    complete_root,
+    create_root,
+    global_root,
+    locate,
+    make_trusted,
+    read_config,
+)
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
 from memcli.wiring.sources import open_work_tree
 from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
@@ -43,7 +52,6 @@ if TYPE_CHECKING:
     from memcli.safety.secrets.detector import Detector
     from memcli.settings import Settings
     from memcli.store.revision import RevisionStore
-    from memcli.store.trash import FileTrash
 
 _T = TypeVar("_T")
 
@@ -65,25 +73,26 @@ def open_workspace(
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
+    if options.get("store") == "global":
+        environ = without_server(environ)
     settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
-    policies = Policies(layout, settings.main, trust)
+    policies = Policies(lambda name: kept.store.open(name), settings.main, trust)  # noqa: PLW0108 - `kept` follows
     past = _past(layout, options.get("rev"), warn)
     records = Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
-    fold = partial(_fold, trust, policies, records.trash, summarizer)
+    fold = partial(_fold, trust, policies, lambda: kept.load_trash(), summarizer)  # noqa: PLW0108
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     observer = observer or Unobserved()
-    store = observer.store(
-        past or LinkedStore(open_files(layout, fold, wait, records, policies.in_force), records.trash, warn)
-    )
+    kept: Kept = _kept(settings, layout, environ, fold, wait, records, policies.in_force)
+    store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
     embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
         trust=trust,
-        load_trash=records.trash,
-        load_audit=records.audit,
+        load_trash=kept.load_trash,
+        load_audit=kept.load_audit,
         load_embedder=embedder.load,
         load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past)),
         load_summarizer=summarizer,
@@ -105,6 +114,25 @@ def open_workspace(
         warn=warn, progress=progress,
     )  # fmt: skip
     return workspace
+
+
+def _kept(
+    settings: Settings,
+    layout: Layout,
+    environ: Mapping[str, str],
+    fold: Callable[..., tuple[Change, Json]],
+    wait: float,
+    records: Records,
+    in_force: InForce,
+) -> Kept:
+    """Where spaces are kept: in files, or on a server. Raises UsageError."""
+    local = Kept(open_files(layout, fold, wait, records, in_force), records.trash, records.audit)
+    if not settings.store:
+        return local
+    check_store(settings.store, "store")
+    from memcli.wiring.shared import open_server, share
+
+    return share(open_server(settings.store, environ, wait), local, fold, records, in_force, records.warn)
 
 
 def _told(settings: Settings) -> dict[str, Any]:
@@ -162,6 +190,11 @@ def _claimed(root: str, warn: Warn) -> Layout:
     return layout
 
 
+def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment for the user-wide store: the server that it names is that of the project."""
+    return {name: value for name, value in environ.items() if name != "MEMCLI_STORE"}
+
+
 def _redactor(
     store: Store, layout: Layout, environ: Mapping[str, str], in_force: InForce, warn: Warn, keep: Keep
 ) -> Redactor:
@@ -189,7 +222,7 @@ def _past(layout: Layout, revision: str | None, warn: Warn) -> RevisionStore | N
 def _fold(
     trust: FileTrust,
     policies: Policies,
-    load_trash: Callable[[], FileTrash],
+    load_trash: Callable[[], Trash],
     load_summarizer: Callable[[], Summarizer],
     shelf: Shelf,
     request: Json,
@@ -222,7 +255,7 @@ def _elsewhere(
     if other == root or not os.path.isdir(other) or os.path.islink(other):
         return None
     same = {name: options.get(name) for name in ("freeze_clock", "backend", "embedder", "offline")}
-    return open_workspace({**same, "root": other}, environ, warn=warn, progress=progress, keep=keep)
+    return open_workspace({**same, "root": other}, without_server(environ), warn=warn, progress=progress, keep=keep)
 
 
 def _believed(config: Config, base: str, trust: FileTrust, warn: Warn) -> Mapping[str, str]:

@@ -268,10 +268,11 @@ def test_an_argument_that_is_not_utf_8(run: Run, arguments: list[str]) -> None:
 
 def test_a_store_of_another_kind_is_not_replaced_by_files(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("remember", "We chose PostgreSQL.")
-    monkeypatch.setenv("MEMCLI_STORE", "postgresql://example.com/team")
+    monkeypatch.setenv("MEMCLI_STORE", "mysql://ann:secret-word@example.com/team")
     for arguments in (["list"], ["remember", "x"], ["init"], ["recall", "x"]):
         result = run(*arguments)
         assert (result.code, "MEMCLI_STORE" in result.err, result.err.count("\n")) == (2, True, 1)
+        assert "secret-word" not in result.err
 
 
 def test_fields_of_a_policy_are_checked_when_they_are_set(run: Run) -> None:

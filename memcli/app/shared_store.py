@@ -1,0 +1,90 @@
+"""A store of two: spaces that a team shares on a server, and those that stay on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from memcli.model.memory import Json
+from memcli.model.removal import Run
+from memcli.model.space import Change, Receipt, Space, Touched
+from memcli.ports import AuditTrail, Shelf, Snapshot, Store, Trash
+from memcli.settings import BESIDE
+
+
+def is_shared(space: str) -> bool:
+    """Whether a space is one of those on the server: not what was read from the repository, nor what sessions yield."""
+    return space not in BESIDE
+
+
+class SharedStore:
+    """The spaces on `shared`, and those beside them on `local`. See `ports.Store` for the promises."""
+
+    def __init__(self, shared: Store, local: Store) -> None:
+        self._shared = shared
+        self._local = local
+
+    def spaces(self) -> list[str]:
+        here = (name for name in self._local.spaces() if not is_shared(name))
+        return sorted({*self._shared.spaces(), *here})
+
+    def open(self, space: str) -> Snapshot:
+        return self._of(space).open(space)
+
+    def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
+        return self._of(space).update(space, change)
+
+    def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        return self._of(space).submit(space, request)
+
+    def delete(self, space: str, check: Callable[[Space], None]) -> Space:
+        return self._of(space).delete(space, check)
+
+    def _of(self, space: str) -> Store:
+        return self._shared if is_shared(space) else self._local
+
+
+class SharedTrash:
+    """The trash of both. See `ports.Trash` for the promises."""
+
+    def __init__(self, shared: Trash, local: Trash) -> None:
+        self._shared = shared
+        self._local = local
+
+    def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
+        found = [*self._shared.runs(skip), *self._local.runs(skip)]
+        return sorted(found, key=lambda run: run.name.partition("-")[0], reverse=True)
+
+    def holds(self, space: str, name: str) -> bool:
+        return self._of(space).holds(space, name)
+
+    def put(self, run: Run) -> None:
+        self._of(run.space.name).put(run)
+
+    def drop(self, run: Run, ids: Collection[str]) -> None:
+        self._of(run.space.name).drop(run, ids)
+
+    def collected(self, space: str) -> str:
+        return self._of(space).collected(space)
+
+    def note_collection(self, space: str, at: str) -> None:
+        self._of(space).note_collection(space, at)
+
+    def _of(self, space: str) -> Trash:
+        return self._shared if is_shared(space) else self._local
+
+
+class SharedAudit:
+    """The audit logs of both. See `ports.AuditTrail` for the promises."""
+
+    def __init__(self, shared: AuditTrail, local: AuditTrail) -> None:
+        self._shared = shared
+        self._local = local
+
+    def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
+        self._of(space).record(space, action, touched, policy)
+
+    def read(self, space: str) -> bytes:
+        return self._of(space).read(space)
+
+    def _of(self, space: str) -> AuditTrail:
+        return self._shared if is_shared(space) else self._local

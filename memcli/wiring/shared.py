@@ -1,0 +1,73 @@
+"""The store that a team shares on a PostgreSQL server: where it is named, and how it is opened."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from memcli.app.shared_store import SharedAudit, SharedStore, SharedTrash
+from memcli.errors import UsageError
+from memcli.model.memory import Json
+from memcli.model.space import Change
+from memcli.wiring.policies import InForce
+from memcli.wiring.records import Kept, Records
+from memcli.wiring.roots import Warn
+
+if TYPE_CHECKING:
+    from memcli.postgres.server import Server
+
+SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
+_opened: list[Server] = []
+
+
+def open_server(url: str, environ: Mapping[str, str], wait: float) -> Server:
+    """The server that a URL names; nothing is connected yet. Raises UsageError."""
+    try:
+        return _server(url, environ.get(SCHEMA_VARIABLE), wait)
+    except ImportError:
+        raise UsageError(
+            "a store on a server needs the extra `postgres`", "pip install '.[postgres]' in a clone of memcli"
+        ) from None
+
+
+@cache
+def _server(url: str, schema: str | None, wait: float) -> Server:
+    from memcli.postgres.address import address_of
+    from memcli.postgres.server import Server
+
+    server = Server(address_of(url, schema), wait)
+    if not _opened:
+        atexit.register(close_servers)
+    _opened.append(server)
+    return server
+
+
+def close_servers() -> None:
+    """Closes all connections of this process."""
+    while _opened:
+        _opened.pop().close()
+    _server.cache_clear()
+
+
+def share(
+    server: Server,
+    local: Kept,
+    fold: Callable[..., tuple[Change, Json]],
+    records: Records,
+    in_force: InForce,
+    warn: Warn,
+) -> Kept:
+    """The store of which `server` has what is not of this machine alone. `local` has the rest."""
+    from memcli.postgres.audit import Author, ServerAudit
+    from memcli.postgres.store import ServerStore
+    from memcli.postgres.trash import ServerTrash
+
+    who = Author(records.clock, records.user, records.command)
+    store = ServerStore(server, fold, who, in_force, warn, records.erase_traces)
+    return Kept(
+        SharedStore(store, local.store),
+        cache(lambda: SharedTrash(ServerTrash(server, warn), local.load_trash())),
+        cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),
+    )
