@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 from hypothesis import Phase, settings
 
 from memcli.app.workspace import Workspace
+from memcli.codec.space import encode_space
 from memcli.model.memory import Memory
 from memcli.model.space import Change, Space, change_between
 from memcli.ports import Shelf, Store
+from memcli.settings import BESIDE
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.servers import new_schema, server_url
@@ -91,6 +94,23 @@ def on_server(request: pytest.FixtureRequest, isolated: None, monkeypatch: pytes
         close_servers()
 
 
+def mirror(root: Path) -> None:
+    """Puts what a server has of the store at `root` where files have it, for tests that look there."""
+    if not root.is_dir():
+        return
+    workspace = open_workspace({"root": str(root)}, os.environ)
+    store, audit = workspace.store, workspace.audit
+    names = {name for name in store.spaces() if name not in BESIDE}
+    for file in (root / "spaces").glob("*.json"):
+        if file.stem not in names and file.stem not in BESIDE:
+            file.unlink()
+    for name in names:
+        with closing(store.open(name)) as snapshot:
+            (root / "spaces" / f"{name}.json").write_bytes(encode_space(snapshot.load()))
+        (root / "audit").mkdir(exist_ok=True)
+        (root / "audit" / f"{name}.jsonl").write_bytes(audit.read(name))
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     """A workspace on a new, empty store."""
@@ -138,6 +158,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         capfd.readouterr()
         code = main(arguments)
         captured = capfd.readouterr()
+        if "MEMCLI_STORE_SCHEMA" in os.environ:
+            mirror(tmp_path / ".memory")
         return Result(code, captured.out, captured.err)
 
     return call
