@@ -30,10 +30,12 @@ class Author:
         return entry(space, act, self.clock(), author(self.user(), self.command))
 
 
-def append(connection: Connection, space: str, said: dict[str, Json], mark: object, last: Link) -> None:
-    """Appends a line behind `last`, in the transaction of the write of this mark. The space is locked."""
-    line = seal(said, last)
-    connection.execute(_APPEND, [space, last.number + 1, mark, json.loads(line)["hash"], line])
+def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: object, last: Link) -> None:
+    """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
+    for one in said:
+        line = seal(one, last)
+        last = Link(last.number + 1, str(json.loads(line)["hash"]))
+        connection.execute(_APPEND, [space, last.number, mark, last.hash, line])
 
 
 def link_of(row: tuple[int, str] | None) -> Link:
@@ -74,7 +76,7 @@ class ServerAudit:
         def work(connection: Connection) -> object:
             connection.execute("SELECT 1 FROM space WHERE space = %s FOR NO KEY UPDATE", [space])
             (mark,) = connection.execute("SELECT gen_random_uuid()").fetchone() or (None,)
-            append(connection, space, said, mark, link_of(connection.execute(LAST, [space]).fetchone()))
+            append(connection, space, [said], mark, link_of(connection.execute(LAST, [space]).fetchone()))
             return mark
 
         self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record an act in space {space!r}")

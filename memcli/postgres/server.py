@@ -116,6 +116,28 @@ class Server:
                     raise
             _pause(attempt)
 
+    def ask(self, work: Callable[[Connection], _T], what: str) -> _T:
+        """What `work` reads, again where the connection was lost. Raises StoreError, LockedError, RefusedError."""
+        deadline = time.monotonic() + self._wait
+        attempt = 0
+        while True:
+            attempt += 1
+            connection = None
+            try:
+                connection = self.borrow()
+                return work(connection)
+            except (psycopg.Error, UnreachableError) as error:
+                is_over = time.monotonic() >= deadline
+                if isinstance(error, UnreachableError):
+                    if is_over:
+                        raise
+                elif is_over or not is_lost(error):
+                    raise failure(error, self.address, what) from None
+            finally:
+                if connection is not None:
+                    self.give_back(connection)
+            _pause(attempt)
+
     def close(self) -> None:
         """Closes all connections."""
         if self._process == os.getpid():

@@ -1,42 +1,36 @@
-"""Spaces on a server: a write is one transaction, which holds the row of its space."""
+"""Spaces on a server: a write is one transaction, which holds its space and makes what others ask for along with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from functools import partial
 
+import psycopg
 from psycopg import Connection
 
-from memcli.codec.space import check_writable, encode_memory, encode_space, memory_digest, new_space
-from memcli.errors import NotFoundError
+from memcli.codec.space import check_writable, memory_digest
+from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.model.removal import Going
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
-from memcli.policy.acts import Act, act_of
+from memcli.policy.acts import Act, act_of, author
 from memcli.policy.draft import Draft
 from memcli.policy.receipts import is_kept, parted, receipt_of, trash_note, without_erased
 from memcli.ports import Fold, Shelf
-from memcli.postgres import audit, indexing, trash
+from memcli.postgres import audit, mail, trash
 from memcli.postgres.audit import Author, is_marked
 from memcli.postgres.bodies import where_of
+from memcli.postgres.mail import Waiting
 from memcli.postgres.server import Server
-from memcli.postgres.shelf import ServerShelf
 from memcli.postgres.snapshot import ServerSnapshot
+from memcli.postgres.trash import ServerTrash
+from memcli.postgres.writing import BusyError, Held, hold, make, put, remove
 from memcli.record import Record, replace
 
-if TYPE_CHECKING:
-    from memcli.codec.audit import Link
-
-_LOCK = "SELECT header, objects, gen_random_uuid() FROM space WHERE space = %s FOR NO KEY UPDATE"
-_MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
-    ON CONFLICT (space) DO NOTHING"""
-_PUT = """INSERT INTO memory (space, id, path, hash, updated_at, body)
-    SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
-    ON CONFLICT (space, id) DO UPDATE
-    SET path = excluded.path, hash = excluded.hash, updated_at = excluded.updated_at, body = excluded.body"""
-_DROP = "DELETE FROM memory WHERE space = %s AND id = ANY(%s)"
-_SET = """UPDATE space SET header = %s, objects = %s, bytes = bytes + %s, version = version + 1 WHERE space = %s"""
+Asked = Callable[[Shelf], tuple[Change, Json]]
+"""What a writer makes of a space, and the answer."""
 
 
 class Done(Record):
@@ -60,6 +54,7 @@ class ServerStore:
         server: Server,
         fold: Fold,
         who: Author,
+        kept: ServerTrash,
         in_force: Callable[[Policy], Policy] = lambda policy: policy,
         warn: Callable[[str], None] = lambda _: None,
         erase_traces: Callable[[str, Collection[str]], None] = lambda *_: None,
@@ -67,6 +62,7 @@ class ServerStore:
         self._server = server
         self._fold = fold
         self._who = who
+        self._trash = kept
         self._in_force = in_force
         self._warn = warn
         self._erase_traces = erase_traces
@@ -79,10 +75,14 @@ class ServerStore:
         return ServerSnapshot(self._server, check_space(space))
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
-        return self._write(space, lambda draft: (change(draft), None)).receipt
+        return self._write(check_space(space), None, lambda shelf: (change(shelf), None), may_wait=True).receipt
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        done = self._write(space, lambda draft: self._fold(draft, request))
+        name = check_space(space)
+        try:
+            done = self._write(name, request, lambda shelf: self._fold(shelf, request), may_wait=False)
+        except BusyError:
+            return self._submit_by_mail(name, request)
         return done.answer, done.receipt
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
@@ -91,51 +91,101 @@ class ServerStore:
 
         def work(connection: Connection) -> Done:
             found.clear()
-            held = _lock(connection, name)
+            held = hold(connection, name, may_wait=True)
             if held is None:
                 raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
             before = held.shelf.load()
             check(before)
             found.append(before)
-            touched = tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects)
-            receipt = Receipt(touched)
+            receipt = Receipt(tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects))
             act = act_of(receipt, before.policy, None)
-            going = self._record(connection, held, Going(before), act, is_whole=True)
-            ids = [memory.id for memory in before.objects]
-            indexing.write(connection.cursor(), name, [], ids)
-            connection.execute("DELETE FROM memory WHERE space = %s", [name])
-            connection.execute("DELETE FROM space WHERE space = %s", [name])
+            going = self._record(connection, held, Going(before), [act], is_whole=True)
+            remove(connection, name, [memory.id for memory in before.objects])
             return Done(receipt, going=going, mark=held.mark)
 
         self._finish(name, self._transact(name, work, f"delete space {name!r}"))
         return found[0]
 
-    def _write(self, space: str, make: Callable[[Shelf], tuple[Change, Json]]) -> Done:
-        name = check_space(space)
-        done = self._transact(name, lambda connection: self._make(connection, name, make), f"write space {name!r}")
-        return self._finish(name, done)
+    def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
+        """As `submit`, while another writer holds the space: whoever is next makes the change."""
+        what = f"write space {space!r}"
+        by = author(self._who.user(), self._who.command)
+        with self._server.connected(what) as connection:
+            number = mail.place(connection, space, {**request, "by": by})
+        try:
+            while (said := self._server.ask(partial(mail.wait, space=space, number=number), what)) is None:
+                with suppress(BusyError):  # nobody is at it, unless somebody just came
+                    self._write(space, None, lambda _: (Change(), None), may_wait=False)
+        except MemcliError as error:
+            self._take_back(space, number, error)
+            raise
+        return mail.read(said)
 
-    def _make(self, connection: Connection, space: str, make: Callable[[Shelf], tuple[Change, Json]]) -> Done:
-        """Makes a change in the transaction of the connection; where it is empty, nothing is written."""
-        held = _lock(connection, space) or _made(connection, space)
-        draft = Draft(held.shelf)
-        policy = draft.header.policy
-        wanted, answer = make(draft)
-        held.shelf.prefetch([*wanted.drop, *(memory.id for memory in wanted.put)])
-        receipt = receipt_of(draft, wanted)
+    def _take_back(self, space: str, number: int, error: MemcliError) -> None:
+        """Takes back a request that nobody answered. Raises StoreError where it cannot be told whether it was made."""
+        try:
+            with self._server.connected("take back a request") as connection:
+                if mail.take_back(connection, space, number):
+                    return
+        except (MemcliError, psycopg.Error):
+            pass
+        raise StoreError(
+            f"cannot tell whether space {space!r} has the change: {error.message}",
+            "check with `memcli recall`; storing the same text again is safe",
+        ) from None
+
+    def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> Done:
+        work = partial(self._make, space=space, request=request, asked=asked, may_wait=may_wait)
+        return self._finish(space, self._transact(space, work, f"write space {space!r}"))
+
+    def _make(self, connection: Connection, *, space: str, request: Json, asked: Asked, may_wait: bool) -> Done:
+        """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty."""
+        held = hold(connection, space, may_wait=may_wait) or make(connection, space)
+        waiting = mail.take(connection, space)
+        wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
+        held.shelf.prefetch(wanted.ids, wanted.paths, wanted.hashes)
+        with self._trash.looking(connection, space, wanted.ids):
+            draft = Draft(held.shelf)
+            acts: list[Act | None] = []
+            answers = [(one.number, self._answer(draft, one, acts)) for one in waiting]
+            policy = draft.header.policy
+            own, said = asked(draft)
+        held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
+        receipt = receipt_of(draft, own)
+        acts.append(act_of(receipt, policy, draft.header.policy, tasks=dict(own.tasks) or None))
         whole = draft.change()
-        if not whole:
+        if not whole and not answers:
             connection.execute("ROLLBACK")
-            return Done(receipt, answer)
-        check_writable(held.shelf.header, where_of(space))
-        act = act_of(receipt, policy, draft.header.policy, tasks=dict(wanted.tasks) or None)
-        going = self._record(connection, held, draft.going(), act, is_whole=False)
-        _put(connection, held, whole, draft)
+            return Done(receipt, said)
+        going = Going(held.shelf.header)
+        if whole:
+            _check(held, draft)
+            going = self._record(connection, held, draft.going(), acts, is_whole=False)
+        with connection.pipeline():
+            if whole:
+                put(connection, held, whole, draft)
+            mail.answer(connection, space, answers)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-        return Done(receipt, answer, going, held.mark)
+        return Done(receipt, said, going, held.mark)
 
-    def _record(self, connection: Connection, held: Held, going: Going, act: Act | None, *, is_whole: bool) -> Going:
-        """Puts what goes into the trash, takes what goes for good out of it and the log, and appends the act to that."""
+    def _answer(self, draft: Draft, waiting: Waiting, acts: list[Act | None]) -> Json:
+        """What becomes of a request of another writer, and, among `acts`, what it does."""
+        policy = draft.header.policy
+        try:
+            wanted, said = self._fold(Draft(draft), waiting.request)
+        except MemcliError as error:
+            return mail.refused(error)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            hint = "run the command again; all processes must use the same version of memcli"
+            return mail.refused(MemcliError(f"invalid request: {error!r}", hint))
+        receipt = receipt_of(draft, wanted)
+        acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by")))
+        return mail.answered(said, receipt)
+
+    def _record(
+        self, connection: Connection, held: Held, going: Going, acts: Sequence[Act | None], *, is_whole: bool
+    ) -> Going:
+        """Puts what goes into the trash, takes what goes for good out of it and the log, and appends the acts to that."""
         going = parted(going, self._in_force(going.kept.policy).grace_days)
         if is_kept(going, is_whole=is_whole):
             going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
@@ -143,9 +193,9 @@ class ServerStore:
             hashes = {memory.id: memory.hash for memory in going.erased}
             also = trash.erase(connection, held.space, hashes)
             audit.erase(connection, held.space, {*hashes, *(memory.id for memory in also)})
-        if act is not None:
-            told = replace(act, touched=without_erased(act.touched, going), run=going.run)
-            audit.append(connection, held.space, self._who.entry(held.space, told), held.mark, held.last)
+        told = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
+        said = [self._who.entry(held.space, act) for act in told]
+        audit.append(connection, held.space, said, held.mark, held.last)
         return going
 
     def _transact(self, space: str, work: Callable[[Connection], Done], what: str) -> Done:
@@ -163,58 +213,11 @@ class ServerStore:
         return done
 
 
-class Held(Record):
-    """A space under its lock: its shelf, the end of its log, and the mark of the write that holds it."""
-
-    space: str
-    shelf: ServerShelf
-    last: Link
-    mark: object
-
-
-def _lock(connection: Connection, space: str) -> Held | None:
-    """The space under its lock, which lasts as long as the transaction; None when it does not exist."""
-    with connection.pipeline():
-        locked = connection.execute(_LOCK, [space])
-        last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
-    row = locked.fetchone()
-    if row is None:
-        return None
-    header, objects, mark = row
-    return Held(space, ServerShelf(connection, space, header, objects), audit.link_of(last.fetchone()), mark)
-
-
-def _made(connection: Connection, space: str) -> Held:
-    """As `_lock`, for a space that is made; another writer may make it at the same moment."""
-    connection.execute(_MAKE, [space, encode_space(new_space(space))])
-    held = _lock(connection, space)
-    assert held is not None
-    return held
-
-
-def _put(connection: Connection, held: Held, change: Change, draft: Draft) -> None:
-    """Writes what a change puts and drops, the header and the index."""
-    space, shelf = held.space, held.shelf
-    bodies = [encode_memory(memory) for memory in change.put]
-    dropped = sorted(change.drop)
-    header = encode_space(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
-    touched = [*dropped, *(memory.id for memory in change.put)]
-    grown = sum(map(len, bodies)) - sum(shelf.length(name) for name in touched)
-    with connection.pipeline():
-        if dropped:
-            connection.execute(_DROP, [space, dropped])
-        if change.put:
-            connection.execute(_PUT, [space, *_columns(change, bodies)])
-        connection.execute(_SET, [header, draft.size, grown, space])
-    indexing.write(connection.cursor(), space, change.put, dropped)
-
-
-def _columns(change: Change, bodies: Sequence[bytes]) -> list[list[str] | list[bytes]]:
-    put = change.put
-    return [
-        [m.id for m in put],
-        [m.path for m in put],
-        [m.hash for m in put],
-        [m.updated_at for m in put],
-        list(bodies),
-    ]
+def _check(held: Held, draft: Draft) -> None:
+    """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
+    check_writable(held.shelf.header, where_of(held.space))
+    if not draft.header.policy.is_tracked:
+        raise RefusedError(
+            f"space {held.space!r} is on a server, and cannot be {draft.header.policy.visibility}",
+            "keep what is for you alone in the user-wide store: `--store global`",
+        )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 
 from psycopg import Connection
 
-from memcli.codec.canonical import encode
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import memory_digest
 from memcli.errors import MemcliError
@@ -17,8 +18,8 @@ from memcli.postgres.server import Server
 from memcli.record import replace
 
 _NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"
-_PUT = "INSERT INTO trash (space, name, body) VALUES (%s, %s, %s)"
-_SET = "UPDATE trash SET body = %s WHERE space = %s AND name = %s"
+_PUT = "INSERT INTO trash (space, name, ids, body) VALUES (%s, %s, %s, %s)"
+_SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
 
 
 def keep(connection: Connection, going: Going, at: str, command: str) -> str:
@@ -27,7 +28,7 @@ def keep(connection: Connection, going: Going, at: str, command: str) -> str:
     name, data = encode_run(at, command, going.kept, going.severed, replaced)
     taken = {row[0] for row in connection.execute(_NAMES, [going.kept.name, name])}
     name = next(free for n in count(1) if (free := f"{name}-{n}" if n > 1 else name) not in taken)
-    connection.execute(_PUT, [going.kept.name, name, data])
+    connection.execute(_PUT, [going.kept.name, name, [m.id for m in going.kept.objects], data])
     return name
 
 
@@ -50,6 +51,12 @@ class ServerTrash:
     def __init__(self, server: Server, warn: Callable[[str], None]) -> None:
         self._server = server
         self._warn = warn
+        self._threads = threading.local()
+
+    @property
+    def _looked(self) -> dict[str, dict[str, bool]]:
+        found: dict[str, dict[str, bool]] = self._threads.__dict__.setdefault("looked", {})
+        return found
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
         with self._server.connected("read the trash") as connection:
@@ -66,16 +73,25 @@ class ServerTrash:
 
     def holds(self, space: str, name: str) -> bool:
         """Whether a run of the space holds the memory of this id."""
-        wanted = b'"id": ' + encode(name)
+        known = self._looked.get(space)
+        if known is not None and name in known:
+            return known[name]
         with self._server.connected("read the trash") as connection:
-            rows = connection.execute(
-                "SELECT name, body FROM trash WHERE space = %s AND position(%s::bytea IN body) > 0", [space, wanted]
-            ).fetchall()
-        return any(decode_run(run, body, f"run {run}").space.contains(name) for run, body in rows)
+            return name in _held(connection, space, [name])
+
+    @contextmanager
+    def looking(self, connection: Connection, space: str, names: Sequence[str]) -> Iterator[None]:
+        """In it, `holds` answers for these ids from one look, by the connection that holds the space."""
+        held = _held(connection, space, names)
+        self._looked[space] = {name: name in held for name in names}
+        try:
+            yield
+        finally:
+            del self._looked[space]
 
     def put(self, run: Run) -> None:
         with self._server.connected("write the trash") as connection:
-            connection.execute(_SET, [_encoded(run), run.space.name, run.name])
+            _set(connection, run)
 
     def drop(self, run: Run, ids: Collection[str]) -> None:
         with self._server.connected("write the trash") as connection:
@@ -99,12 +115,18 @@ class ServerTrash:
 
 def _drop(connection: Connection, run: Run, ids: Collection[str]) -> None:
     left = tuple(memory for memory in run.space.objects if memory.id not in ids)
-    place: Sequence[str] = [run.space.name, run.name]
     if left:
-        connection.execute(_SET, [_encoded(replace(run, space=replace(run.space, objects=left))), *place])
+        _set(connection, replace(run, space=replace(run.space, objects=left)))
     else:
-        connection.execute("DELETE FROM trash WHERE space = %s AND name = %s", place)
+        connection.execute("DELETE FROM trash WHERE space = %s AND name = %s", [run.space.name, run.name])
 
 
-def _encoded(run: Run) -> bytes:
-    return encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)[1]
+def _set(connection: Connection, run: Run) -> None:
+    _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
+    connection.execute(_SET, [[m.id for m in run.space.objects], body, run.space.name, run.name])
+
+
+def _held(connection: Connection, space: str, names: Sequence[str]) -> set[str]:
+    """Which of these ids are in the trash of the space."""
+    rows = connection.execute("SELECT ids FROM trash WHERE space = %s AND ids && %s", [space, list(names)])
+    return {name for (ids,) in rows for name in ids}

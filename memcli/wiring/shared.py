@@ -65,9 +65,10 @@ def share(
     from memcli.postgres.trash import ServerTrash
 
     who = Author(records.clock, records.user, records.command)
-    store = ServerStore(server, fold, who, in_force, warn, records.erase_traces)
+    trash = ServerTrash(server, warn)
+    store = ServerStore(server, fold, who, trash, in_force, warn, records.erase_traces)
     return Kept(
         SharedStore(store, local.store),
-        cache(lambda: SharedTrash(ServerTrash(server, warn), local.load_trash())),
+        cache(lambda: SharedTrash(trash, local.load_trash())),
         cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),
     )

@@ -72,11 +72,8 @@ def on_server(url: str, schema: str) -> Kind:
 
     def open_at(now: str) -> tuple[Store, Trash, AuditTrail]:
         who = Author(lambda: now, lambda: "ann", "test")
-        return (
-            ServerStore(server, fold, who, warn=told.append),
-            ServerTrash(server, told.append),
-            ServerAudit(server, who, told.append),
-        )
+        trash = ServerTrash(server, told.append)
+        return ServerStore(server, fold, who, trash, warn=told.append), trash, ServerAudit(server, who, told.append)
 
     return Kind(open_at, told, server.close)
 

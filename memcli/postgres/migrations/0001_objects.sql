@@ -29,9 +29,11 @@ CREATE TABLE trash (
     space text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
     written bigint GENERATED ALWAYS AS IDENTITY,
+    ids text[] COLLATE "C" NOT NULL,            -- of the memories in it
     body bytea NOT NULL,
     PRIMARY KEY (space, name)
 );
+CREATE INDEX trash_ids ON trash USING gin (ids);
 
 CREATE TABLE audit (
     space text COLLATE "C" NOT NULL,
@@ -42,6 +44,15 @@ CREATE TABLE audit (
     PRIMARY KEY (space, n)
 );
 CREATE INDEX audit_mark ON audit (space, mark);
+
+CREATE TABLE request (
+    space text COLLATE "C" NOT NULL,
+    number bigint GENERATED ALWAYS AS IDENTITY,
+    at timestamptz NOT NULL DEFAULT now(),
+    body bytea NOT NULL,                        -- what a writer wants of whoever holds the space
+    answer bytea,
+    PRIMARY KEY (space, number)
+);
 
 CREATE TABLE charge (
     space text COLLATE "C" NOT NULL,

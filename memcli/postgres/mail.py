@@ -1,0 +1,120 @@
+"""Requests that wait: whoever writes a space makes the changes that others ask for along with its own.
+
+A writer that finds the space held puts its request into a table and waits. The holder takes all requests, makes their
+changes in its one transaction and writes the answers beside them; when it commits, all who wait go on at once. Where a
+holder dies, its transaction is undone, and one of those who wait takes its place. So the work under the lock is shared,
+however far away the server is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from psycopg import Connection
+
+from memcli.codec.canonical import decode, encode_line
+from memcli.errors import MemcliError, error_of
+from memcli.model.memory import Json
+from memcli.model.names import marked, memory_id, short_digest
+from memcli.model.space import Receipt, Touched
+from memcli.record import Record
+
+KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
+"""The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
+_MOST = 64
+_PLACE = "INSERT INTO request (space, body) VALUES (%s, %s) RETURNING number"
+_TAKE = """SELECT number, body FROM request WHERE space = %s AND answer IS NULL ORDER BY number LIMIT %s
+    FOR UPDATE SKIP LOCKED"""
+_ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::bigint[], %s::bytea[]) AS given (n, answer)
+    WHERE space = %s AND number = given.n"""
+_CLEAR = "DELETE FROM request WHERE space = %s AND answer IS NOT NULL AND at < now() - interval '1 minute'"
+_READ = "SELECT answer FROM request WHERE space = %s AND number = %s"
+_TAKE_BACK = "DELETE FROM request WHERE space = %s AND number = %s AND answer IS NULL RETURNING number"
+
+
+class Waiting(Record):
+    """A request that was taken."""
+
+    number: int
+    request: Json
+
+
+def place(connection: Connection, space: str, request: Json) -> int:
+    """Puts a request where the next writer finds it; its number."""
+    (number,) = connection.execute(_PLACE, [space, encode_line(request)]).fetchone() or (0,)
+    return int(number)
+
+
+def take(connection: Connection, space: str) -> list[Waiting]:
+    """The requests that wait for a space, which this writer holds."""
+    return [Waiting(n, decode(body, "a request")) for n, body in connection.execute(_TAKE, [space, _MOST])]
+
+
+def answer(connection: Connection, space: str, answers: Sequence[tuple[int, Json]]) -> None:
+    """Answers requests, in the transaction that makes their changes."""
+    if answers:
+        connection.execute(_ANSWER, [[n for n, _ in answers], [encode_line(said) for _, said in answers], space])
+        connection.execute(_CLEAR, [space])
+
+
+def wait(connection: Connection, space: str, number: int) -> Json:
+    """The answer to a request once nobody holds the space, and it is on disk; None when nobody has answered."""
+    with connection.pipeline():
+        connection.execute("BEGIN")
+        connection.execute(f"SELECT pg_advisory_xact_lock_shared({KEY})", [space])
+        found = connection.execute(_READ, [space, number])
+        connection.execute("SELECT pg_logical_emit_message(true, 'memcli', '')")
+        connection.execute("COMMIT")
+    row = found.fetchone()
+    return None if row is None or row[0] is None else decode(row[0], "an answer")
+
+
+def take_back(connection: Connection, space: str, number: int) -> bool:
+    """Takes a request back; False when it was answered."""
+    return connection.execute(_TAKE_BACK, [space, number]).fetchone() is not None
+
+
+def answered(said: Json, receipt: Receipt) -> Json:
+    """An answer as it is written down."""
+    touched = [[t.id, t.path, t.before, t.after] for t in receipt.touched]
+    return {"answer": said, "touched": touched, "header_changed": receipt.header_changed}
+
+
+def refused(error: MemcliError) -> Json:
+    """The answer to a request that cannot be granted."""
+    return {"error": {"code": error.code, "message": error.message, "hint": error.hint}}
+
+
+def read(said: Json) -> tuple[Json, Receipt]:
+    """What an answer says. Raises the error that it tells of."""
+    if "error" in said:
+        raise error_of(**said["error"])
+    return said["answer"], Receipt(tuple(Touched(*one) for one in said["touched"]), said["header_changed"])
+
+
+class Wanted(Record):
+    """What requests will be looked up by: ids, paths and hashes of texts."""
+
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+    hashes: tuple[str, ...]
+
+
+def wanted_by(space: str, requests: Iterable[Json]) -> Wanted:
+    """What these requests will probably look up. A lookup that is not foreseen is made when it comes."""
+    ids: dict[str, None] = {}
+    paths: dict[str, None] = {}
+    hashes: dict[str, None] = {}
+    for request in requests:
+        for candidate in request.get("candidates", ()) if isinstance(request, dict) else ():
+            given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
+            hashes[digest] = None
+            path = given.get("path", "")
+            for one in (path, marked(path, short_digest(digest, 8))):
+                paths[one] = None
+                ids[memory_id(space, one)] = None
+            for link in given.get("links", ()):
+                ids[link["to"]] = None
+            if "id" in given:
+                ids[given["id"]] = None
+    return Wanted(tuple(ids), tuple(paths), tuple(hashes))

@@ -1,0 +1,99 @@
+"""A write of a space: what holds it, and what is written of it, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from psycopg import Connection
+
+from memcli.codec.audit import Link
+from memcli.codec.space import encode_memory, encode_space, new_space
+from memcli.model.space import Change
+from memcli.policy.draft import Draft
+from memcli.postgres import audit, indexing
+from memcli.postgres.mail import KEY
+from memcli.postgres.shelf import ServerShelf
+from memcli.record import Record, replace
+
+_TRY = f"SELECT pg_try_advisory_xact_lock({KEY})"
+_WAIT = f"SELECT pg_advisory_xact_lock({KEY})"
+_LOCK = "SELECT header, objects, gen_random_uuid() FROM space WHERE space = %s FOR NO KEY UPDATE"
+_LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} AND pg_try_advisory_xact_lock({KEY}) FOR NO KEY UPDATE"
+_MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
+    ON CONFLICT (space) DO NOTHING"""
+_PUT = """INSERT INTO memory (space, id, path, hash, updated_at, body)
+    SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[])
+    ON CONFLICT (space, id) DO UPDATE
+    SET path = excluded.path, hash = excluded.hash, updated_at = excluded.updated_at, body = excluded.body"""
+_DROP = "DELETE FROM memory WHERE space = %s AND id = ANY(%s)"
+_SET = """UPDATE space SET header = %s, objects = objects + %s, bytes = bytes + %s, version = version + 1
+    WHERE space = %s"""
+
+
+class BusyError(Exception):
+    """Another writer holds the space."""
+
+
+class Held(Record):
+    """A space under its lock: its shelf, the end of its log, and the mark of the write that holds it."""
+
+    space: str
+    shelf: ServerShelf
+    last: Link
+    mark: object
+
+
+def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
+    """The space under its lock, which lasts as long as the transaction; None when it does not exist.
+
+    Raises BusyError where another writer holds it, unless this one `may_wait`.
+    """
+    with connection.pipeline():
+        free = connection.execute(_WAIT if may_wait else _TRY, [space])
+        locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
+        last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
+    row = locked.fetchone()
+    if row is not None:
+        header, objects, mark = row
+        return Held(space, ServerShelf(connection, space, header, objects), audit.link_of(last.fetchone()), mark)
+    if free.fetchone() == (False,):
+        raise BusyError
+    return None
+
+
+def make(connection: Connection, space: str) -> Held:
+    """As `hold`, for a space that is made; another writer may make it at the same moment."""
+    connection.execute(_MAKE, [space, encode_space(new_space(space))])
+    held = hold(connection, space, may_wait=True)
+    assert held is not None
+    return held
+
+
+def put(connection: Connection, held: Held, change: Change, draft: Draft) -> None:
+    """Writes what a change puts and drops, the header and the index."""
+    space, shelf = held.space, held.shelf
+    bodies = [encode_memory(memory) for memory in change.put]
+    dropped = sorted(change.drop)
+    header = encode_space(replace(change.header or shelf.header, name=shelf.header.name, objects=()))
+    touched = [*dropped, *(memory.id for memory in change.put)]
+    grown = sum(map(len, bodies)) - sum(shelf.length(name) for name in touched)
+    if dropped:
+        connection.execute(_DROP, [space, dropped])
+    if change.put:
+        connection.execute(_PUT, [space, *_columns(change, bodies)])
+    connection.execute(_SET, [header, draft.grown, grown, space])
+    indexing.write(connection.cursor(), space, change.put, dropped)
+
+
+def remove(connection: Connection, space: str, ids: Sequence[str]) -> None:
+    """Removes a space that is held, with its memories and its index."""
+    indexing.write(connection.cursor(), space, [], ids)
+    for table in ("memory", "request", "space"):
+        connection.execute(f"DELETE FROM {table} WHERE space = %s".encode(), [space])
+
+
+def _columns(change: Change, bodies: Sequence[bytes]) -> list[list[str] | list[bytes]]:
+    kept = change.put
+    return [
+        [m.id for m in kept], [m.path for m in kept], [m.hash for m in kept], [m.updated_at for m in kept], list(bodies),
+    ]  # fmt: skip
