@@ -9,8 +9,9 @@ however far away the server is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from memcli.codec.canonical import decode, encode_line
 from memcli.errors import MemcliError, error_of
@@ -23,7 +24,8 @@ KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 """The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
 _MOST = 64
 _PLACE = "INSERT INTO request (space, body) VALUES (%s, %s) RETURNING number"
-_TAKE = """SELECT number, body FROM request WHERE space = %s AND answer IS NULL ORDER BY number LIMIT %s
+_TAKE = f"""SELECT number, body FROM request WHERE space = %s AND answer IS NULL
+    AND pg_try_advisory_xact_lock({KEY}) ORDER BY number LIMIT %s
     FOR UPDATE SKIP LOCKED"""
 _ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::bigint[], %s::bytea[]) AS given (n, answer)
     WHERE space = %s AND number = given.n"""
@@ -45,9 +47,14 @@ def place(connection: Connection, space: str, request: Json) -> int:
     return int(number)
 
 
-def take(connection: Connection, space: str) -> list[Waiting]:
-    """The requests that wait for a space, which this writer holds."""
-    return [Waiting(n, decode(body, "a request")) for n, body in connection.execute(_TAKE, [space, _MOST])]
+def take(connection: Connection, space: str) -> Cursor:
+    """Asks for the requests that wait for a space, which this writer holds; see `taken`."""
+    return connection.execute(_TAKE, [space, space, _MOST])
+
+
+def taken(found: Cursor) -> list[Waiting]:
+    """The requests that `take` asked for."""
+    return [Waiting(number, decode(body, "a request")) for number, body in found]
 
 
 def answer(connection: Connection, space: str, answers: Sequence[tuple[int, Json]]) -> None:
@@ -95,26 +102,27 @@ def read(said: Json) -> tuple[Json, Receipt]:
 class Wanted(Record):
     """What requests will be looked up by: ids, paths and hashes of texts."""
 
-    ids: tuple[str, ...]
-    paths: tuple[str, ...]
-    hashes: tuple[str, ...]
+    ids: dict[str, None]
+    paths: dict[str, None]
+    hashes: dict[str, None]
 
 
 def wanted_by(space: str, requests: Iterable[Json]) -> Wanted:
     """What these requests will probably look up. A lookup that is not foreseen is made when it comes."""
-    ids: dict[str, None] = {}
-    paths: dict[str, None] = {}
-    hashes: dict[str, None] = {}
+    found = Wanted({}, {}, {})
     for request in requests:
-        for candidate in request.get("candidates", ()) if isinstance(request, dict) else ():
-            given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
-            hashes[digest] = None
-            path = given.get("path", "")
-            for one in (path, marked(path, short_digest(digest, 8))):
-                paths[one] = None
-                ids[memory_id(space, one)] = None
-            for link in given.get("links", ()):
-                ids[link["to"]] = None
-            if "id" in given:
-                ids[given["id"]] = None
-    return Wanted(tuple(ids), tuple(paths), tuple(hashes))
+        with suppress(KeyError, TypeError, ValueError, AttributeError):  # one that is no request is refused later
+            for candidate in request["candidates"] if request else ():
+                _foresee(space, candidate, found)
+    return found
+
+
+def _foresee(space: str, candidate: Json, found: Wanted) -> None:
+    given, digest = {**candidate["derived"], **candidate["given"]}, candidate["hash"]
+    found.hashes[digest] = None
+    path = given.get("path", "")
+    for one in (path, marked(path, short_digest(digest, 8))):
+        found.paths[one] = None
+        found.ids[memory_id(space, one)] = None
+    for name in (*(link["to"] for link in given.get("links", ())), *([given["id"]] if "id" in given else ())):
+        found.ids[name] = None

@@ -28,7 +28,7 @@ _IDLE = "60s"
 _ATTEMPTS = 12
 _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
     set_config('idle_in_transaction_session_timeout', %s, false)"""
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = off"
 _T = TypeVar("_T")
 
 
@@ -150,17 +150,16 @@ class Server:
     def _attempt(self, work: Callable[[Connection], _T], is_done: Callable[[Connection, _T], bool], what: str) -> _T:
         connection = self.borrow()
         try:
-            with connection.pipeline():
-                connection.execute(_BEGIN)
-                connection.execute("SET LOCAL synchronous_commit = off")
+            connection.execute(_BEGIN)
             result = work(connection)
             if (
                 connection.info.transaction_status == TransactionStatus.IDLE
             ):  # it was rolled back: nothing is to be done
                 return result
             try:
-                connection.execute("COMMIT")
-                flush(connection)
+                with connection.pipeline():
+                    connection.execute("COMMIT")
+                    flush(connection)
             except psycopg.Error as error:
                 if not is_lost(error):
                     raise

@@ -99,7 +99,8 @@ class ServerStore:
             found.append(before)
             receipt = Receipt(tuple(Touched(m.id, m.path, memory_digest(m), "") for m in before.objects))
             act = act_of(receipt, before.policy, None)
-            going = self._record(connection, held, Going(before), [act], is_whole=True)
+            going = self._put_away(connection, held, Going(before), is_whole=True)
+            self._record(connection, held, going, [act])
             remove(connection, name, [memory.id for memory in before.objects])
             return Done(receipt, going=going, mark=held.mark)
 
@@ -141,10 +142,10 @@ class ServerStore:
     def _make(self, connection: Connection, *, space: str, request: Json, asked: Asked, may_wait: bool) -> Done:
         """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty."""
         held = hold(connection, space, may_wait=may_wait) or make(connection, space)
-        waiting = mail.take(connection, space)
+        waiting = held.waiting
         wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
         held.shelf.prefetch(wanted.ids, wanted.paths, wanted.hashes)
-        with self._trash.looking(connection, space, wanted.ids):
+        with self._trash.looking(connection, space, list(wanted.ids)):
             draft = Draft(held.shelf)
             acts: list[Act | None] = []
             answers = [(one.number, self._answer(draft, one, acts)) for one in waiting]
@@ -160,9 +161,10 @@ class ServerStore:
         going = Going(held.shelf.header)
         if whole:
             _check(held, draft)
-            going = self._record(connection, held, draft.going(), acts, is_whole=False)
+            going = self._put_away(connection, held, draft.going(), is_whole=False)
         with connection.pipeline():
             if whole:
+                self._record(connection, held, going, acts)
                 put(connection, held, whole, draft)
             mail.answer(connection, space, answers)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
@@ -182,10 +184,8 @@ class ServerStore:
         acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by")))
         return mail.answered(said, receipt)
 
-    def _record(
-        self, connection: Connection, held: Held, going: Going, acts: Sequence[Act | None], *, is_whole: bool
-    ) -> Going:
-        """Puts what goes into the trash, takes what goes for good out of it and the log, and appends the acts to that."""
+    def _put_away(self, connection: Connection, held: Held, going: Going, *, is_whole: bool) -> Going:
+        """Puts what goes into the trash, and takes what goes for good out of it and out of the log."""
         going = parted(going, self._in_force(going.kept.policy).grace_days)
         if is_kept(going, is_whole=is_whole):
             going = replace(going, run=trash.keep(connection, going, self._who.clock(), self._who.command))
@@ -193,10 +193,13 @@ class ServerStore:
             hashes = {memory.id: memory.hash for memory in going.erased}
             also = trash.erase(connection, held.space, hashes)
             audit.erase(connection, held.space, {*hashes, *(memory.id for memory in also)})
+        return going
+
+    def _record(self, connection: Connection, held: Held, going: Going, acts: Sequence[Act | None]) -> None:
+        """Appends acts to the log."""
         told = [replace(a, touched=without_erased(a.touched, going), run=going.run) for a in acts if a is not None]
         said = [self._who.entry(held.space, act) for act in told]
         audit.append(connection, held.space, said, held.mark, held.last)
-        return going
 
     def _transact(self, space: str, work: Callable[[Connection], Done], what: str) -> Done:
         return self._server.transact(work, lambda connection, done: is_marked(connection, space, done.mark), what)

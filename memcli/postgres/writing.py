@@ -11,7 +11,7 @@ from memcli.codec.space import encode_memory, encode_space, new_space
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
-from memcli.postgres.mail import KEY
+from memcli.postgres.mail import KEY, Waiting, take, taken
 from memcli.postgres.shelf import ServerShelf
 from memcli.record import Record, replace
 
@@ -35,12 +35,13 @@ class BusyError(Exception):
 
 
 class Held(Record):
-    """A space under its lock: its shelf, the end of its log, and the mark of the write that holds it."""
+    """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it."""
 
     space: str
     shelf: ServerShelf
     last: Link
     mark: object
+    waiting: Sequence[Waiting] = ()
 
 
 def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
@@ -52,10 +53,12 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
         free = connection.execute(_WAIT if may_wait else _TRY, [space])
         locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
         last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
+        waiting = take(connection, space)
     row = locked.fetchone()
     if row is not None:
         header, objects, mark = row
-        return Held(space, ServerShelf(connection, space, header, objects), audit.link_of(last.fetchone()), mark)
+        shelf = ServerShelf(connection, space, header, objects)
+        return Held(space, shelf, audit.link_of(last.fetchone()), mark, taken(waiting))
     if free.fetchone() == (False,):
         raise BusyError
     return None
