@@ -11,7 +11,7 @@ import psycopg
 from psycopg import Connection
 
 from memcli.codec.space import decode_space, new_space
-from memcli.errors import CorruptError, LockedError
+from memcli.errors import CorruptError, LockedError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.postgres.bodies import memory_of, space_of, where_of
@@ -129,9 +129,22 @@ class ServerSnapshot:
             raise failure(error, self._server.address, f"read space {self.space!r}") from None
         self._connection = connection
         if found is None:
+            self._check_access(connection)
             return ""
         self._header, size, version, epoch = found
         return f"{size}-{version}-{epoch}"
+
+    def _check_access(self, connection: Connection) -> None:
+        """Raises RefusedError for a space that is not there for this role."""
+        try:
+            allowed = connection.execute("SELECT may('reader', %s)", [self.space]).fetchone()
+        except psycopg.Error as error:
+            raise failure(error, self._server.address, f"read space {self.space!r}") from None
+        if allowed != (True,):
+            raise RefusedError(
+                f"cannot read space {self.space!r}: this role of the server has no access to it",
+                "ask an administrator of the store for access",
+            )
 
     def _all(self) -> Iterator[tuple[bytes, int]]:
         last = ("", "")

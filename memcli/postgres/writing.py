@@ -8,6 +8,7 @@ from psycopg import Connection
 
 from memcli.codec.audit import Link
 from memcli.codec.space import encode_memory, encode_space, new_space
+from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
@@ -89,10 +90,14 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
 
 
 def remove(connection: Connection, space: str, ids: Sequence[str]) -> None:
-    """Removes a space that is held, with its memories and its index."""
+    """Removes a space that is held, with its memories and its index. Raises RefusedError."""
     indexing.write(connection.cursor(), space, [], ids)
-    for table in ("memory", "request", "space"):
+    for table in ("memory", "request"):
         connection.execute(f"DELETE FROM {table} WHERE space = %s".encode(), [space])
+    if not connection.execute("DELETE FROM space WHERE space = %s", [space]).rowcount:  # it is there, and stays
+        raise RefusedError(
+            f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"
+        )
 
 
 def _columns(change: Change, bodies: Sequence[bytes]) -> list[list[str] | list[bytes]]:
