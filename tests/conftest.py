@@ -145,7 +145,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> Run:
     """Runs a command line in this process, in a git work tree of its own, and returns what it printed."""
     from memcli.cli.main import main
 
@@ -158,7 +160,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
         capfd.readouterr()
         code = main(arguments)
         captured = capfd.readouterr()
-        if "MEMCLI_STORE_SCHEMA" in os.environ:
+        if request.config.getoption("--on-server"):
             mirror(tmp_path / ".memory")
         return Result(code, captured.out, captured.err)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from memcli.app.shared_store import SharedAudit, SharedStore, SharedTrash
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change
+from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring.policies import InForce
 from memcli.wiring.records import Kept, Records
 from memcli.wiring.roots import Warn
@@ -42,6 +43,17 @@ def _server(url: str, schema: str | None, wait: float) -> Server:
         atexit.register(close_servers)
     _opened.append(server)
     return server
+
+
+def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, str, str]]:
+    """What there is to say of the server of a URL: name, whether it is well, what was found, what to do. Nothing where there
+    is no URL. Raises StoreError, RefusedError, UsageError."""
+    if not url:
+        return []
+    server = open_server(url, environ, WAIT_SECONDS)
+    from memcli.postgres.health import examine as look
+
+    return look(server)
 
 
 def close_servers() -> None:

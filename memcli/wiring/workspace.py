@@ -135,6 +135,13 @@ def _kept(
     return share(open_server(settings.store, environ, wait), local, fold, records, in_force, records.warn)
 
 
+def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str:
+    """The URL of the server that has the store which `options` and `environ` lead to; "" where it is in files."""
+    layout = Layout(_root(options, environ, create=False, warn=lambda _: None))
+    believed = _believed(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
+    return resolve(options, without_server(environ) if options.get("store") == "global" else environ, believed).store
+
+
 def _told(settings: Settings) -> dict[str, Any]:
     """What of the settings a workspace has as it is. Raises UsageError."""
     return {

@@ -23,7 +23,7 @@ from memcli.store.place import FOLDERS, Place, describe
 from memcli.store.trust import FileTrust
 from memcli.wiring.embedders import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
-from memcli.wiring.workspace import open_workspace
+from memcli.wiring.workspace import chosen_store, open_workspace
 
 
 @verb()
@@ -140,6 +140,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     yield _trust(root)
     yield _language_model(options, environ)
     yield _ledger(root)
+    yield from _server(options, environ)
     yield from _spaces(options, environ)
 
 
@@ -269,6 +270,17 @@ def _ledger(root: str) -> Check:
     told = f", {day.damaged} damaged lines" if day.damaged else ""
     fix = f"remove them from {FOLDER}/local/ledger"
     return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
+
+
+def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:
+    """Checks the server that has the store, if one does."""
+    from memcli.wiring.shared import examine
+
+    try:
+        found = examine(chosen_store(options, environ), environ)
+        yield from (Check(*one) for one in found)
+    except MemcliError as error:
+        yield Check("server", False, error.message, error.hint)
 
 
 def _spaces(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Iterator[Check]:

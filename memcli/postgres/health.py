@@ -1,0 +1,81 @@
+"""What `doctor` says of a server: its version, schema and extension, what this role may do, and how far away it is."""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+from typing import NamedTuple
+
+from psycopg import Connection
+
+from memcli.postgres.migrating import applied
+from memcli.postgres.server import Server
+
+_OLDEST = 140000
+_EXTENSION = """SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"""
+_LEVELS = """SELECT pg_has_role(session_user, relowner, 'member'), spaces_of('admin'), spaces_of('writer'), spaces_of('reader')
+    FROM pg_class WHERE oid = 'space'::regclass"""
+_ROUNDS = 5
+
+
+class Finding(NamedTuple):
+    """One row: whether it is as it must be, what was found, and what to do otherwise."""
+
+    name: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def examine(server: Server) -> list[Finding]:
+    """What there is to say of the server. Raises StoreError, RefusedError."""
+    with server.connected("examine the server") as connection:
+        return [
+            _version(connection, server.address.shown),
+            _schema(connection, server.address.schema),
+            _extension(connection),
+            _rights(connection),
+            _latency(connection),
+        ]
+
+
+def _version(connection: Connection, shown: str) -> Finding:
+    number = connection.info.server_version
+    said = f"PostgreSQL {number // 10000}.{number % 10000} at {shown}"
+    encrypted = "with TLS" if connection.pgconn.ssl_in_use else "without TLS"
+    return Finding("server", number >= _OLDEST, f"{said}, {encrypted}", "memcli needs PostgreSQL 14")
+
+
+def _schema(connection: Connection, schema: str) -> Finding:
+    return Finding("schema", True, f"{schema}, version {max(applied(connection, schema))}")
+
+
+def _extension(connection: Connection) -> Finding:
+    installed, offered = connection.execute(_EXTENSION).fetchone() or (None, None)
+    if installed:
+        return Finding("pgvector", True, f"version {installed}")
+    if offered:
+        return Finding("pgvector", True, f"version {offered} is available")
+    return Finding("pgvector", False, "not installed on the server", "install pgvector there")
+
+
+def _rights(connection: Connection) -> Finding:
+    owns, *levels = connection.execute(_LEVELS).fetchone() or (False, [], [], [])
+    if owns:
+        return Finding("role", True, f"{connection.info.user}: owner of the schema")
+    said = [
+        f"{name} of {'all spaces' if spaces is None else ', '.join(sorted(spaces))}"
+        for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True)
+        if spaces is None or spaces
+    ]
+    found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
+    return Finding("role", bool(said), found, "ask an administrator of the store for access")
+
+
+def _latency(connection: Connection) -> Finding:
+    times = []
+    for _ in range(_ROUNDS):
+        begun = time.perf_counter()
+        connection.execute("SELECT 1")
+        times.append(time.perf_counter() - begun)
+    return Finding("latency", True, f"{median(times) * 1000:.1f} ms a round trip")
