@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from memcli.record import Record
 
@@ -47,6 +48,21 @@ class Total(Record, kw_only=True):
     @property
     def tokens(self) -> int:
         return self.tokens_in + self.tokens_out
+
+
+class Booked(NamedTuple):
+    """A call that was booked, by its day, its number, and its space where calls are numbered by space."""
+
+    day: str
+    number: int
+    space: str = ""
+
+
+class Day(NamedTuple):
+    """The calls of a day, in order, and how many lines cannot be read."""
+
+    charges: tuple[Charge, ...]
+    damaged: int = 0
 
 
 def total(charges: Iterable[Charge]) -> Total:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from memcli.model.memory import Json
 from memcli.model.prompt import Prompt
-from memcli.model.spending import Charge, Usage
+from memcli.model.spending import Booked, Charge, Day, Usage
 
 T = TypeVar("T")
 
@@ -33,6 +33,16 @@ class LanguageModel(Protocol):
 
 class Ledger(Protocol):
     """The calls that were made, by day."""
+
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+        """Books a call on the day of its time, once `check` has seen the calls of its space on that day so far, and maybe
+        those of others; what it raises is raised. Raises LockedError, StoreError, RefusedError."""
+
+    def settle(self, booked: Booked, usage: Usage) -> None:
+        """Puts what a call has cost in the place of what was booked for it. Raises LockedError, StoreError."""
+
+    def read(self, day: str) -> Day:
+        """The calls of a day, and how many lines are damaged. Raises StoreError."""
 
     def days(self) -> Sequence[str]:
         """The days that have calls, in order, such as `2026-05-03`."""

@@ -69,21 +69,15 @@ class Server:
 
     def borrow(self) -> Connection:
         """A connection, to be given back. Raises StoreError, LockedError."""
-        with self._mutex:
+        with self._mutex:  # while it is connected, too: the first one makes the schema that others use
             if self._process != os.getpid():  # a fork: the connections are the parent's
                 self._reset()
             if not self._is_lent:
+                if self._own is None or self._own.closed:
+                    self._own = self._connect()
                 self._is_lent = True
-                own = self._own
-            else:
-                return self._pooled()
-        try:
-            if own is None or own.closed:
-                own = self._own = self._connect()
-            return own
-        except BaseException:
-            self._is_lent = False
-            raise
+                return self._own
+        return self._pooled()
 
     def give_back(self, connection: Connection) -> None:
         """Takes a connection back. What it had not committed is rolled back; one that is of no more use is closed."""
@@ -215,21 +209,26 @@ class Server:
         connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE])
 
     def _pooled(self) -> Connection:
-        from psycopg_pool import ConnectionPool, PoolTimeout
+        from psycopg_pool import PoolTimeout
 
-        if self._pool is None:
-            logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
-            self._pool = ConnectionPool(
-                self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
-                max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
-            )  # fmt: skip
+        with self._mutex:
+            pool = self._pool = self._pool or self._new_pool()
         try:
-            return self._pool.getconn()
+            return pool.getconn()
         except PoolTimeout:
             raise LockedError(
                 f"no connection to the store at {self.address.shown} within {self._wait:g} s",
                 f"try again later; this process may use {MOST_CONNECTIONS} at once",
             ) from None
+
+    def _new_pool(self) -> ConnectionPool:
+        from psycopg_pool import ConnectionPool
+
+        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
+        return ConnectionPool(
+            self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
+            max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
+        )  # fmt: skip
 
 
 def flush(connection: Connection) -> None:

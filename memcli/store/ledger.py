@@ -18,17 +18,16 @@ makes up.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from memcli.codec.canonical import encode_line
+from memcli.codec.charges import charge_to_json, cost_to_json, day_of
 from memcli.errors import StoreError
 from memcli.model.memory import Json
-from memcli.model.spending import Charge, Usage
+from memcli.model.spending import Booked, Charge, Day, Usage
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_quietly
 from memcli.store.layout import Layout
@@ -39,20 +38,6 @@ _FOLDER = "ledger"
 _MAX_BYTES = 1 << 30
 MOST_DAYS = 400
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\Z")
-
-
-class Booked(NamedTuple):
-    """A call that was booked, by its day and its number."""
-
-    day: str
-    number: int
-
-
-class Day(NamedTuple):
-    """The calls of a day, in order, and how many lines cannot be read."""
-
-    charges: tuple[Charge, ...]
-    damaged: int = 0
 
 
 class Ledger:
@@ -70,9 +55,9 @@ class Ledger:
         make_folder(self._folder)
         with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
             data = self._read(day)
-            check(_parse(data))
+            check(day_of(data))
             number = data.count(b"\n") + 1
-            self._append(day, data, _to_json(replace(charge, number=number)))
+            self._append(day, data, charge_to_json(replace(charge, number=number)))
             if number == 1:
                 self._drop_days(day)
         return Booked(day, number)
@@ -83,13 +68,13 @@ class Ledger:
         Raises LockedError, StoreError.
         """
         with locked(os.path.join(self._folder, "lock"), "the ledger of model calls"):
-            line = {"settles": booked.number, **_cost(usage)}
+            line = {"settles": booked.number, **cost_to_json(usage)}
             if data := self._read(booked.day):
                 self._append(booked.day, data, line)
 
     def read(self, day: str) -> Day:
         """The calls of a day, and how many lines are damaged. Raises StoreError."""
-        return _parse(self._read(day))
+        return day_of(self._read(day))
 
     def charges(self, day: str) -> tuple[Charge, ...]:
         """The calls of a day, such as `2026-05-03`. Raises StoreError."""
@@ -129,46 +114,3 @@ class Ledger:
 
     def _append(self, day: str, data: bytes, line: dict[str, Json]) -> None:
         append_after(self._path(day), encode_line(line) + b"\n", len(data))
-
-
-def _to_json(charge: Charge) -> dict[str, Json]:
-    return {
-        "number": charge.number, "at": charge.at, "space": charge.space, "provider": charge.provider,
-        "model": charge.model, "task": charge.task, **_cost(charge.usage),
-    }  # fmt: skip
-
-
-def _cost(usage: Usage) -> dict[str, Json]:
-    known = {} if usage.nano_usd is None else {"nano_usd": usage.nano_usd}
-    return {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, **known}
-
-
-def _parse(data: bytes) -> Day:
-    charges: dict[int, Charge] = {}
-    damaged = 0
-    for number, line in enumerate(data.split(b"\n")[:-1], 1):
-        try:
-            _take(json.loads(line), number, charges)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            damaged += 1
-    return Day(tuple(charges.values()), damaged)
-
-
-def _take(entry: Json, number: int, charges: dict[int, Charge]) -> None:
-    """Adds what a line says to `charges`. Raises ValueError, KeyError or TypeError for one that is not of the ledger."""
-    usage = _usage(entry)
-    if "settles" in entry:
-        known = charges[entry["settles"]]
-        charges[known.number] = replace(known, usage=usage, is_settled=True)
-        return
-    texts = {name: entry[name] for name in ("at", "space", "provider", "model", "task")}
-    if entry["number"] != number or not all(isinstance(text, str) for text in texts.values()):
-        raise ValueError("not a line of this place")
-    charges[number] = Charge(number=number, **texts, usage=usage)
-
-
-def _usage(entry: Json) -> Usage:
-    values = [entry["tokens_in"], entry["tokens_out"], entry.get("nano_usd", 0)]
-    if not all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in values):
-        raise ValueError("not a count")
-    return Usage(*values) if "nano_usd" in entry else Usage(*values[:2])

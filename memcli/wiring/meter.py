@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError, UsageError
 from memcli.model.prompt import ModelName
-from memcli.model.spending import Charge, Usage, total
+from memcli.model.spending import Charge, Day, Usage, total
 from memcli.policy.quota import Limits, check_call, check_low, limits
 from memcli.providers.prices import Price, Prices, check_prices, list_prices, priced, read_prices
-from memcli.store.layout import Layout
-from memcli.store.ledger import Day, Ledger
 from memcli.store.reading import read_regular
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ class LedgerMeter:
     ) -> None:  # fmt: skip
         self._workspace, self._model, self._space, self._price = workspace, model, space, price
         self._may_wait, self._spent = may_wait, spent
-        self._ledger = Ledger(Layout(workspace.root))
+        self._ledger = workspace.ledger
 
     def reserve(self, task: str, most: Usage) -> Callable[[Usage], None]:
         """See `Meter.reserve`."""

@@ -10,6 +10,7 @@ from memcli.clock import Clock
 from memcli.model.memory import Json
 from memcli.model.space import Change
 from memcli.ports import AuditTrail, Store, Trash
+from memcli.ports.language_model import Ledger
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
 from memcli.store.pending import Acts, Erasures
@@ -23,11 +24,12 @@ if TYPE_CHECKING:
 
 
 class Kept(NamedTuple):
-    """Where spaces are kept, with the trash and the audit log of these."""
+    """Where spaces are kept, with the trash, the audit log and the ledger of these."""
 
     store: Store
     load_trash: Callable[[], Trash]
     load_audit: Callable[[], AuditTrail]
+    load_ledger: Callable[[], Ledger]
 
 
 class Records:

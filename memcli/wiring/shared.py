@@ -73,6 +73,7 @@ def share(
 ) -> Kept:
     """The store of which `server` has what is not of this machine alone. `local` has the rest."""
     from memcli.postgres.audit import Author, ServerAudit
+    from memcli.postgres.ledger import ServerLedger
     from memcli.postgres.store import ServerStore
     from memcli.postgres.trash import ServerTrash
 
@@ -83,4 +84,5 @@ def share(
         SharedStore(store, local.store),
         cache(lambda: SharedTrash(trash, local.load_trash())),
         cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),
+        lambda: ServerLedger(server),
     )

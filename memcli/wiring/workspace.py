@@ -106,6 +106,7 @@ def open_workspace(
         ranker=partial(_ranker, warn, keep, observer, layout),
         clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name,
         **_told(settings),
+        load_ledger=kept.load_ledger,
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces,
@@ -126,7 +127,8 @@ def _kept(
     in_force: InForce,
 ) -> Kept:
     """Where spaces are kept: in files, or on a server. Raises UsageError."""
-    local = Kept(open_files(layout, fold, wait, records, in_force), records.trash, records.audit)
+    files = open_files(layout, fold, wait, records, in_force)
+    local = Kept(files, records.trash, records.audit, lambda: open_ledger(layout))
     if not settings.store:
         return local
     check_store(settings.store, "store")
@@ -162,7 +164,6 @@ def _logs(
         "load_counters": cache(partial(open_counters, layout, environ, trust, **state)),
         "load_gaps": cache(partial(open_gaps, layout, environ, **state)),
         "load_upkeep": cache(lambda: _upkeep(layout)),
-        "load_ledger": lambda: open_ledger(layout),
         "load_answers": cache(lambda: FileAnswers(layout)),
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memcli.errors import RefusedError, StoreError
+from memcli.errors import StoreError
 from memcli.model.spending import Charge, Usage, total
 from memcli.store.layout import Layout
 from memcli.store.ledger import MOST_DAYS, Day, Ledger
@@ -56,38 +56,6 @@ def ledger(tmp_path: Path) -> Ledger:
 
 def file(tmp_path: Path) -> Path:
     return tmp_path / "local" / "ledger" / f"{DAY}.jsonl"
-
-
-def test_a_call_counts_as_booked_until_it_is_settled(ledger: Ledger) -> None:
-    first, second = ledger.reserve(CHARGE, allow), ledger.reserve(CHARGE, allow)
-    assert (first.number, second.number) == (1, 2)
-    ledger.settle(first, Usage(10, 5, 3))
-    found = ledger.charges(DAY)
-    assert [(c.number, c.usage, c.is_settled) for c in found] == [
-        (1, Usage(10, 5, 3), True), (2, Usage(100, 50, 7), False),
-    ]  # fmt: skip
-    assert (total(found).tokens, total(found).nano_usd, total(found).pending) == (165, 10, 1)
-    assert ledger.days() == [DAY]
-
-
-def test_a_call_belongs_to_the_day_on_which_it_was_booked(ledger: Ledger) -> None:
-    late = ledger.reserve(CHARGE, allow)
-    ledger.reserve(Charge(**{**vars_of(CHARGE), "at": "2026-02-01T00:00:00Z"}), allow)
-    ledger.settle(late, Usage(1, 1))
-    assert [total(ledger.charges(day)).tokens for day in ledger.days()] == [2, 150]
-
-
-def vars_of(charge: Charge) -> dict[str, object]:
-    return {name: getattr(charge, name) for name in ("at", "space", "provider", "model", "task", "usage")}
-
-
-def test_what_is_refused_is_not_booked(ledger: Ledger) -> None:
-    def refuse(_: Day) -> None:
-        raise RefusedError("no")
-
-    with pytest.raises(RefusedError):
-        ledger.reserve(CHARGE, refuse)
-    assert ledger.charges(DAY) == ()
 
 
 @pytest.mark.parametrize("limit", [10_000_000, 20_050])

@@ -1,0 +1,74 @@
+"""The ledger of calls to language models on a server: one row a call, numbered within its space and day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+from psycopg import Connection
+
+from memcli.codec.canonical import encode_line
+from memcli.codec.charges import charge_to_json, cost_to_json, day_of
+from memcli.model.spending import Booked, Charge, Day, Usage
+from memcli.postgres.server import Server
+from memcli.record import replace
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/' || %s || '/' || %s, 1))"
+_ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
+_DAY = "SELECT space, number, booked, settled FROM charge WHERE day = %s ORDER BY space, number"
+_ADD = "INSERT INTO charge (space, day, number, booked) VALUES (%s, %s, %s, %s)"
+_SETTLE = "UPDATE charge SET settled = %s WHERE space = %s AND day = %s AND number = %s"
+
+
+class ServerLedger:
+    """The ledger of the spaces on a server. See `ports.language_model.Ledger` for the promises."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
+        day = charge.at[:10]
+
+        def work(connection: Connection) -> tuple[int, bytes]:
+            with connection.pipeline():
+                connection.execute(_LOCK, [charge.space, day])
+                found = connection.execute(_ROWS, [charge.space, day])
+            rows = found.fetchall()
+            check(_day(rows))
+            number = len(rows) + 1
+            booked = encode_line(charge_to_json(replace(charge, number=number)))
+            connection.execute(_ADD, [charge.space, day, number, booked])
+            return number, booked
+
+        def is_done(connection: Connection, made: tuple[int, bytes]) -> bool:
+            connection.execute(_LOCK, [charge.space, day])
+            return any((number, booked) == made for number, booked, _ in connection.execute(_ROWS, [charge.space, day]))
+
+        number, _ = self._server.transact(work, is_done, "book a call")
+        return Booked(day, number, charge.space)
+
+    def settle(self, booked: Booked, usage: Usage) -> None:
+        line = encode_line({"settles": booked.number, **cost_to_json(usage)})
+        with self._server.connected("book the cost of a call") as connection:
+            connection.execute(_SETTLE, [line, booked.space, booked.day, booked.number])
+
+    def read(self, day: str) -> Day:
+        with self._server.connected("read the ledger of model calls") as connection:
+            rows = connection.execute(_DAY, [day]).fetchall()
+        found = [_day([row for _, *row in group]) for _, group in groupby(rows, key=lambda row: row[0])]
+        charges = tuple(charge for one in found for charge in one.charges)
+        return Day(charges, sum(one.damaged for one in found))
+
+    def charges(self, day: str) -> Sequence[Charge]:
+        return self.read(day).charges
+
+    def days(self) -> list[str]:
+        with self._server.connected("read the ledger of model calls") as connection:
+            return [day for (day,) in connection.execute("SELECT DISTINCT day FROM charge ORDER BY day")]
+
+
+def _day(rows: Sequence[Sequence[Any]]) -> Day:
+    """The calls of one space on one day."""
+    lines = [booked for _, booked, _ in rows] + [settled for *_, settled in rows if settled is not None]
+    return day_of(b"".join(line + b"\n" for line in lines))
