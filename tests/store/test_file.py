@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import resource
 import threading
@@ -175,22 +174,6 @@ def test_the_lock_is_waited_for_and_then_given_up(tmp_path: Path) -> None:
     thread.join()
     with locked(path, "it"):
         pass
-
-
-def _write_many(root: str, start: int) -> None:
-    store = FileStore(Layout(root), fold)
-    for n in range(start, start + 15):
-        put(store, f"m{n:03d}")
-
-
-def test_no_writer_loses_anything(store: Store, tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write_many, args=(str(tmp_path / ".memory"), k * 15)) for k in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert len(store.open("main").load().objects) == 60
 
 
 def test_the_store_is_found_from_below(tmp_path: Path) -> None:
