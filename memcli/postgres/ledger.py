@@ -17,6 +17,7 @@ from memcli.record import replace
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/' || %s || '/' || %s, 1))"
 _ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
 _DAY = "SELECT space, number, booked, settled FROM charge WHERE day = %s ORDER BY space, number"
+_ALL = "SELECT day, space, number, booked, settled FROM charge ORDER BY day, space, number"
 _ADD = "INSERT INTO charge (space, day, number, booked) VALUES (%s, %s, %s, %s)"
 _SETTLE = "UPDATE charge SET settled = %s WHERE space = %s AND day = %s AND number = %s"
 
@@ -66,6 +67,22 @@ class ServerLedger:
     def days(self) -> list[str]:
         with self._server.connected("read the ledger of model calls") as connection:
             return [day for (day,) in connection.execute("SELECT DISTINCT day FROM charge ORDER BY day")]
+
+    def sums(self, today: str) -> dict[str, Usage]:
+        with self._server.connected("read the ledger of model calls") as connection:
+            rows = connection.execute(_ALL).fetchall()
+        sums: dict[str, Usage] = {}
+        for (day, _), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            for charge in _day([row for _, _, *row in group]).charges:
+                if day < today or charge.is_settled:
+                    _add(sums, charge)
+        return sums
+
+
+def _add(sums: dict[str, Usage], charge: Charge) -> None:
+    one, more = sums.get(charge.provider, Usage(0, 0, 0)), charge.usage
+    nano = (one.nano_usd or 0) + (more.nano_usd or 0)
+    sums[charge.provider] = Usage(one.tokens_in + more.tokens_in, one.tokens_out + more.tokens_out, nano)
 
 
 def _day(rows: Sequence[Sequence[Any]]) -> Day:

@@ -153,7 +153,7 @@ class ServerStore:
             own, said = asked(draft)
         held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
         receipt = receipt_of(draft, own)
-        acts.append(act_of(receipt, policy, draft.header.policy, tasks=dict(own.tasks) or None))
+        acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if not whole and not answers:
             connection.execute("ROLLBACK")
@@ -181,7 +181,7 @@ class ServerStore:
             hint = "run the command again; all processes must use the same version of memcli"
             return mail.refused(MemcliError(f"invalid request: {error!r}", hint))
         receipt = receipt_of(draft, wanted)
-        acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by")))
+        acts.append(act_of(receipt, policy, draft.header.policy, waiting.request.get("by"), wanted))
         return mail.answered(said, receipt)
 
     def _put_away(self, connection: Connection, held: Held, going: Going, *, is_whole: bool) -> Going:

@@ -13,6 +13,7 @@ import pytest
 
 from memcli.errors import StoreError
 from memcli.model.spending import Charge, Usage, total
+from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.ledger import MOST_DAYS, Day, Ledger
 from tests.conftest import NOW, ROOT
@@ -165,7 +166,7 @@ def test_the_first_call_of_a_day_removes_the_oldest_days(ledger: Ledger, tmp_pat
 def test_a_clock_that_is_wrong_removes_one_day_and_not_its_own(ledger: Ledger, tmp_path: Path) -> None:
     days = days_before(tmp_path, MOST_DAYS)
     for at in ("1999-01-01T00:00:00Z", "2099-01-01T00:00:00Z"):
-        ledger.reserve(Charge(**{**vars_of(CHARGE), "at": at}), allow)
+        ledger.reserve(replace(CHARGE, at=at), allow)
         assert len(ledger.days()) == MOST_DAYS
         assert at[:10] in ledger.days()
     assert ledger.days() == [*days[1:], "2099-01-01"]

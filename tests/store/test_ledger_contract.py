@@ -11,6 +11,7 @@ import pytest
 from memcli.errors import RefusedError
 from memcli.model.spending import Charge, Day, Usage, total
 from memcli.ports.language_model import Ledger
+from memcli.record import replace
 from memcli.store.layout import Layout
 from memcli.store.ledger import Ledger as FileLedger
 from tests.conftest import NOW
@@ -54,13 +55,16 @@ def test_a_call_counts_as_booked_until_it_is_settled(ledger: Ledger) -> None:
 
 def test_a_call_belongs_to_the_day_on_which_it_was_booked(ledger: Ledger) -> None:
     late = ledger.reserve(CHARGE, allow)
-    ledger.reserve(Charge(**{**vars_of(CHARGE), "at": "2026-02-01T00:00:00Z"}), allow)
+    ledger.reserve(replace(CHARGE, at="2026-02-01T00:00:00Z"), allow)
     ledger.settle(late, Usage(1, 1))
     assert [total(ledger.charges(day)).tokens for day in ledger.days()] == [2, 150]
 
 
-def vars_of(charge: Charge) -> dict[str, object]:
-    return {name: getattr(charge, name) for name in ("at", "space", "provider", "model", "task", "usage")}
+def test_what_is_settled_or_over_is_summed(ledger: Ledger) -> None:
+    ledger.settle(ledger.reserve(CHARGE, allow), Usage(10, 5, 3))
+    ledger.reserve(replace(CHARGE, provider="anthropic"), allow)
+    assert dict(ledger.sums(DAY)) == {"openai": Usage(10, 5, 3)}
+    assert dict(ledger.sums("2026-02-01")) == {"openai": Usage(10, 5, 3), "anthropic": Usage(100, 50, 7)}
 
 
 def test_what_is_refused_is_not_booked(ledger: Ledger) -> None:
