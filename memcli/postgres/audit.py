@@ -13,6 +13,7 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
+from memcli.postgres.mail import BARRIER
 from memcli.postgres.server import Server
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
@@ -74,7 +75,7 @@ class ServerAudit:
 
     def _append(self, space: str, said: dict[str, Json]) -> None:
         def work(connection: Connection) -> object:
-            connection.execute("SELECT 1 FROM space WHERE space = %s FOR NO KEY UPDATE", [space])
+            connection.execute(BARRIER, [space])
             (mark,) = connection.execute("SELECT gen_random_uuid()").fetchone() or (None,)
             append(connection, space, [said], mark, link_of(connection.execute(LAST, [space]).fetchone()))
             return mark
@@ -84,7 +85,7 @@ class ServerAudit:
 
 def is_marked(connection: Connection, space: str, mark: object) -> bool:
     """Whether the write of this mark was committed. Waits for a writer that may still be at it."""
-    connection.execute("SELECT 1 FROM space WHERE space = %s FOR NO KEY UPDATE", [space])
+    connection.execute(BARRIER, [space])  # all who write hold it until they have committed, or have not
     return (
         connection.execute("SELECT 1 FROM audit WHERE space = %s AND mark = %s", [space, mark]).fetchone() is not None
     )

@@ -14,7 +14,7 @@ from contextlib import suppress
 from psycopg import Connection, Cursor
 
 from memcli.codec.canonical import decode, encode_line
-from memcli.errors import MemcliError, error_of
+from memcli.errors import MemcliError, StoreError, error_of
 from memcli.model.memory import Json
 from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.space import Receipt, Touched
@@ -22,6 +22,7 @@ from memcli.record import Record
 
 KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 """The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
+BARRIER = f"SELECT pg_advisory_xact_lock({KEY})"
 _MOST = 64
 _PLACE = "INSERT INTO request (space, body) VALUES (%s, %s) RETURNING number"
 _TAKE = f"""SELECT number, body FROM request WHERE space = %s AND answer IS NULL
@@ -29,7 +30,7 @@ _TAKE = f"""SELECT number, body FROM request WHERE space = %s AND answer IS NULL
     FOR UPDATE SKIP LOCKED"""
 _ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::bigint[], %s::bytea[]) AS given (n, answer)
     WHERE space = %s AND number = given.n"""
-_CLEAR = "DELETE FROM request WHERE space = %s AND answer IS NOT NULL AND at < now() - interval '1 minute'"
+_CLEAR = "DELETE FROM request WHERE space = %s AND answer IS NOT NULL AND at < now() - interval '1 hour'"
 _READ = "SELECT answer FROM request WHERE space = %s AND number = %s"
 _TAKE_BACK = "DELETE FROM request WHERE space = %s AND number = %s AND answer IS NULL RETURNING number"
 
@@ -65,7 +66,10 @@ def answer(connection: Connection, space: str, answers: Sequence[tuple[int, Json
 
 
 def wait(connection: Connection, space: str, number: int) -> Json:
-    """The answer to a request once nobody holds the space, and it is on disk; None when nobody has answered."""
+    """The answer to a request once nobody holds the space, and it is on disk; None when nobody has answered.
+
+    Raises StoreError when the request is gone.
+    """
     with connection.pipeline():
         connection.execute("BEGIN")
         connection.execute(f"SELECT pg_advisory_xact_lock_shared({KEY})", [space])
@@ -73,7 +77,9 @@ def wait(connection: Connection, space: str, number: int) -> Json:
         connection.execute("SELECT pg_logical_emit_message(true, 'memcli', '')")
         connection.execute("COMMIT")
     row = found.fetchone()
-    return None if row is None or row[0] is None else decode(row[0], "an answer")
+    if row is None:
+        raise StoreError("its answer was removed after an hour", "check with `memcli recall`")
+    return None if row[0] is None else decode(row[0], "an answer")
 
 
 def take_back(connection: Connection, space: str, number: int) -> bool:

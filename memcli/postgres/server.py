@@ -146,10 +146,8 @@ class Server:
         try:
             connection.execute(_BEGIN)
             result = work(connection)
-            if (
-                connection.info.transaction_status == TransactionStatus.IDLE
-            ):  # it was rolled back: nothing is to be done
-                return result
+            if connection.info.transaction_status == TransactionStatus.IDLE:
+                return result  # it was rolled back: nothing is to be done
             try:
                 with connection.pipeline():
                     connection.execute("COMMIT")

@@ -210,10 +210,19 @@ class ServerStore:
         if going is None:
             return done
         if going.erased:
-            self._erase_traces(space, {memory.id for memory in going.erased})
+            self._erase(space, {memory.id for memory in going.erased})
         if going.run:
             self._warn(trash_note(going, self._in_force(going.kept.policy).grace_days))
         return done
+
+    def _erase(self, space: str, ids: Collection[str]) -> None:
+        try:
+            self._erase_traces(space, ids)
+        except MemcliError as error:
+            raise StoreError(
+                f"it was removed from space {space!r}, but traces of it are left on this machine: {error.message}",
+                "`memcli index rebuild` removes what an index has of it",
+            ) from None
 
 
 def _check(held: Held, draft: Draft) -> None:

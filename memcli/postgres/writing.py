@@ -12,12 +12,11 @@ from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
-from memcli.postgres.mail import KEY, Waiting, take, taken
+from memcli.postgres.mail import BARRIER, KEY, Waiting, take, taken
 from memcli.postgres.shelf import ServerShelf
 from memcli.record import Record, replace
 
 _TRY = f"SELECT pg_try_advisory_xact_lock({KEY})"
-_WAIT = f"SELECT pg_advisory_xact_lock({KEY})"
 _LOCK = "SELECT header, objects, gen_random_uuid() FROM space WHERE space = %s FOR NO KEY UPDATE"
 _LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} AND pg_try_advisory_xact_lock({KEY}) FOR NO KEY UPDATE"
 _MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
@@ -51,7 +50,7 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
     Raises BusyError where another writer holds it, unless this one `may_wait`.
     """
     with connection.pipeline():
-        free = connection.execute(_WAIT if may_wait else _TRY, [space])
+        free = connection.execute(BARRIER if may_wait else _TRY, [space])
         locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
         last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
         waiting = take(connection, space)
@@ -92,8 +91,7 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
 def remove(connection: Connection, space: str, ids: Sequence[str]) -> None:
     """Removes a space that is held, with its memories and its index. Raises RefusedError."""
     indexing.write(connection.cursor(), space, [], ids)
-    for table in ("memory", "request"):
-        connection.execute(f"DELETE FROM {table} WHERE space = %s".encode(), [space])
+    connection.execute("DELETE FROM memory WHERE space = %s", [space])
     if not connection.execute("DELETE FROM space WHERE space = %s", [space]).rowcount:  # it is there, and stays
         raise RefusedError(
             f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"

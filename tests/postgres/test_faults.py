@@ -202,6 +202,22 @@ def test_what_a_dead_writer_asked_for_is_made_and_what_is_no_request_is_refused(
     assert [entry["user"] for entry in log] == ["ann", "bob", "ann"]
 
 
+def test_a_space_that_is_deleted_meanwhile_is_made_again_for_who_waits(server: Server) -> None:
+    store = store_on(server)
+    rewrite(store, lambda space: space.put([memory("a")], NOW))
+    answers: list[object] = []
+    waiting = threading.Thread(target=lambda: answers.append(store.submit("main", request("x"))))
+
+    def check(_: object) -> None:
+        waiting.start()
+        time.sleep(0.3)
+
+    quiet = ServerStore(server, fold, WHO, ServerTrash(server, pytest.fail))
+    quiet.delete("main", check)
+    waiting.join()
+    assert (len(answers), paths(server)) == (1, ["notes/x"])
+
+
 def test_a_process_that_holds_all_its_connections_says_so(postgres: str, server: Server, schema: str) -> None:
     rewrite(store_on(server), lambda space: space.put([memory("a")], NOW))
     hasty = Server(address_of(postgres, schema), 0.2)
