@@ -44,7 +44,12 @@ class Waiting(Record):
 
 def place(connection: Connection, space: str, request: Json) -> int:
     """Puts a request where the next writer finds it; its number."""
-    (number,) = connection.execute(_PLACE, [space, encode_line(request)]).fetchone() or (0,)
+    with connection.pipeline():
+        connection.execute("BEGIN")
+        connection.execute("SET LOCAL synchronous_commit = off")  # it is acknowledged by its answer alone
+        placed = connection.execute(_PLACE, [space, encode_line(request)])
+        connection.execute("COMMIT")
+    (number,) = placed.fetchone() or (0,)
     return int(number)
 
 
