@@ -12,8 +12,8 @@ from typing import Any
 from markdown import section, table
 
 from memcli.graph.hdbscan import hdbscan
-from memcli.index.clusters import MIN_CLUSTER_SIZE, MIN_SAMPLES
-from memcli.index.means import LENGTH
+from memcli.retrieval.clusters import MIN_CLUSTER_SIZE, MIN_SAMPLES
+from memcli.retrieval.means import LENGTH
 
 _DIMENSIONS = 384
 _AT_ONCE = 256

@@ -25,7 +25,7 @@ def main() -> None:
         from memcli.cli.main import main as run_all
 
         code = run_all(sys.argv[1:])
-    late = sys.modules.get("memcli.index.deadline")
+    late = sys.modules.get("memcli.retrieval.deadline")
     if late is not None and late.is_work_left():
         # Taking down the interpreter under a thread that runs native code is no quiet end.
         sys.stdout.flush()

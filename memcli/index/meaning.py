@@ -1,8 +1,4 @@
-"""Meaning: how near each memory of a space is to a question, by the vectors of its pieces.
-
-A memory is as near as its nearest piece. What was said in talk is also embedded together with what was said before
-it, because an answer often repeats no word of its question; the two count alike.
-"""
+"""Meaning: how near each memory of a space is to a question, by the vectors of its passages and windows."""
 
 from __future__ import annotations
 
@@ -14,18 +10,16 @@ from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
-from memcli.index.documents import window_text
-from memcli.index.numbers import LoadedVectors
-from memcli.index.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
-from memcli.index.vectors import VectorFile, VectorsLostError, text_key
+from memcli.index.vectors import VectorFile, VectorsLostError
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
 from memcli.model.passages import embedded_texts, passages
 from memcli.numerics import load
 from memcli.ports import Embedder, Progress, Snapshot
-
-WINDOW_SHARE = 0.5
-"""What a memory together with the one before it counts, beside the memory alone."""
+from memcli.retrieval.documents import text_key, window_text
+from memcli.retrieval.nearness import first_of, of_passages
+from memcli.retrieval.numbers import LoadedVectors
+from memcli.retrieval.scale import VERSION, Scale, from_bytes, own_spread, to_bytes
 
 _T = TypeVar("_T")
 _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
@@ -108,7 +102,7 @@ class Meaning:
     def _means(self, rows: Container[int]) -> tuple[Any, Any] | None:
         import numpy
 
-        from memcli.index.means import mean_directions
+        from memcli.retrieval.means import mean_directions
 
         self._prepare(_AT_ONCE)
         assert self._plan is not None
@@ -150,24 +144,11 @@ class Meaning:
         import numpy
 
         rows, slots, window_rows, window_slots = (numpy.frombuffer(part, numpy.int64) for part in self._plan)
-        if not len(rows):
-            return [Nearness(rows, numpy.empty(0), {}, numpy.empty(0)) for _ in questions]
-        cosines = self._cosines_of(0, questions, slots)
-        starts = numpy.flatnonzero(numpy.diff(rows, prepend=rows[0] - 1))
         if not self._first:
-            self._first = dict(zip(rows[starts].tolist(), starts.tolist(), strict=True))
-        best = numpy.fmax.reduceat(cosines, starts, axis=1)
-        own = rows[starts]
-        if len(window_rows):
-            at = numpy.searchsorted(own, window_rows)
-            near = self._cosines_of(1, questions, window_slots)
-            both = (1 - WINDOW_SHARE) * best[:, at] + WINDOW_SHARE * near
-            best[:, at] = numpy.where(numpy.isnan(both), best[:, at], both)
-        known = ~numpy.isnan(best[0])
-        missing = int(numpy.count_nonzero(slots < 0))
-        return [
-            Nearness(own[known], one[known], self._first, of, missing) for one, of in zip(best, cosines, strict=True)
-        ]
+            self._first = first_of(rows)
+        cosines = self._cosines_of(0, questions, slots)
+        windows = self._cosines_of(1, questions, window_slots) if len(window_rows) else None
+        return of_passages(self._first, cosines, window_rows, windows, int(numpy.count_nonzero(slots < 0)))
 
     def _cosines_of(self, part: int, questions: Sequence[bytes], slots: Any) -> Any:
         """The cosines of a part of the plan, whose vectors are kept as numbers from the second search on."""

@@ -11,15 +11,14 @@ from memcli.codec.canonical import decode
 from memcli.codec.memory import memory_from_json
 from memcli.digests import blake2b
 from memcli.errors import CorruptError
-from memcli.index.documents import anchors, columns, commit_of, links, parts_of
 from memcli.index.places import follow, settle
-from memcli.index.vectors import text_key
 from memcli.index.windows import renew_windows
 from memcli.model.analysis import terms
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.ports import Snapshot
 from memcli.record import Record
+from memcli.retrieval.documents import anchors, columns, commit_of, links, parts_of, text_key
 
 if TYPE_CHECKING:
     from memcli.codec.moves import Move, Step

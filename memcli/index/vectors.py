@@ -12,12 +12,11 @@ from _thread import allocate_lock
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memcli.digests import blake2b
 from memcli.errors import OutdatedError
 from memcli.index.database import IN_MEMORY, identity, own, remove
-from memcli.index.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
+from memcli.retrieval.documents import text_key
+from memcli.retrieval.numbers import HEADER_BYTES, LoadedVectors, Numbers, asked, record
 
-KEY_BYTES = 16
 _BUSY_SECONDS = 5.0
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _SCHEMA = (
@@ -31,11 +30,6 @@ _OUTDATED = "question"
 _PER_STATEMENT = 500
 _NUMBERS_AT_ONCE = 8192 * 384  # bounds the memory of a scan
 _MOST_LOADED = 50_000 * 384  # 80 MB of numbers
-
-
-def text_key(text: str) -> bytes:
-    """The digest by which the vector of `text` is found."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 class VectorsLostError(Exception):

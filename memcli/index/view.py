@@ -137,7 +137,7 @@ class IndexedSpace:
         return None if meaning is None else meaning.cosines(texts)
 
     def _dense_within(self, texts: Sequence[str], seconds: float) -> list[Nearness] | None:
-        from memcli.index.deadline import run_within
+        from memcli.retrieval.deadline import run_within
 
         return run_within(seconds, lambda: self._dense_apart(texts))
 

@@ -6,10 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from memcli.index.documents import window_text
-from memcli.index.vectors import text_key
 from memcli.model.memory import TALK_KINDS
 from memcli.ports import Snapshot
+from memcli.retrieval.documents import text_key, window_text
 
 
 def renew_windows(

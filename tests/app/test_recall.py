@@ -10,12 +10,13 @@ from memcli.app.recall import ALWAYS_MOST, recall
 from memcli.app.search import search
 from memcli.app.workspace import Workspace
 from memcli.embed import DEFAULT_EMBEDDER
-from memcli.index.vectors import VectorFile, text_key
+from memcli.index.vectors import VectorFile
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
 from memcli.model.recall import BELOW_FLOOR, Bundle, Entry, Hit, Query
 from memcli.record import replace
 from memcli.render import sentences
+from memcli.retrieval.documents import text_key
 from tests.conftest import NOW, memory, open_at, rewrite
 
 

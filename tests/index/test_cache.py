@@ -22,10 +22,11 @@ from memcli.app.workspace import Workspace
 from memcli.errors import StoreError
 from memcli.index import places, update
 from memcli.index.database import connect
-from memcli.index.vectors import VectorFile, VectorsLostError, text_key
+from memcli.index.vectors import VectorFile, VectorsLostError
 from memcli.model.recall import Query
 from memcli.model.space import Change, Space
 from memcli.record import replace
+from memcli.retrieval.documents import text_key
 from memcli.store import file as file_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import NOW, Run, memory, open_at, rewrite

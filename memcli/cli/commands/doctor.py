@@ -13,9 +13,9 @@ from memcli import __version__
 from memcli.app.workspace import Workspace
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
-from memcli.index.scale import own_spread, tells_apart
 from memcli.ports import Embedder
 from memcli.record import Record
+from memcli.retrieval.scale import own_spread, tells_apart
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from sys import intern
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memcli.index.database import each
 from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
 from memcli.model.recall import FIELDS, PassageTerms
 
@@ -19,8 +17,6 @@ _BARE = (MESSAGE, CONTEXT)
 """Forms of passages that stand for themselves, without what is around them."""
 _RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
 _NEXT_FIELD = " \n "
-_TERMS = f"SELECT rowid, {', '.join(FIELDS)} FROM term WHERE rowid"
-_PASSAGES = "SELECT row, n, form, first, last, heading, is_versioned FROM passage WHERE row"
 
 _NO_COUNTS: Mapping[str, tuple[int, int]] = {}
 
@@ -68,18 +64,26 @@ class Passage(NamedTuple):
     field: int | None
 
 
-class RowTerms:
-    """The terms that a database keeps of each memory. Those that were read last are kept, up to a number of characters."""
+Read = Callable[[Sequence[int]], Iterable[tuple[Any, ...]]]
+"""Reads what a database has of these rows: each record begins with its row."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._db = connection
+
+class RowTerms:
+    """The terms that a database keeps of each memory. Those that were read last are kept, up to a number of characters.
+
+    `texts` reads FIELDS as terms with blanks between them, `passages` the number, form, first and last term, heading and
+    `is_versioned` of each passage, in order.
+    """
+
+    def __init__(self, texts: Read, passages: Read) -> None:
+        self._read_texts, self._read_passages = texts, passages
         self._terms: dict[int, Terms] = {}
         self._passages: dict[int, tuple[Passage, ...]] = {}
         self._kept = 0
 
     def terms(self, rows: Sequence[int]) -> dict[int, Terms]:
         """The terms of each of the rows."""
-        for row, *texts in each(self._db, _TERMS, [row for row in rows if row not in self._terms]):
+        for row, *texts in self._read_texts([row for row in rows if row not in self._terms]):
             self._terms[row] = made = read_terms(texts)
             self._kept += len(made.text)
         found = {row: self._terms[row] for row in rows}
@@ -93,7 +97,7 @@ class RowTerms:
         """The passages of the rows whose terms these are."""
         new = [row for row in terms if row not in self._passages]
         read: dict[int, list[Passage]] = {row: [] for row in new}
-        for row, *values in each(self._db, _PASSAGES, new):
+        for row, *values in self._read_passages(new):
             read[row].append(_passage(terms[row], *values))
         found = {row: tuple(read[row]) if row in read else self._passages[row] for row in terms}
         self._passages |= {row: found[row] for row in new if row in self._terms}

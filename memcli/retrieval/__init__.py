@@ -1,0 +1,1 @@
+"""What every index computes in the same way: documents of memories, their terms, vectors as numbers. Pure."""
