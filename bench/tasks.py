@@ -89,8 +89,10 @@ class KeptView:
             self._lexical[key] = self._view.lexical(terms, limit)
         return self._lexical[key]
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
-        del within
+    def dense(
+        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+    ) -> list[Nearness] | None:
+        del within, among
         if not self.has_meaning:
             return None
         new = [text for text in texts if text not in self._dense]

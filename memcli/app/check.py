@@ -267,8 +267,8 @@ def _cosines(
             dense = view.dense([newer.raw])
             if not dense:
                 return {}
-            best = dense[0].by_row()
             others = [older for one, older in likely if one.id == newer.id]
+            best = dense[0].including([rows[one.id] for one in others if one.id in rows]).by_row()
             found.update(((newer.id, one.id), best[rows[one.id]]) for one in others if rows.get(one.id) in best)
     return found
 

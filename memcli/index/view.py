@@ -103,7 +103,12 @@ class IndexedSpace:
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         return self._words.terms()
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
+    def dense(
+        self,
+        texts: Sequence[str],
+        within: float | None = None,
+        among: Rows | None = None,  # noqa: ARG002 - all passages are measured
+    ) -> list[Nearness] | None:
         try:
             return self._dense(texts) if within is None else self._dense_within(texts, within)
         except (ProviderError, RefusedError) as error:

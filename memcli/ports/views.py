@@ -57,8 +57,11 @@ class Words(Protocol):
 class Vectors(Protocol):
     """The vectors of passages."""
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
-        """For each text how near it is to every passage that has a vector.
+    def dense(
+        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+    ) -> list[Nearness] | None:
+        """For each text how near it is to every passage that has a vector; of a very large space to the nearest ones, of
+        `among`, when given.
 
         None when there is no embedder, it fails, or it takes longer than `within` seconds.
         """

@@ -102,7 +102,7 @@ def judge_passages(
         JOINT_WEIGHT * joint
         + TERM_WEIGHT * min(MOST_TERMS, len(weights))
         - UNKNOWN_WEIGHT * min(MOST_UNKNOWN, unknown)
-        - SIZE_WEIGHT * math.log(max(1, len(near[0][1].cosines)))
+        - SIZE_WEIGHT * math.log(max(1, near[0][1].size))
     )
     is_hunk = cut[best[0]][best[1]].form == HUNK
     return Evidence(words, cosine, _NEVER, HUNK_FLOOR if is_hunk else PASSAGE_FLOOR)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, TermStats
+from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, Rows, TermStats
 from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
@@ -71,7 +71,7 @@ class FusionRanker:
         visible = view.visible(query)
         count = max(LEXICAL_CANDIDATES, query.limit)
         stats = view.lexical(asked, count, visible)
-        near = _meaning(query, stats, view)
+        near = _meaning(query, stats, view, visible)
         missing = near[0][1].missing if near else 0
         cosines = mixed(near) if near else NONE
         state = Ranking(is_degraded=near is None or (missing > 0 and not len(cosines.rows)), missing=missing)
@@ -79,6 +79,7 @@ class FusionRanker:
         rows = sorted({*stats.counts, *cosines.nearest(max(DENSE_CANDIDATES, query.limit))})
         if not rows:
             return state
+        near, cosines = _including(near, rows, cosines, visible)
         cut = view.passages(asked, rows)
         length = view.passage_length()
         signs = measure(stats, cut, length, near or ())
@@ -101,6 +102,7 @@ class FusionRanker:
             entries |= more
             beside = view.passages(asked, kin)
             cut |= beside
+            near, cosines = _including(near, kin, cosines, visible)
             signs |= measure(stats, beside, length, near or ())
             kin_styles = {row: style_of(entry) for row, entry in more.items()}
             styles |= kin_styles
@@ -163,12 +165,20 @@ def _hits(
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
 
 
-def _meaning(query: Query, stats: TermStats, view: Vectors) -> Near | None:
+def _including(near: Near | None, rows: Sequence[int], cosines: Cosines, visible: Rows) -> tuple[Near | None, Cosines]:
+    """The nearness, and the cosines of what is visible, with those of these rows; a large space has only the nearest."""
+    if not near or near[0][1].more is None:
+        return near, cosines
+    known = [(share, one.including(rows)) for share, one in near]
+    return known, mixed(known).among(visible)
+
+
+def _meaning(query: Query, stats: TermStats, view: Vectors, visible: Rows) -> Near | None:
     """How near all is to the topic, and to the topic without the words that are common in the space, with what each of the
     two counts; the whole topic comes first."""
     distinctive = _distinctive(query.topic, stats)
     texts = [query.topic] if distinctive == query.topic else [query.topic, distinctive]
-    found = view.dense(texts, query.deadline)
+    found = view.dense(texts, query.deadline, visible)
     if found is None:
         return None
     return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
@@ -240,7 +250,7 @@ def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankab
     """Adds what the text that the query is about gives: words and meaning, each stretched to 0..1, half and half."""
     covered = coverage(view.lexical(query_terms(query.about), LEXICAL_CANDIDATES, view.visible(query)))
     found = view.dense([query.about], query.deadline)
-    cosines = mixed([(1.0, found[0])]).of(parts) if found else {}
+    cosines = mixed([(1.0, found[0].including(parts))]).of(parts) if found else {}
     for given, share in ((covered, ABOUT_WEIGHT / 2), (cosines, ABOUT_WEIGHT / 2)):
         known = [given[row] for row in parts if row in given]
         least, most = min(known, default=0.0), max(known, default=0.0)

@@ -25,12 +25,17 @@ class Numbers:
 
     def cosines(self, questions: Any) -> Any:
         """The cosine of each question, as `asked` gives them, with each record."""
-        import numpy
-
         # Whole numbers that are exact whatever the order of the sum, so every CPU agrees.
         dots = questions @ self._values.T
-        norms = numpy.sqrt(self._squares * (questions * questions).sum(axis=1, dtype=numpy.float64)[:, None])
-        return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
+        return cosines_by(dots, self._squares, questions)
+
+
+def cosines_by(dots: Any, squares: Any, questions: Any) -> Any:
+    """The cosines by the dot products, [questions, passages], and the squared norms of the passages."""
+    import numpy
+
+    norms = numpy.sqrt(squares * (questions * questions).sum(axis=1, dtype=numpy.float64)[:, None])
+    return dots.astype(numpy.float64) / numpy.maximum(norms, 1.0)
 
 
 def cosines_of(questions: Sequence[bytes], passages: Sequence[bytes]) -> Any:

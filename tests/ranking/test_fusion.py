@@ -51,7 +51,9 @@ class View:
         frequencies = {term: sum(term in words for words in found) for term in asked}
         return TermStats(len(found), averages, frequencies, {k: v for k, v in counts.items() if v}, lengths)
 
-    def dense(self, texts: Sequence[str], within: float | None = None) -> list[Nearness] | None:
+    def dense(
+        self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
+    ) -> list[Nearness] | None:
         if self._cosines is None:
             return None
         rows, cosines = numpy.arange(len(self._cosines)), numpy.array(self._cosines)
