@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from memcli.model.memory import Json
 from memcli.model.removal import Run
 from memcli.model.space import Change, Receipt, Space, Touched
-from memcli.ports import AuditTrail, Shelf, Snapshot, Store, Trash
+from memcli.ports import AuditTrail, Index, Shelf, Snapshot, Store, Trash
+from memcli.ports.views import Catalogue, SpaceView
 from memcli.settings import BESIDE
 
 
@@ -87,4 +88,33 @@ class SharedAudit:
         return self._of(space).read(space)
 
     def _of(self, space: str) -> AuditTrail:
+        return self._shared if is_shared(space) else self._local
+
+
+class SharedIndex:
+    """The indexes of both. See `ports.Index` for the promises."""
+
+    def __init__(self, shared: Index, local: Index) -> None:
+        self._shared = shared
+        self._local = local
+
+    def view(self, snapshot: Snapshot) -> SpaceView:
+        return self._of(snapshot.space).view(snapshot)
+
+    def at_hand(self, snapshot: Snapshot) -> SpaceView | None:
+        return self._of(snapshot.space).at_hand(snapshot)
+
+    def kept(self, snapshot: Snapshot) -> Catalogue | None:
+        return self._of(snapshot.space).kept(snapshot)
+
+    def embedder(self) -> str:
+        return self._local.embedder()
+
+    def rebuild(self, space: str) -> None:
+        self._of(space).rebuild(space)
+
+    def question(self, topic: str) -> tuple[str, bytes] | None:
+        return self._shared.question(topic) or self._local.question(topic)
+
+    def _of(self, space: str) -> Index:
         return self._shared if is_shared(space) else self._local

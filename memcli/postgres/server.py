@@ -27,7 +27,9 @@ MOST_CONNECTIONS = 8
 _IDLE = "60s"
 _ATTEMPTS = 12
 _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
-    set_config('idle_in_transaction_session_timeout', %s, false)"""
+    set_config('idle_in_transaction_session_timeout', %s, false),
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"""
+# Statistics of the server may be old or missing; there is an index for all that is asked, and no query is worth compiling.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = off"
 _T = TypeVar("_T")
 

@@ -101,7 +101,7 @@ class ServerStore:
             act = act_of(receipt, before.policy, None)
             going = self._put_away(connection, held, Going(before), is_whole=True)
             self._record(connection, held, going, [act])
-            remove(connection, name, [memory.id for memory in before.objects])
+            remove(connection, name)
             return Done(receipt, going=going, mark=held.mark)
 
         self._finish(name, self._transact(name, work, f"delete space {name!r}"))

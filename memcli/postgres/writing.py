@@ -88,9 +88,9 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
     indexing.write(connection.cursor(), space, change.put, dropped)
 
 
-def remove(connection: Connection, space: str, ids: Sequence[str]) -> None:
+def remove(connection: Connection, space: str) -> None:
     """Removes a space that is held, with its memories and its index. Raises RefusedError."""
-    indexing.write(connection.cursor(), space, [], ids)
+    indexing.remove_space(connection.cursor(), space)
     connection.execute("DELETE FROM memory WHERE space = %s", [space])
     if not connection.execute("DELETE FROM space WHERE space = %s", [space]).rowcount:  # it is there, and stays
         raise RefusedError(

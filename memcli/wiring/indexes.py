@@ -11,6 +11,7 @@ from memcli.wiring.keeping import Keep, make
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
+    from memcli.postgres.server import Server
     from memcli.store.revision import RevisionStore
 
 
@@ -21,10 +22,20 @@ def open_index(
     warn: Warn,
     progress: Progress | None,
     past: RevisionStore | None = None,
+    server: Server | None = None,
 ) -> Index:
-    """The index kept for the store at `layout`, or for its `past`. Raises UsageError when there is no such embedder."""
+    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`.
+
+    Raises UsageError when there is no such embedder.
+    """
     from memcli.index.cache import CachedIndex
 
+    if server is not None and past is None:
+        from memcli.wiring.shared import share_index
+
+        told = _once(warn)  # both say the same of an embedder that fails
+        local = open_index(embedder, layout, keep, told, progress)
+        return share_index(server, local, embedder.load, layout.cache(""), told, progress)
     embedder.check()
     folder = layout.cache("")
     if past is not None:

@@ -19,17 +19,19 @@ from memcli.wiring.policies import InForce
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
+    from memcli.postgres.server import Server
     from memcli.store.audit import AuditLog
     from memcli.store.trash import FileTrash
 
 
 class Kept(NamedTuple):
-    """Where spaces are kept, with the trash, the audit log and the ledger of these."""
+    """Where spaces are kept, with the trash, the audit log and the ledger of these, and the server that has some of them."""
 
     store: Store
     load_trash: Callable[[], Trash]
     load_audit: Callable[[], AuditTrail]
     load_ledger: Callable[[], Ledger]
+    server: Server | None = None
 
 
 class Records:

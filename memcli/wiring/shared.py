@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from memcli.app.shared_store import SharedAudit, SharedStore, SharedTrash
+from memcli.app.shared_store import SharedAudit, SharedIndex, SharedStore, SharedTrash
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.space import Change
+from memcli.ports import Embedder, Index, Progress
 from memcli.store.lock import WAIT_SECONDS
 from memcli.wiring.policies import InForce
 from memcli.wiring.records import Kept, Records
@@ -85,4 +86,21 @@ def share(
         cache(lambda: SharedTrash(trash, local.load_trash())),
         cache(lambda: SharedAudit(ServerAudit(server, who, warn), local.load_audit())),
         lambda: ServerLedger(server),
+        server,
     )
+
+
+def share_index(
+    server: Server,
+    local: Index,
+    embedder: Callable[[], Embedder | None],
+    folder: str,
+    warn: Warn,
+    progress: Progress | None,
+) -> Index:
+    """The index of what `server` has, and the `local` one of the rest. What is kept of questions is in `folder`."""
+    from memcli.index.questions import Questions
+    from memcli.postgres.index import PostgresIndex
+
+    asked = partial(Questions, folder)
+    return SharedIndex(PostgresIndex(server, embedder, asked, warn, progress), local)

@@ -94,7 +94,7 @@ def open_workspace(
         load_trash=kept.load_trash,
         load_audit=kept.load_audit,
         load_embedder=embedder.load,
-        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past)),
+        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server)),
         load_summarizer=summarizer,
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
         load_sessions=cache(partial(open_sessions, layout, wait)),

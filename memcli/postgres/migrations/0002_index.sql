@@ -1,6 +1,8 @@
 -- What recall needs beside the memories. All of it follows from them, and `memcli index rebuild` makes it again.
 -- Text is compared by its bytes, as everywhere in memcli.
 
+CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
+
 CREATE SEQUENCE entry_row;
 
 -- A row stands for one version of a memory: a memory that changes gets another row.
@@ -85,6 +87,8 @@ CREATE TABLE frequency (
     memories bigint NOT NULL,
     PRIMARY KEY (space, term)
 );
+
+CREATE INDEX frequency_none ON frequency (space) WHERE memories = 0;
 
 -- The sums over a space, but for what is pending.
 CREATE TABLE total (
@@ -174,15 +178,13 @@ CREATE TABLE embedding (
     value halfvec NOT NULL,
     PRIMARY KEY (space, model, key)
 );
-ALTER TABLE embedding ALTER COLUMN value SET STORAGE PLAIN;
 
--- The vectors of questions, by the digests of their texts.
-CREATE TABLE question (
+-- Up to which row every text has a vector by the model.
+CREATE TABLE embedded (
     space text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,
-    key bytea NOT NULL,
-    value bytea NOT NULL,
-    PRIMARY KEY (space, model, key)
+    row bigint NOT NULL,
+    PRIMARY KEY (space, model)
 );
 
 CREATE TABLE clustering (

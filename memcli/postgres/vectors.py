@@ -1,0 +1,216 @@
+"""The vectors of texts on the server. Their components are whole numbers, which `halfvec` holds exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memcli.digests import blake2b
+from memcli.record import Record
+from memcli.retrieval.numbers import asked, cosines_by, cosines_of
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from memcli.postgres.reading import Read
+
+NEAREST = 400
+"""So many texts of a very large space are looked at for a question: several passages may be of one memory."""
+
+_MOST_EXACT = 1024
+"""Dimensions: the server sums in float32, and so many products of two bytes come to less than 2^24."""
+_MOST_INDEXED = 4000
+_HALF_HEADER = 4
+_AT_ONCE = 1000
+_TEXTS = """
+SELECT text.row, coalesce(e.square, 0)::float8, CASE WHEN e.key IS NULL THEN text.key END, {dots}
+FROM {table} AS text
+LEFT JOIN embedding AS e ON e.space = text.space AND e.model = %(model)s AND e.key = text.key
+WHERE text.space = %(space)s {among} ORDER BY {order}
+"""
+_KEEP = """
+INSERT INTO embedding (space, model, key, square, value)
+SELECT %s, %s, key, square, value::halfvec FROM unnest(%s::bytea[], %s::bigint[], %s::text[]) AS new (key, square, value)
+WHERE EXISTS (SELECT FROM passage WHERE passage.space = %s AND passage.key = new.key)
+OR EXISTS (SELECT FROM turn WHERE turn.space = %s AND turn.key = new.key)
+ON CONFLICT DO NOTHING
+"""
+
+
+class Measured(Record):
+    """The cosines of the texts of some rows, [questions, texts], NaN where there is no vector; `missing` keys have none."""
+
+    rows: Any
+    cosines: Any
+    missing: frozenset[bytes]
+    unknown: int
+
+
+class Vectors:
+    """The vectors of one space by one model, as a snapshot sees them, and those that were `made` since."""
+
+    def __init__(self, read: Read, space: str, model: str, dimensions: int) -> None:
+        self._read = read
+        self._at = {"space": space, "model": model}
+        self._dimensions = dimensions
+        self.made: dict[bytes, bytes] = {}
+
+    def passages(self, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
+        """The cosines of the passages of these rows, or of all, in order."""
+        return self._measured("passage", "text.row, text.n", questions, rows)
+
+    def turns(self, questions: Sequence[bytes], rows: Collection[int] | None = None) -> Measured:
+        """The cosines of these rows with what was said before them, in order."""
+        return self._measured("turn", "text.row", questions, rows)
+
+    def nearest(self, question: bytes, count: int) -> list[int]:
+        """The rows of the `count` texts that are nearest to the question."""
+        size = self._dimensions
+        self._read(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
+            (str(min(1000, count)),),
+        )
+        model = _literal(self._at["model"]).replace("%", "%%")
+        near = (
+            f"SELECT key FROM embedding WHERE space = %(space)s AND model = {model}"
+            f" ORDER BY (value::halfvec({size})) <=> %(question)s::halfvec({size}) LIMIT %(count)s"
+        )
+        found = self._read(near, {**self._at, "question": _written(question), "count": count})
+        keys = [key for (key,) in found]
+        return self.rows_of(keys)
+
+    def rows_of(self, keys: Sequence[bytes]) -> list[int]:
+        """The rows with any of these texts."""
+        both = " UNION ".join(
+            f"SELECT row FROM {table} WHERE space = %(space)s AND key = ANY(%(keys)s)" for table in ("passage", "turn")
+        )
+        return [row for (row,) in self._read(f"{both} ORDER BY row", {**self._at, "keys": list(keys)})]
+
+    def count(self, table: str) -> int:
+        """How many records a table of texts has."""
+        ((count,),) = self._read(f"SELECT count(*) FROM {table} WHERE space = %(space)s", self._at)
+        return int(count)
+
+    def missing(self) -> frozenset[bytes]:
+        """The keys of all texts that have no vector."""
+        ((mark,),) = self._read(
+            "SELECT coalesce(max(row), 0) FROM embedded WHERE space = %(space)s AND model = %(model)s", self._at
+        )
+        none = "NOT EXISTS (SELECT FROM embedding AS e WHERE e.space = text.space AND e.model = %(model)s AND e.key = text.key)"
+        both = " UNION ".join(
+            f"SELECT key FROM {table} AS text WHERE space = %(space)s AND row > %(mark)s AND {none}"
+            for table in ("passage", "turn")
+        )
+        return frozenset(key for (key,) in self._read(both, {**self._at, "mark": mark})) - self.made.keys()
+
+    def values(self, rows: Collection[int]) -> tuple[Any, Any] | None:
+        """The row of each passage of these rows, and its vector, in order: int64 [n], int8 [n, dimensions]; None when one has
+        none."""
+        import numpy
+
+        select = (
+            "SELECT text.row, text.key, e.value FROM passage AS text LEFT JOIN embedding AS e"
+            " ON e.space = text.space AND e.model = %(model)s AND e.key = text.key"
+            " WHERE text.space = %(space)s AND text.row = ANY(%(rows)s) ORDER BY text.row, text.n"
+        )
+        found = self._read(select, {**self._at, "rows": list(rows)})
+        values = [self.made.get(key) if value is None else _bytes(value) for _, key, value in found]
+        if any(value is None for value in values):
+            return None
+        vectors = numpy.frombuffer(b"".join(value for value in values if value), numpy.int8)
+        return numpy.array([row for row, *_ in found], numpy.int64), vectors.reshape(len(found), self._dimensions)
+
+    def _measured(self, table: str, order: str, questions: Sequence[bytes], rows: Collection[int] | None) -> Measured:
+        import numpy
+
+        among = "" if rows is None else "AND text.row = ANY(%(rows)s)"
+        dots = ", ".join(f"coalesce({self._dot(f'q{n}')}, 'NaN')" for n in range(len(questions)))
+        values = {f"q{n}": _written(question) for n, question in enumerate(questions)}
+        found = self._read(
+            _TEXTS.format(dots=dots, table=table, among=among, order=order),
+            {**self._at, **values, "rows": None if rows is None else list(rows)},
+        )
+        own = numpy.array([row for row, *_ in found], numpy.int64)
+        squares = numpy.array([square for _, square, *_ in found], numpy.float64)
+        products = numpy.array([one[3:] for one in found], numpy.float64).reshape(len(found), len(questions))
+        cosines = cosines_by(products.T, squares, asked(questions))
+        new = [(place, one[2]) for place, one in enumerate(found) if one[2] is not None]
+        known = [(place, self.made[key]) for place, key in new if key in self.made]
+        if known:
+            cosines[:, [place for place, _ in known]] = cosines_of(questions, [vector for _, vector in known])
+        missing = frozenset(key for _, key in new) - self.made.keys()
+        return Measured(own, cosines, missing, len(new) - len(known))
+
+    def _dot(self, question: str) -> str:
+        """The dot product of a vector with a question: a sum of whole numbers that is exact in every part."""
+        if self._dimensions <= _MOST_EXACT:
+            return f"-(e.value <#> %({question})s::halfvec)"
+        parts = [
+            (start + 1, min(_MOST_EXACT, self._dimensions - start)) for start in range(0, self._dimensions, _MOST_EXACT)
+        ]
+        return " + ".join(
+            f"-(subvector(e.value, {first}, {size})::halfvec <#> subvector(%({question})s::halfvec, {first}, {size})::halfvec)"
+            for first, size in parts
+        )
+
+
+def keep(connection: Connection, space: str, model: str, vectors: Mapping[bytes, bytes]) -> None:
+    """Keeps the vectors of texts by their keys, for those that the space still has."""
+    values = [(key, _square(vector), _written(vector)) for key, vector in sorted(vectors.items())]
+    for start in range(0, len(values), _AT_ONCE):
+        keys, squares, written = zip(*values[start : start + _AT_ONCE], strict=True)
+        given = (space, model, list(keys), list(squares), list(written), space, space)
+        connection.execute(_KEEP.encode(), given)
+
+
+def mark_embedded(connection: Connection, space: str, model: str, row: int) -> None:
+    """Notes that every text up to this row has a vector."""
+    connection.execute(
+        "INSERT INTO embedded AS known VALUES (%s, %s, %s)"
+        " ON CONFLICT (space, model) DO UPDATE SET row = greatest(known.row, excluded.row)",
+        (space, model, row),
+    )
+
+
+def build_index(connection: Connection, model: str, dimensions: int) -> None:
+    """Builds what finds the nearest vectors of the model without looking at all, unless it is there; takes minutes for a
+    million of them, and keeps nobody from writing."""
+    if dimensions > _MOST_INDEXED:
+        return
+    name = f"embedding_{blake2b(model.encode(), digest_size=6).hexdigest()}"
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+    found = connection.execute(valid, (name,)).fetchone()
+    if found is not None and found[0]:
+        return
+    (wait,) = connection.execute("SELECT current_setting('lock_timeout')").fetchone() or ("0",)
+    connection.execute("SET lock_timeout = 0")  # it waits for readers that began before it
+    if found is not None:  # what an interrupted build left
+        connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
+    connection.execute(
+        f"CREATE INDEX CONCURRENTLY {name} ON embedding"
+        f" USING hnsw ((value::halfvec({dimensions})) halfvec_cosine_ops) WHERE model = {_literal(model)}".encode()
+    )
+    connection.execute("SELECT set_config('lock_timeout', %s, false)", (wait,))
+
+
+def _literal(text: str) -> str:
+    """A text as SQL has it: an index for one model is found only where the statement names the model."""
+    from psycopg import sql
+
+    return sql.Literal(text).as_string()
+
+
+def _written(vector: bytes) -> str:
+    """The vector as the server reads it."""
+    return f"[{','.join([str(b - 256 if b > 127 else b) for b in vector])}]"
+
+
+def _bytes(value: bytes) -> bytes:
+    """The vector that the server sends, as signed bytes."""
+    import numpy
+
+    return numpy.frombuffer(value, ">f2", offset=_HALF_HEADER).astype(numpy.int8).tobytes()
+
+
+def _square(vector: bytes) -> int:
+    return sum((b - 256 if b > 127 else b) ** 2 for b in vector)
