@@ -10,6 +10,9 @@ from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.recall import Query, Rows
 from tests.conftest import NOW, memory, rewrite
+from tests.index.kinds import on_both
+
+pytestmark = on_both
 
 MANY = [memory(f"log{n:03}", kind="log", raw=f"The zebra cache, the zebra, zebra cache {n}.") for n in range(150)]
 ONE = memory(

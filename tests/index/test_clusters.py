@@ -20,6 +20,7 @@ from memcli.model.space import Policy
 from memcli.record import replace
 from memcli.retrieval.means import mean_directions
 from tests.conftest import NOW, memory, open_at, rewrite
+from tests.index.kinds import on_both
 
 TOPICS = {
     "auth": "auth tokens expire signed key rotate",
@@ -43,6 +44,7 @@ def filled(workspace: Workspace, memories: list[Memory]) -> Workspace:
     return workspace
 
 
+@on_both
 def test_topics_are_clusters_with_names(workspace: Workspace) -> None:
     memories = [*of_topics(), memory("alone", raw="Lunch is at noon on Fridays in the canteen.")]
     found = clusters(filled(workspace, memories)).found
@@ -69,6 +71,7 @@ def test_they_come_back_the_same_without_the_cache(workspace: Workspace, tmp_pat
     assert clusters(open_at(tmp_path)) == expected
 
 
+@on_both
 def test_they_are_found_once_for_a_state_of_the_space(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = clusters(filled(workspace, of_topics()))
     monkeypatch.setattr("memcli.graph.hdbscan.hdbscan", pytest.fail)
@@ -76,12 +79,14 @@ def test_they_are_found_once_for_a_state_of_the_space(workspace: Workspace, monk
     assert clusters(workspace, only_known=True) == expected
 
 
+@on_both
 def test_a_space_without_clusters_is_looked_at_once_too(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     assert clusters(filled(workspace, [memory("a")])).found == ()
     monkeypatch.setattr("memcli.graph.hdbscan.hdbscan", pytest.fail)
     assert clusters(workspace).reason == ""
 
 
+@on_both
 def test_another_memory_leaves_the_other_clusters_as_they_are(workspace: Workspace) -> None:
     before = {one.name: one.id for one in clusters(filled(workspace, of_topics())).found}
     filled(workspace, [memory("auth9", raw="auth tokens expire signed key rotate nightly")])
@@ -91,6 +96,7 @@ def test_another_memory_leaves_the_other_clusters_as_they_are(workspace: Workspa
     assert sorted(len(one.ids) for one in after) == [6, 6, 7]
 
 
+@on_both
 def test_only_what_is_known(workspace: Workspace) -> None:
     filled(workspace, of_topics())
     assert clusters(workspace, only_known=True).reason == "none were looked for"
@@ -99,6 +105,7 @@ def test_only_what_is_known(workspace: Workspace) -> None:
     assert clusters(workspace, only_known=True).found == ()
 
 
+@on_both
 def test_what_is_forgotten_or_superseded_is_in_none(workspace: Workspace) -> None:
     memories = of_topics()
     gone = {"mem_auth0": {"active": False}, "mem_cache0": {"superseded_by": "mem_cache1"}}
@@ -127,20 +134,25 @@ def test_without_an_embedder_there_are_none(tmp_path: Path) -> None:
     assert (clusters(workspace).found, clusters(workspace).reason) == ((), "there is no embedder")
 
 
+@on_both
 def test_too_many_memories(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.index.clusters.MOST", 10)
+    for name in ("index", "postgres"):
+        monkeypatch.setattr(f"memcli.{name}.clusters.MOST", 10)
     reason = clusters(filled(workspace, of_topics())).reason
     assert reason == "clusters are found among at most 10 memories, not 18"
 
 
+@on_both
 def test_vectors_that_are_missing(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 3)
+    for name in ("index", "postgres"):
+        monkeypatch.setattr(f"memcli.{name}.meaning._AT_ONCE", 3)
     filled(workspace, of_topics())
     assert "index embed" in clusters(workspace).reason
     embed_spaces(workspace)
     assert len(clusters(workspace).found) == 3  # what could not be told was not kept
 
 
+@on_both
 def test_an_empty_space(workspace: Workspace) -> None:
     assert clusters(workspace) == clusters(workspace, "nowhere")
     assert clusters(workspace).found == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,10 @@ from memcli.app.workspace import Workspace
 from memcli.model.memory import Memory
 from memcli.model.passages import MESSAGE
 from memcli.model.recall import Query
-from tests.conftest import NOW, memory, open_at, rewrite
+from tests.conftest import NOW, memory, rewrite
+from tests.index.kinds import on_both
+
+pytestmark = on_both
 
 MESSAGE_TEXT = "Retry when a page times out\n\nThe zebra server drops one request of a hundred."
 
@@ -99,20 +101,20 @@ def test_what_was_read_for_a_question_is_of_no_use_to_another(workspace: Workspa
 
 
 def test_a_passage_without_a_vector_has_no_cosine(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
-    embedding = open_at(Path(workspace.root).parent, MEMCLI_EMBEDDER="hashed")
-    put(embedding, memory("a", raw="The zebra lives in the zoo."))
-    with opened(embedding) as (_, view):
+    put(workspace, memory("a", raw="The zebra lives in the zoo."))
+    with opened(workspace) as (_, view):
         assert view.embed()
-    put(embedding, memory("b", raw="The okapi lives in the zoo."))
-    monkeypatch.setattr("memcli.index.meaning._AT_ONCE", 0)
-    with opened(embedding) as (_, view):
+    put(workspace, memory("b", raw="The okapi lives in the zoo."))
+    for name in ("index", "postgres"):
+        monkeypatch.setattr(f"memcli.{name}.meaning._AT_ONCE", 0)
+    with opened(workspace) as (_, view):
         (near,) = view.dense(["a zebra"]) or []
         rows = {entry.id: row for row, entry in view.entries().items()}
         assert near.missing == 1
         assert near.rows.tolist() == [rows["mem_a"]]
         assert math.isnan(near.of(rows["mem_b"], 1)[0])
         assert near.of(rows["mem_a"], 1)[0] > 0.3
-    with opened(embedding) as (_, view):
+    with opened(workspace) as (_, view):
         assert view.embed()
         (near,) = view.dense(["a zebra"]) or []
         assert near.missing == 0
