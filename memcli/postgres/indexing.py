@@ -12,8 +12,8 @@ import orjson
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
-from memcli.postgres.reading import memories, rows
-from memcli.postgres.records import Tally, clean, records, total
+from memcli.postgres.reading import clean, memories, rows
+from memcli.postgres.records import Tally, records, total
 from memcli.postgres.totals import add, fold
 from memcli.retrieval.documents import columns, commit_of, text_key, window_text
 

@@ -29,7 +29,22 @@ def reader(snapshot: ServerSnapshot) -> Read:
 
 def rows(connection: Connection, statement: str, values: Values) -> list[tuple[Any, ...]]:
     """What the statement finds, numbers and bytes as they are on the wire."""
-    return connection.execute(statement.encode(), values, binary=True).fetchall()
+    given = {k: _sent(v) for k, v in values.items()} if isinstance(values, Mapping) else [_sent(v) for v in values]
+    return connection.execute(statement.encode(), given, binary=True).fetchall()
+
+
+def clean(text: str) -> str:
+    """The text without what a column cannot hold: NUL, and halves of characters."""
+    if "\0" in text or not text.isascii():
+        return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return text
+
+
+def _sent(value: Any) -> Any:
+    """A value as it is compared with columns."""
+    if isinstance(value, str):
+        return clean(value)
+    return [clean(one) if isinstance(one, str) else one for one in value] if isinstance(value, list) else value
 
 
 def memories(read: Read, space: str, ids: Sequence[str]) -> dict[str, Memory]:

@@ -10,6 +10,7 @@ from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.passages import embedded_texts, heading, is_versioned, passages
 from memcli.model.recall import FIELDS
+from memcli.postgres.reading import clean
 from memcli.record import Record
 from memcli.retrieval.documents import anchors, columns, links, parts_of, text_key
 from memcli.retrieval.words import WEIGHTS
@@ -88,10 +89,3 @@ def _weights(texts: Sequence[str]) -> tuple[dict[str, int], int]:
 def _clean(values: dict[str, Any]) -> dict[str, Any]:
     """The values with text as PostgreSQL takes it: without NUL and halves of characters."""
     return {name: clean(value) if type(value) is str else value for name, value in values.items()}
-
-
-def clean(text: str) -> str:
-    """The text without what a column cannot hold."""
-    if "\0" in text or not text.isascii():
-        return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    return text

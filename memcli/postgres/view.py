@@ -141,7 +141,7 @@ class ServerSpace:
         members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
         select = "SELECT grp, position, row, terms FROM entry WHERE space = %s AND grp <> '' AND grp = ANY(%s)"
         for name, *member in self._db(select, (self._space, list(names))):
-            members[name].append((member[0], member[1], member[2]))
+            members.setdefault(name, []).append((member[0], member[1], member[2]))
         return {
             name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
             for name, found in members.items()

@@ -140,3 +140,23 @@ def test_all_vectors_are_made_and_indexed(tmp_path: Path, postgres: str, monkeyp
             select = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND indexdef ~ 'hnsw'"
             (count,) = snapshot.query(lambda connection: connection.execute(select).fetchone())  # type: ignore[attr-defined]
         assert count == 1
+
+
+@pytest.mark.parametrize("odd", ["a\0b", "half \ud83d of it", "naïve 🦓"])
+def test_odd_text_is_stored_and_asked_for(odd: str, tmp_path: Path, postgres: str) -> None:
+    with on_server(tmp_path, postgres) as workspace:
+        one = memory(
+            "a", raw="The zebra.", metadata={"speaker": "Tom" if "\ud83d" in odd else odd}, triggers=("zebra",)
+        )
+        rewrite(workspace.store, lambda space: space.put([one], NOW))
+        query = Query(topic=f"zebra {odd}", now=NOW)
+        assert len(next(iter(recall(workspace, [query]))).sections) == 1
+        for filtered in ({"under": odd}, {"tags": (odd,)}, {"ids": (odd,)}, {"kinds": (odd,)}):
+            assert not next(iter(recall(workspace, [Query(topic="zebra", now=NOW, **filtered)]))).sections  # type: ignore[arg-type]
+        with opened(workspace) as (snapshot, view):
+            catalogue = workspace.index.kept(snapshot)
+            assert catalogue is not None
+            assert catalogue.find(odd) is None
+            assert catalogue.ids_with_prefix(odd) == []
+            assert view.groups([odd])[odd].rows == ()
+            assert view.anchors([odd]) == {}
