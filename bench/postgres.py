@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import bulk
 import psycopg
@@ -22,18 +24,15 @@ from rows import ms
 from stores import parse_sizes, size_name, store, work_folder
 
 from memcli.app.recall import recall
-from memcli.app.remember import fold
 from memcli.app.workspace import Workspace
 from memcli.embed.onnx import OnnxEmbedder
-from memcli.index.vectors import VectorFile
 from memcli.model.recall import Query
 from memcli.model.space import Change
 from memcli.postgres.address import address_of
-from memcli.postgres.audit import Author
-from memcli.postgres.index import PostgresIndex
 from memcli.postgres.server import Server
-from memcli.postgres.store import ServerStore
 from memcli.record import replace
+from memcli.store.layout import FOLDER
+from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 
 _NOW = "2100-01-01T00:00:00Z"
@@ -52,9 +51,8 @@ def main() -> None:
     options = parser.parse_args()
     with work_folder(options.work) as work:
         url = server_url(work)
-        embedder = OnnxEmbedder()
-        spaces = {f"server, {size_name(n)}": _on_server(work, url, n, embedder) for n in options.sizes}
-        spaces |= {f"files, {size_name(n)}": _in_files(store(work, n, has_vectors=True)) for n in options.files}
+        spaces = {f"server, {size_name(n)}": _on_server(work, url, n) for n in options.sizes}
+        spaces |= {f"files, {size_name(n)}": _opened(store(work, n, has_vectors=True)) for n in options.files}
         section(
             "PostgreSQL: time", table(("", *_MEASURED), _times(spaces, options.runs)), "Medians of one run, in turns."
         )
@@ -91,83 +89,79 @@ def _schema(size: int) -> str:
     return f"bench_{size}"
 
 
-def _on_server(work: str, url: str, size: int, embedder: OnnxEmbedder) -> Workspace:
-    """A workspace over a space of this size, loaded when it is not there yet."""
+class Space(NamedTuple):
+    """A space, opened with the embedder that comes with memcli, and without one."""
+
+    whole: Workspace
+    words: Workspace
+
+
+def _on_server(work: str, url: str, size: int) -> Space:
+    """A space of this size on the server, loaded when it is not there yet."""
     server = Server(address_of(url, _schema(size)), 10.0)
     with server.connected("load") as connection:
         if not connection.execute("SELECT 1 FROM space").fetchone():
             print(f"loading {size_name(size)}", flush=True)
+            embedder = OnnxEmbedder()
             real = embedder.embed([str(item["raw"]) for item in objects(64)])
             times = bulk.load(connection, size, embedder.model, real)
             print(f"  {size / sum(times.values()):.0f} memories a second", flush=True)
-    kept = VectorFile(None, embedder.model, embedder.dimensions)
-    index = PostgresIndex(server, lambda: embedder, lambda *_: kept, print)
-    store = ServerStore(server, fold, Author(lambda: _NOW, lambda: "bench", "bench"))
-    local = open_workspace({"root": _root(work), "space": bulk.SPACE}, {})
-    return replace(local, store=store, load_index=lambda: index, load_embedder=lambda: embedder)
-
-
-def _root(work: str) -> str:
-    from memcli.wiring.roots import make_store
-
-    root = os.path.join(work, "local")
+    server.close()
+    root = os.path.join(work, f"local-{size}")
     make_store({"root": root}, {})
-    return root
+    shutil.rmtree(os.path.join(root, FOLDER, "cache"), ignore_errors=True)  # no question was asked before
+    return _opened(root, MEMCLI_STORE=url, MEMCLI_STORE_SCHEMA=_schema(size))
 
 
-def _in_files(root: str) -> Workspace:
-    return open_workspace({"root": root, "space": bulk.SPACE}, {})
+def _opened(root: str, **environ: str) -> Space:
+    options = {"root": root, "space": bulk.SPACE}
+    return Space(open_workspace(options, environ), open_workspace({**options, "embedder": "off"}, environ))
 
 
-def _times(spaces: Mapping[str, Workspace], runs: int) -> Iterator[Sequence[str]]:
+def _times(spaces: Mapping[str, Space], runs: int) -> Iterator[Sequence[str]]:
     """The medians of all spaces, measured in turns, so that a busy moment strikes all alike."""
     asked = questions(runs + 2)
     taken: dict[tuple[str, str], list[float]] = {}
     for n, topic in enumerate(asked):
-        for name, workspace in spaces.items():
+        for name, space in spaces.items():
             for what, work in _MEASURED.items():
                 start = time.perf_counter()
-                work(workspace, topic, n)
+                work(space, topic, n)
                 if n > 1:  # the first rounds warm up
                     taken.setdefault((name, what), []).append(time.perf_counter() - start)
     for name in spaces:
         yield (name, *(ms(statistics.median(taken[name, what])) for what in _MEASURED))
 
 
-def _recall(workspace: Workspace, topic: str, _: int, **given: object) -> None:
+def _recall(space: Space, topic: str, _: int, **given: object) -> None:
+    _answer(space.whole, topic, **given)
+
+
+def _by_words(space: Space, topic: str, _: int) -> None:
+    _answer(space.words, topic)
+
+
+def _answer(workspace: Workspace, topic: str, **given: object) -> None:
     query = Query(topic=topic, now=_NOW, **given)  # type: ignore[arg-type]
     next(iter(recall(workspace, [query], with_global=False)))
 
 
-def _by_words(workspace: Workspace, topic: str, n: int) -> None:
-    _recall(_without_embedder(workspace), topic, n)
-
-
-def _without_embedder(workspace: Workspace) -> Workspace:
-    index = workspace.index
-    if isinstance(index, PostgresIndex):
-        other = PostgresIndex(index._server, lambda: None, index._open_asked, print)
-        return replace(workspace, load_index=lambda: other)
-    off = open_workspace({"root": workspace.root, "space": bulk.SPACE, "embedder": "off"}, {})
-    return replace(workspace, load_index=lambda: off.index)
-
-
-def _write(workspace: Workspace, topic: str, n: int) -> None:
+def _write(space: Space, topic: str, n: int) -> None:
     """A memory that gets another text each time, so that the space does not grow."""
     item = next(iter(bulk.memories(1)))
     new = replace(item, id="bench:written", path="bench/written", raw=f"{topic}, written {n}.", updated_at=_NOW)
-    workspace.store.update(bulk.SPACE, lambda _: Change((new,), now=_NOW))
+    space.whole.store.update(bulk.SPACE, lambda _: Change((new,), now=_NOW))
 
 
-def _get(workspace: Workspace, _: str, n: int) -> None:
-    snapshot = workspace.store.open(bulk.SPACE)
-    catalogue = workspace.index.kept(snapshot)
+def _get(space: Space, _: str, n: int) -> None:
+    snapshot = space.whole.store.open(bulk.SPACE)
+    catalogue = space.whole.index.kept(snapshot)
     assert catalogue is not None
     catalogue.find(f"obj:{n}")
     snapshot.close()
 
 
-_MEASURED: Mapping[str, Callable[[Workspace, str, int], None]] = {
+_MEASURED: Mapping[str, Callable[[Space, str, int], None]] = {
     "recall": _recall,
     "recall by words": _by_words,
     "recall of a kind": partial(_recall, kinds=("decision",)),
