@@ -21,12 +21,16 @@ only if it has one of the rarest terms."""
 _LEAST_IDF = 1e-6
 _SCORED = """
 SELECT row, -({score}) AS score FROM (
-    SELECT row, lexemes, weights, 1.2::float8 * (0.25::float8 + 0.75::float8 * size::float8 / %s::float8) AS norm
-    FROM term WHERE lexemes_of(space, lexemes) @@ %s::tsquery
-) AS found ORDER BY score LIMIT %s
+    SELECT row, lexemes, weights, 1.2::float8 * (0.25::float8 + 0.75::float8 * size::float8 / %(average)s::float8) AS norm
+    FROM {matching}
+) AS found ORDER BY score LIMIT %(most)s
 """
-_FOUND = "coalesce(weights[array_position(lexemes, %s)], 0) / 2.0::float8"
-_PART = f"%s::float8 * (({_FOUND}) * 2.2::float8 / (({_FOUND}) + norm))"
+_BY_ID = "SELECT row FROM (SELECT space, row FROM {matching}) AS found JOIN entry USING (space, row) ORDER BY id"
+_DIRECT = "term WHERE lexemes_of(space, lexemes) @@ %(query)s::tsquery"
+_TRUSTED = "matching(%(space)s, %(query)s)"
+"""What has any of the terms, for those whom row-level security lets see only some spaces."""
+_FOUND = "coalesce(weights[array_position(lexemes, %(term{n})s)], 0) / 2.0::float8"
+_PART = f"%(idf{{n}})s::float8 * (({_FOUND}) * 2.2::float8 / (({_FOUND}) + norm))"
 """BM25 with k1 = 1.2 and b = 0.75, each operation in the order of FTS5, so that what ties there ties here."""
 
 
@@ -46,19 +50,22 @@ class PostgresWords(StoredWords):
 
     def best(self, terms: Sequence[str], limit: int, among: Rows) -> Iterator[tuple[int, float]]:
         """By the score of FTS5."""
-        average = self._totals.tokens / self._size
-        values: list[Any] = [value for t in terms for value in (self._idf(t), t, t)]
-        score = " + ".join([_PART] * len(terms))
-        most = limit + len(among.hidden) if among.only is None else None
-        asked = (*values, average, self._finding(terms), most)
-        return iter(self._db(_SCORED.format(score=score), asked))
+        values: dict[str, Any] = {"average": self._totals.tokens / self._size}
+        for n, term in enumerate(terms):
+            values |= {f"idf{n}": self._idf(term), f"term{n}": term}
+        score = " + ".join(_PART.format(n=n) for n in range(len(terms)))
+        values["most"] = limit + len(among.hidden) if among.only is None else None
+        return iter(self._matching(_SCORED.replace("{score}", score), terms, values))
 
     def by_id(self, terms: Sequence[str]) -> Iterator[int]:
-        found = self._db(
-            "SELECT row FROM term JOIN entry USING (space, row) WHERE lexemes_of(space, lexemes) @@ %s::tsquery ORDER BY id",
-            (self._finding(terms),),
-        )
-        return (row for (row,) in found)
+        return (row for (row,) in self._matching(_BY_ID, terms, {}))
+
+    def _matching(self, select: str, terms: Sequence[str], values: Mapping[str, Any]) -> list[Any]:
+        """What a statement finds among the memories with any of the terms."""
+        ((is_limited,),) = self._db("SELECT row_security_active('term'::regclass)", ())
+        matching = _TRUSTED if is_limited else _DIRECT
+        given = {**values, "space": self._space, "query": self._finding(terms)}
+        return self._db(select.replace("{matching}", matching), given)
 
     def read_frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
         return frequencies(self._db, self._space, terms)
