@@ -137,7 +137,10 @@ def test_all_vectors_are_made_and_indexed(tmp_path: Path, postgres: str, monkeyp
             assert view.embed()
             assert len(view.entries()) == 10
         with closing(workspace.store.open("main")) as snapshot:
-            select = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() AND indexdef ~ 'hnsw'"
+            select = (
+                "SELECT count(*) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam"
+                " WHERE indrelid = 'embedding'::regclass AND amname = 'hnsw'"
+            )
             (count,) = snapshot.query(lambda connection: connection.execute(select).fetchone())  # type: ignore[attr-defined]
         assert count == 1
 

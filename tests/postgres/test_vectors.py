@@ -84,7 +84,8 @@ def test_the_nearest_are_found_by_the_index(server: Server) -> None:
         build_index(connection, "it's % a model", 64)
         build_index(connection, "it's % a model", 64)
         indexes = connection.execute(
-            "SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND indexdef ~ 'hnsw'"
+            "SELECT pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+            " JOIN pg_am ON pg_am.oid = relam WHERE indrelid = 'embedding'::regclass AND amname = 'hnsw'"
         ).fetchall()
         assert ["(model = 'it''s % a model'::text)" in definition for (definition,) in indexes] == [True]
     question = made[77].tobytes()
