@@ -93,7 +93,7 @@ def judge_passages(
     total = sum(weights.values()) or 1.0
 
     joint = max(
-        sum([weights[term] for term in one.counts]) / total + (0.0 if math.isnan(known) else known)
+        sum([weights[term] for term in one.counts if term in weights]) / total + (0.0 if math.isnan(known) else known)
         for row, passages in cut.items()
         for one, known in zip(passages, near[0][1].of(row, len(passages)), strict=True)
     )
