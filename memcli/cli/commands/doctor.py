@@ -38,9 +38,7 @@ def command(session: Session) -> int:
     ]
     data = [{"name": c.name, "ok": c.ok, "found": c.found, "fix": "" if c.ok else c.fix} for c in checks]
     session.output.answer(data, "\n".join(lines))
-    if not all(c.ok for c in checks):
-        return StoreError.exit_code
-    return 0
+    return 0 if all(c.ok for c in checks) else StoreError.exit_code
 
 
 class Check(Record):
@@ -67,9 +65,8 @@ def _sqlite() -> Check:
     try:
         sqlite3.connect(":memory:").execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
     except sqlite3.Error as error:
-        return Check(
-            "sqlite", False, f"SQLite {sqlite3.sqlite_version}: {error}", "use a Python whose SQLite includes FTS5"
-        )
+        found = f"SQLite {sqlite3.sqlite_version}: {error}"
+        return Check("sqlite", False, found, "use a Python whose SQLite includes FTS5")
     return Check("sqlite", True, f"SQLite {sqlite3.sqlite_version} with FTS5")
 
 
@@ -82,12 +79,8 @@ def _model() -> Check:
     from memcli.embed.onnx import MODEL_DIGEST, verify
 
     problems = verify()
-    return Check(
-        "model",
-        not problems,
-        "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified",
-        "reinstall memcli",
-    )
+    found = "; ".join(problems) or f"minilm {MODEL_DIGEST[:12]}, digest verified"
+    return Check("model", not problems, found, "reinstall memcli")
 
 
 def _embedding(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Check:
@@ -277,8 +270,7 @@ def _server(options: Mapping[str, str | None], environ: Mapping[str, str]) -> It
     from memcli.wiring.shared import examine
 
     try:
-        found = examine(chosen_store(options, environ), environ)
-        yield from (Check(*one) for one in found)
+        yield from (Check(*one) for one in examine(chosen_store(options, environ), environ))
     except MemcliError as error:
         yield Check("server", False, error.message, error.hint)
 
