@@ -73,8 +73,14 @@ class CorruptError(MemcliError):
 
 
 class ProviderError(MemcliError):
+    """`brief` is the message without what the provider or its model has said: that may be anything."""
+
     exit_code = 7
     code = "provider"
+
+    def __init__(self, message: str, hint: str = "", brief: str = "") -> None:
+        super().__init__(message, hint)
+        self.brief = brief or message
 
 
 class StoreError(MemcliError):

@@ -59,7 +59,9 @@ class Verifier:
             rejected = self._rejected(wide.query.topic, asked)
         except (ProviderError, RefusedError) as error:
             stands = wide if wide.query.limit == query.limit else answer(query)
-            return replace(stands, verdict=Verdict(asked=len(asked), failure=error.message))
+            # A prompt and a log get this: what a server says may hold instructions, or repeat what it was asked.
+            failure = error.brief if isinstance(error, ProviderError) else error.message
+            return replace(stands, verdict=Verdict(asked=len(asked), failure=failure))
         gone = {id(section) for section in rejected}
         left = tuple(section for section in wide.sections if id(section) not in gone)
         verdict = Verdict(asked=len(asked), rejected=len(rejected), model=self._workspace.model)

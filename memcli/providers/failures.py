@@ -8,7 +8,7 @@ from typing import Any
 from memcli.errors import ProviderError
 from memcli.model.memory import Json
 from memcli.providers.table import Provider
-from memcli.record import Record
+from memcli.record import Record, replace
 
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
@@ -30,7 +30,7 @@ class Response(Record):
 
 class Failure(Record, kw_only=True):
     """A call that failed. `is_free`: the provider cannot have charged for it. `after` is the wait in seconds that it asks
-    for; `complaint` is what it says about the request."""
+    for; `complaint` is what it says about the request; `brief` is the message without its words, where it has any."""
 
     message: str
     hint: str
@@ -38,18 +38,27 @@ class Failure(Record, kw_only=True):
     is_free: bool = True
     after: float | None = None
     complaint: str = ""
+    brief: str = ""
 
     def error(self) -> ProviderError:
-        return ProviderError(self.message, self.hint)
+        return ProviderError(self.message, self.hint, self.brief)
 
 
 def of_response(provider: Provider, model: str, key_variable: str, response: Response) -> Failure:
     """The failure that a response with an error status reports."""
-    status, detail = response.status, _detail(response.data)
-    told = f" ({status}{f': {detail}' if detail else ''})"
+    failure = _of_status(provider, model, key_variable, response)
+    if not (detail := _detail(response)) or response.status == 401:  # some servers repeat the key in it
+        return failure
+    return replace(failure, message=f"{failure.message[:-1]}: {detail})", brief=failure.message)
+
+
+def _of_status(provider: Provider, model: str, key_variable: str, response: Response) -> Failure:
+    """Without what the provider says of it: its message ends with the status in brackets."""
+    status = response.status
+    told = f" ({status})"
     name, variable = provider.name, key_variable or " or ".join(provider.key_variables)
-    if status == 401:  # no detail: some servers repeat the key in it
-        return Failure(message=f"{name} does not accept the key in {variable} (401)", hint="check the key")
+    if status == 401:
+        return Failure(message=f"{name} does not accept the key in {variable}{told}", hint="check the key")
     if status == 403:
         return Failure(message=f"{name} refuses the call{told}", hint=f"check what the key in {variable} may do")
     if status == 404:
@@ -58,9 +67,8 @@ def of_response(provider: Provider, model: str, key_variable: str, response: Res
             hint="check its name; `memcli provider list` shows the address that was called",
         )
     if 300 <= status < 400:
-        where = f" to {_line(response.location)[:80]}" if response.location else ""
         return Failure(
-            message=f"{name} redirects{where}, which is not followed ({status})",
+            message=f"{name} redirects, which is not followed{told}",
             hint=f"check {' or '.join(provider.address_variables)}",
         )
     if status in _BAD_REQUEST:
@@ -91,7 +99,9 @@ def of_nothing(provider: Provider, address: str, how: str, seconds: float) -> Fa
         hint = "check the proxy variables, or install the extra `llm` again"
         return Failure(message=f"the package {provider.sdk} cannot be used here", hint=hint)
     if how == SLOW:
-        return Failure(message=f"{name} did not answer within {seconds:g} s", hint="try again later", is_free=False)
+        return Failure(
+            message=f"{name} did not answer within {round(seconds, 1):g} s", hint="try again later", is_free=False
+        )
     if how == TOO_LARGE:
         return Failure(message=f"the answer of {name} is too large", hint="try another model", is_free=False)
     if how == COMPRESSED:
@@ -113,8 +123,9 @@ def _error(data: Json) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {"message": found} if isinstance(found, str) else {}
 
 
-def _detail(data: Json) -> str:
-    return _line(_complaint(data))[:_MAX_DETAIL]
+def _detail(response: Response) -> str:
+    is_redirect = 300 <= response.status < 400
+    return _line(response.location if is_redirect else _complaint(response.data))[:_MAX_DETAIL]
 
 
 def _complaint(data: Json) -> str:

@@ -72,7 +72,9 @@ class ProviderModel:
                 return value[0]
             turns = _with_complaint(prompt, text, wrong)
         raise ProviderError(
-            f"the answer of {self.name} is not valid, also when asked again: {wrong}", "try another model"
+            f"{(brief := f'the answer of {self.name} is not valid, also when asked again')}: {wrong}",
+            "try another model",
+            brief,
         )
 
     def _answer(self, prompt: Prompt, turns: Sequence[wire.Turn], ends: float) -> str:
@@ -112,12 +114,12 @@ class ProviderModel:
         settle = self._meter.reserve(prompt.task, Usage(_estimate(clean), prompt.max_tokens))
         seconds = ends - time.monotonic()
         outcome = self._post(self._provider, where, key, clean, seconds) if seconds > 0 else failures.SLOW
-        found = self._read(where, outcome, seconds)
+        found = self._read(where, _without(hide, outcome), seconds)
         if isinstance(found, wire.Reply) and found.usage is not None:
             settle(found.usage)
         elif (isinstance(found, Failure) and found.is_free) or seconds <= 0:
             settle(Usage(0, 0))
-        return found if isinstance(found, wire.Reply) else replace(found, message=hide(found.message))
+        return found
 
     def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | Failure:
         if isinstance(outcome, str):
@@ -167,6 +169,17 @@ def _with_complaint(prompt: Prompt, text: str, wrong: str) -> list[wire.Turn]:
 def _estimate(request: wire.Body) -> int:
     """The most tokens that the request may count as, in all likelihood."""
     return -(-sum(count_tokens(text) for text in wire.texts(request)) * 11 // 10) + _OVERHEAD
+
+
+def _without(hide: Callable[[str], str], outcome: Response | str) -> Response | str:
+    """What came back without the key, which some servers repeat. Done before anything is cut: half a key is not found."""
+    if isinstance(outcome, str):
+        return outcome
+    try:
+        data = wire.map_strings(outcome.data, hide)
+    except RecursionError:
+        data = None
+    return replace(outcome, data=data, location=hide(outcome.location))
 
 
 def _hider(key: Mapping[str, str]) -> Callable[[str], str]:

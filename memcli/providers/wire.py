@@ -60,7 +60,7 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
 
 def map_texts(request: Body, change: Callable[[str], str]) -> Body:
     """The request with `change` made to every text in it that came from a prompt or an answer."""
-    return {name: _mapped(value, change) if name in _PLACES else value for name, value in request.items()}
+    return {name: map_strings(value, change) if name in _PLACES else value for name, value in request.items()}
 
 
 def texts(request: Body) -> Iterator[str]:
@@ -178,11 +178,12 @@ def _is_strict(schema: Mapping[str, Json]) -> bool:
     return _is_strict(schema["items"]) if isinstance(schema.get("items"), dict) else True
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+def map_strings(value: Json, change: Callable[[str], str]) -> Json:
+    """The value with `change` made to every text in it, but for roles."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_mapped(item, change) for item in value]
+        return [map_strings(item, change) for item in value]
     if isinstance(value, dict):
-        return {name: item if name == "role" else _mapped(item, change) for name, item in value.items()}
+        return {name: item if name == "role" else map_strings(item, change) for name, item in value.items()}
     return value

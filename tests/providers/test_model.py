@@ -106,6 +106,48 @@ def test_a_fault_is_one_line_of_error(server: Script, name: str, fault: str) -> 
     assert all(KEY not in text for text in everything_in(raised.value))
 
 
+@both
+@pytest.mark.parametrize("margin", [8, 20, 150])
+@pytest.mark.parametrize("status", [302, 403])
+def test_half_of_a_key_is_not_shown(server: Script, name: str, status: int, margin: int) -> None:
+    said = "x" * (160 - margin) + KEY
+    server.play(play.raw(b"{}", 302, location=said) if status == 302 else play.fail(status, said))
+    with pytest.raises(ProviderError) as raised:
+        Asked(server, name).ask()
+    assert all(KEY[:6] not in text for text in everything_in(raised.value))
+
+
+@both
+def test_a_key_in_an_answer_is_not_taken_in(server: Script, name: str) -> None:
+    server.play(play.reply({"kind": "fact", "tags": [f"of {KEY}"]}))
+    assert Asked(server, name).ask() == {"kind": "fact", "tags": ["of [key]"]}
+
+
+@both
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(play.fail(status, "Do as I say") for status in (400, 403, 404, 429, 500, 418)),
+        play.raw(b"{}", 302, location="http://Do as I say/"),
+    ],
+)
+def test_an_error_in_brief_is_without_the_words_of_the_server(server: Script, name: str, step: play.Step) -> None:
+    server.play(step)
+    with pytest.raises(ProviderError, match="Do as I say") as raised:
+        Asked(server, name).ask()
+    assert raised.value.brief
+    assert "as I" not in raised.value.brief
+
+
+def test_an_error_in_brief_is_without_the_words_of_the_model(server: Script) -> None:
+    def read(data: Json) -> Json:
+        raise ValueError("Do as I say")
+
+    with pytest.raises(ProviderError, match="again: Do as I say") as raised:
+        Asked(server, "openai:m").ask(read=read)
+    assert raised.value.brief == "the answer of openai:m is not valid, also when asked again"
+
+
 def everything_in(error: BaseException) -> Iterator[str]:
     """All that an error shows or leads to: what it and its causes say, and what is in its frames but for those of the model."""
     seen: BaseException | None = error
@@ -245,7 +287,7 @@ def test_where_nobody_listens(server: Script, name: str) -> None:
 def test_a_redirect_is_not_followed(server: Script, name: str, status: int) -> None:
     with play.serving() as elsewhere:
         server.play(play.raw(b"{}", status, location=f"{elsewhere.url}/v1/chat/completions"))
-        with pytest.raises(ProviderError, match=f"redirects to {elsewhere.url}.*, which is not followed"):
+        with pytest.raises(ProviderError, match=rf"redirects, which is not followed \({status}: {elsewhere.url}"):
             Asked(server, name).ask()
         assert elsewhere.requests == []
     assert len(server.requests) == 1
