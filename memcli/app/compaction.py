@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from memcli.app.advised import is_mergeable, may_be_named
 from memcli.app.consult import TEXT, consult
 from memcli.app.workspace import Workspace, load_space
+from memcli.claims.union import lacking
 from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
@@ -21,6 +22,8 @@ WITHIN_SECONDS = 30.0
 MOST_DECISIONS = 3
 """So many memories a model decides about; of the rest that must go the order of value decides."""
 MOST_CANDIDATES = 12
+_BINDING = ("constraint", "negative")
+"""Kinds that agents are held to: merged into another, they would bind nobody."""
 
 
 def ask(workspace: Workspace, added: int, plan: Callable[[Shelf], Change]) -> Json:
@@ -72,8 +75,23 @@ def _decide(
     ]
     told = [_told(memory, number in mergeable) for number, memory in enumerate(stored, 1)]
     prompt = compact.make([memory.raw or memory.summary_short for memory in shown[: len(new)]], told, most)
-    read = compact.reader(len(stored), mergeable, most)
+    decided = compact.reader(len(stored), mergeable, most)
+
+    def read(data: Json) -> tuple[compact.Decision, ...]:
+        decisions = decided(data)
+        for one in decisions:
+            if one.into and (wrong := _lost(one.text, candidates[one.target - 1], candidates[one.into - 1])):
+                raise ValueError(wrong)
+        return decisions
+
     return consult(workspace, prompt, read, within=WITHIN_SECONDS, keep=TEXT, may_wait=True)[0]
+
+
+def _lost(text: str, gone: Memory, into: Memory) -> str:
+    """What would be lost if `into` took `gone` in and said `text`; empty where nothing is."""
+    if gone.kind != into.kind and gone.kind in _BINDING:
+        return f"a memory of kind {gone.kind} can only become part of another {gone.kind}"
+    return lacking(text, (gone.raw, into.raw))
 
 
 def _told(memory: Memory, is_mergeable: bool) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from memcli.model.tokens import cut_tokens
 from memcli.prompts.fence import RULE, fenced
 from memcli.record import Record
 
-VERSION = 1
+VERSION = 2
 MOST_TEXT = 200
 """Tokens of each memory that are sent. One that is longer is not merged: what was not sent would be lost."""
 _MOST_NEW = 5
@@ -59,7 +59,8 @@ are asked for. Each has
   needs it), or too specific.
 
 Delete what is least useful to somebody who works on the project from now on. Keep decisions, constraints and what must never
-be done, unless another memory replaces them. Merge only what speaks of the same thing."""
+be done, unless another memory replaces them. Merge only what speaks of the same thing, and a constraint or a negative only
+with one of its kind."""
 
 
 class Decision(Record):

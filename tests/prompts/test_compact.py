@@ -55,6 +55,6 @@ def test_what_is_sent_is_bounded() -> None:
     one = {"path": "a/b", "mergeable": True, "text": "word " * 5_000}
     prompt = compact.make(["new " * 5_000] * 50, [one] * 12, 3)
     assert count_tokens(prompt.text) < 5_000
-    assert (prompt.task, prompt.max_tokens) == ("compact/1", 1_800)
+    assert (prompt.task, prompt.max_tokens) == ("compact/2", 1_800)
     assert prompt.text.startswith("Give up to 3 decisions.\n<data-")
     assert compact.make(["a"], [one], 1).text.startswith("Give 1 decision.\n")
