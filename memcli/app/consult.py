@@ -37,9 +37,10 @@ def consult(
         return found[0], True
     model = workspace.language_model(may_wait=may_wait)
     seconds = within() if callable(within) else within
+    since = workspace.answers.erasures() if keep else 0
     answer, value = model.ask(prompt, lambda data: _understood(workspace, data, read), seconds)
     if keep and workspace.model:
-        workspace.answers.keep(_key(prompt, workspace.model), answer, kind=keep)
+        workspace.answers.keep(_key(prompt, workspace.model), answer, kind=keep, since=since)
     return value, False
 
 

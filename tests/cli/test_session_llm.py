@@ -60,6 +60,14 @@ def test_golden(model: Script, run: Run, update_golden: bool) -> None:
     assert found == file.read_text()
 
 
+def test_a_deleted_session_is_not_left_in_answers(model: Script, run: Run, tmp_path: Path) -> None:
+    name = record(run, ("user", "We decided to keep tokens in Redis."))
+    model.play(play.reply({"summary": ["Tokens are kept in Redis."], "facts": []}))
+    assert run("session", "facts", name, *LLM).code == 0
+    assert run("session", "delete", name, "--yes").code == 0
+    assert b"Redis" not in b"".join(f.read_bytes() for f in (tmp_path / ".memory").rglob("*") if f.is_file())
+
+
 FAULTS = {
     "no JSON": play.reply("no JSON"),
     "another schema": play.reply({"summary": "text", "facts": []}),
