@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from memcli.app.candidate import is_read
@@ -13,6 +14,7 @@ from memcli.model.memory import Json
 from memcli.model.names import slug
 from memcli.prompts import describe
 from memcli.record import Record
+from memcli.safety.injection.reasons import find_reasons
 from memcli.summarize.subject import Subject, missing
 
 WITHIN_SECONDS = 60.0
@@ -60,7 +62,7 @@ class AskingSummarizer:
             subject.text, _hints(fields, subject), temperature=tuning.temperature, max_tokens=tuning.max_tokens
         )
         try:
-            told, _ = consult(self._workspace, prompt, describe.read, within=WITHIN_SECONDS, keep=TEXT)
+            told, _ = consult(self._workspace, prompt, partial(_read, subject.text), within=WITHIN_SECONDS, keep=TEXT)
         except (ProviderError, RefusedError) as error:
             if not tuning.may_fall_back:
                 raise
@@ -69,6 +71,16 @@ class AskingSummarizer:
             return None
         self._failures = 0
         return {**told, "path": _within_project(told["path"], subject.project)}
+
+
+def _read(note: str, data: Json) -> dict[str, Any]:
+    """The fields in the answer. Raises ValueError, also where it carries instructions that the note does not: they would
+    keep the note from being recalled."""
+    told = describe.read(data)
+    texts = [told["path"], *told["tags"], *(told[name] for name in ("summary_micro", "summary_short", "summary_long"))]
+    if added := sorted(find_reasons("\n".join(texts)) - find_reasons(note)):
+        raise ValueError(f"it contains {', '.join(added)}, and the note does not")
+    return told
 
 
 def _hints(fields: Mapping[str, Any], subject: Subject) -> dict[str, Json]:

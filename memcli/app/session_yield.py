@@ -23,6 +23,7 @@ from memcli.model.prompt import Prompt
 from memcli.prompts import session as prompt
 from memcli.record import Record
 from memcli.regex import regex
+from memcli.safety.injection.reasons import find_reasons
 
 WITHIN_SECONDS = 30.0
 _NUMBER = regex(r"\d+")
@@ -114,9 +115,12 @@ def _question(title: str, said: Sequence[Message], local: Sequence[Fact]) -> tup
 
     def read(data: Json) -> _Answer:
         answer = prompt.read(data)
-        sentences = [one for one in answer.summary if numbers.issuperset(_NUMBER.findall(one))]
-        if not sentences:
+        borne_out = [one for one in answer.summary if numbers.issuperset(_NUMBER.findall(one))]
+        if not borne_out:
             raise ValueError("summary has numbers that the session has not")
+        sentences = [one for one in borne_out if not find_reasons(one)]
+        if not sentences:
+            raise ValueError("summary contains instructions")
         return sentences, _facts(answer.claims, said, sent, local)
 
     return asked, read

@@ -9,6 +9,7 @@ from memcli.errors import ProviderError
 from memcli.model.memory import Json
 from memcli.providers.table import Provider
 from memcli.record import Record, replace
+from memcli.safety.injection.reasons import find_reasons
 
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
@@ -125,7 +126,12 @@ def _error(data: Json) -> Mapping[str, Any]:
 
 def _detail(response: Response) -> str:
     is_redirect = 300 <= response.status < 400
-    return _line(response.location if is_redirect else _complaint(response.data))[:_MAX_DETAIL]
+    return quotable(_line(response.location if is_redirect else _complaint(response.data))[:_MAX_DETAIL])
+
+
+def quotable(text: str) -> str:
+    """What a server or a model says, for an error that an agent may read; empty where it carries instructions."""
+    return "" if find_reasons(text) else text
 
 
 def _complaint(data: Json) -> str:

@@ -71,11 +71,9 @@ class ProviderModel:
             if not wrong:
                 return value[0]
             turns = _with_complaint(prompt, text, wrong)
-        raise ProviderError(
-            f"{(brief := f'the answer of {self.name} is not valid, also when asked again')}: {wrong}",
-            "try another model",
-            brief,
-        )
+        brief = f"the answer of {self.name} is not valid, also when asked again"
+        told = f": {wrong}" if failures.quotable(wrong) else ""
+        raise ProviderError(f"{brief}{told}", "try another model", brief)
 
     def _answer(self, prompt: Prompt, turns: Sequence[wire.Turn], ends: float) -> str:
         """The text of the answer. Raises ProviderError for one that was refused or cut off."""
