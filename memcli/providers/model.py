@@ -117,7 +117,9 @@ class ProviderModel:
             settle(found.usage)
         elif (isinstance(found, Failure) and found.is_free) or seconds <= 0:
             settle(Usage(0, 0))
-        return found
+        if isinstance(found, wire.Reply):
+            return found
+        return replace(found, message=hide(found.message), brief=hide(found.brief))  # the address may have it too
 
     def _read(self, where: str, outcome: Response | str, seconds: float) -> wire.Reply | Failure:
         if isinstance(outcome, str):

@@ -117,6 +117,12 @@ def test_half_of_a_key_is_not_shown(server: Script, name: str, status: int, marg
     assert all(KEY[:6] not in text for text in everything_in(raised.value))
 
 
+def test_a_key_in_the_address_is_not_shown(server: Script) -> None:
+    with pytest.raises(ProviderError, match="cannot reach") as raised:
+        Asked(server, "openai:m", OPENAI_BASE_URL=f"http://127.0.0.1:1/{KEY}/v1").ask()
+    assert KEY not in raised.value.message + raised.value.brief
+
+
 @both
 def test_a_key_in_an_answer_is_not_taken_in(server: Script, name: str) -> None:
     server.play(play.reply({"kind": "fact", "tags": [f"of {KEY}"]}))
