@@ -18,6 +18,8 @@ def neighbourhood(graph: Graph, starts: Iterable[str], depth: int) -> Graph:
     seen = dict.fromkeys(roots)
     frontier, cut = list(roots), set[str]()
     for _ in range(depth):
+        if not frontier:
+            break
         reached: dict[str, None] = {}
         for name in frontier:
             if nodes[name].type != MEMORY and nodes[name].members > HUB and name not in roots:
