@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from memcli.cli.binding import parameters
 from memcli.cli.calls import find_verb
-from memcli.cli.options import REQUIRED, CommonOptions, Field
+from memcli.cli.options import LARGEST, REQUIRED, CommonOptions, Field
 from memcli.record import Record
 from memcli.serve.access import ADMIN, READER, WRITER
 from memcli.serve.operations import Operation, Param
@@ -124,7 +124,8 @@ def _by_post(operation: Operation) -> Operation:
 
 
 def _param(field: Field, is_required: bool, shown: str) -> Param:
+    high = LARGEST if field.type is int and field.high is None else field.high
     return Param(
-        name=field.name, type=field.type, many=field.many, help=field.help, low=field.low, high=field.high,
+        name=field.name, type=field.type, many=field.many, help=field.help, low=field.low, high=high,
         is_required=is_required or field.default is REQUIRED, shown=shown,
     )  # fmt: skip

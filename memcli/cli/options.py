@@ -18,6 +18,8 @@ from memcli.errors import UsageError
 
 REQUIRED: Any = object()
 """The default of an argument that must be given."""
+LARGEST = (1 << 53) - 1
+"""The largest whole number that is taken where no other limit is set: every JSON parser reads it exactly."""
 
 
 class Field:
@@ -66,9 +68,10 @@ class Field:
         return given
 
     def _check_range(self, value: float, low: float, high: float | None) -> None:
-        if value >= low and (high is None or value <= high):
+        most = LARGEST if high is None and isinstance(value, int) else high
+        if value >= low and (most is None or value <= most):
             return
-        allowed = f"at least {low}" if high is None else f"between {low} and {high}"
+        allowed = f"at least {low}" if most is None or (high is None and value < low) else f"between {low} and {most}"
         raise UsageError(f"{self.flags[0]} must be {allowed}, not {value}")
 
 

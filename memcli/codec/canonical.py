@@ -35,21 +35,27 @@ def encode(value: Json) -> bytes:
         return _INDENTED.encode(value).encode()
     import orjson
 
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
-    except orjson.JSONEncodeError as error:
-        raise UsageError(
-            f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode"
-        ) from None
+    return _dumps(value, orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
 
 
 def encode_line(value: Json) -> bytes:
-    """`value` on one line with sorted keys, without a newline: for JSON Lines."""
+    """`value` on one line with sorted keys, without a newline: for JSON Lines. Raises UsageError as `encode` does."""
     if _is_simple(value):
         return _ON_ONE_LINE.encode(value).encode()
     import orjson
 
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return _dumps(value, orjson.OPT_SORT_KEYS)
+
+
+def _dumps(value: Json, option: int) -> bytes:
+    import orjson
+
+    try:
+        return orjson.dumps(value, option=option)
+    except orjson.JSONEncodeError as error:
+        raise UsageError(
+            f"cannot be stored as JSON: {error}", "use whole numbers below 2^63 and valid Unicode"
+        ) from None
 
 
 MEND = "`memcli fsck --repair` recovers the intact memories; or restore the file with `git checkout`"

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from memcli.codec.canonical import encode_line
 from memcli.errors import ChangedError, MemcliError, error_of
 from memcli.record import Record
 from memcli.serve.access import Caller
@@ -63,7 +64,7 @@ class Pool:
             "verb": verb, "options": dict(options), "user": f"serve:{caller.name}", "is_bound": bool(caller.spaces),
         }  # fmt: skip
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        job = Job(frame=orjson.dumps(request), is_read=self._reads(verb, options), answer=answer)
+        job = Job(frame=encode_line(request), is_read=self._reads(verb, options), answer=answer)
         async with self._arrived:
             if self._is_stopping:
                 raise _stopping()

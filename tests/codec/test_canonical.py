@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memcli.codec import canonical
 from memcli.codec.canonical import decode, encode, encode_line
-from memcli.errors import CorruptError, MemcliError
+from memcli.errors import CorruptError, MemcliError, UsageError
 from tests.strategies import json_values
 
 _ODD = (
@@ -109,3 +109,9 @@ def test_a_recall_imports_no_orjson(tmp_path: Any) -> None:
             [sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_a_number_of_more_than_64_bits_is_refused() -> None:
+    for write in (encode, encode_line):
+        with pytest.raises(UsageError, match="64-bit"):
+            write({"n": 1 << 64})

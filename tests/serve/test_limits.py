@@ -105,7 +105,7 @@ def test_another_content_type(server: Server, kind: str, expected: int) -> None:
         b"{", b'{"raw": "x"', b'"text"', b"[]", b"null", b"1", b"\xff\xfe", b'{"raw": "\xff"}', b'{"raw": "\\ud800"}', b"{'raw': 1}",
         b'{"raw": NaN}', b'{"raw": 1e999}', b'{"raw": ["x"]}', b'{"raw": "x", "tags": {"a": 1}}', b'{"raw": "a\\u0000b"}',
         b'{"raw": "x", "links": "y"}', b'{"raw": "x", "path": "../../etc/passwd"}', b'{"raw": "x", "id": "../x"}',
-        b'{"raw": "x", "content": 7e400}', b'{"raw": "x", "content": NaN}', b'{"raw": "x", "importance": "' + b"9" * 5000 + b'"}',
+        b'{"raw": "x", "content": 7e400}', b'{"raw": "x", "content": 18446744073709551616}', b'{"raw": "x", "content": NaN}', b'{"raw": "x", "importance": "' + b"9" * 5000 + b'"}',
     ],
 )  # fmt: skip
 def test_bodies_that_are_no_memory(server: Server, body: bytes) -> None:

@@ -74,6 +74,8 @@ def test_answers_and_errors(tmp_path: Path) -> None:
             with pytest.raises(ChangedError) as found:
                 await made.call("write", {"act": "changed"}, ANN)
             assert isinstance(found.value, ConflictError)
+            with pytest.raises(UsageError, match="64-bit"):
+                await made.call("write", {"object": {"n": 1 << 64}}, ANN)
 
     run(work)
 
