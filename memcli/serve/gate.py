@@ -18,7 +18,7 @@ from memcli.serve.access import Caller
 from memcli.serve.bodies import Receive, Refusal, check_body, read_body
 from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS, head, hosts, is_from_elsewhere
 from memcli.serve.logins import Logins, csrf_of
-from memcli.serve.problems import Problem, problem, problem_of
+from memcli.serve.problems import Problem, problem, problem_of, status_of
 from memcli.serve.tokens import Token, Tokens
 
 MAX_ACTIVE = 128
@@ -113,6 +113,7 @@ class Gate:
         is_open = path in _OPEN or path.startswith(_STATIC)
         entered = None if is_open else self._enter(headers)
         if not is_open and (entered is None or isinstance(entered, MemcliError)):
+            answer.note = entered.message if entered is not None else ""
             await answer.end(self._turned_away(headers, path, entered))
             return
         body = await read_body(headers, receive)
@@ -170,12 +171,15 @@ class Gate:
 
     def _turned_away(self, headers: Mapping[str, str], path: str, error: MemcliError | None) -> Response:
         """The response to who is not let in; the connection ends with it, since a body may follow that nobody reads."""
+        pages = self.pages if wants_page(path, headers) else None
+        wrong = _unreadable(error) if error is not None else None
         if not self._access.has_store():
-            found = store_is_gone().response()
-        elif error is not None:
-            found = problem_of(error).response()
-        elif self.pages is not None and wants_page(path, headers):
-            return self.pages.signed_out()
+            wrong = store_is_gone()
+        found: Response
+        if wrong is not None:
+            found = pages.failure(wrong.status, wrong.title, wrong.hint) if pages is not None else wrong.response()
+        elif pages is not None:
+            return pages.signed_out()
         else:
             hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
             found = problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
@@ -238,6 +242,12 @@ def wants_page(path: str, headers: Mapping[str, str]) -> bool:
 def store_is_gone() -> Problem:
     """The problem when there is no store any more."""
     return Problem(503, "the store is gone", "store", "stop the server, or put the store back")
+
+
+def _unreadable(error: MemcliError) -> Problem:
+    """The problem with the tokens, without where they are: nobody knows yet who asks."""
+    hint = "the log of the server says why, and `memcli serve token list` too"
+    return Problem(status_of(error), "the tokens cannot be read", error.code, hint)
 
 
 def _introduce(scope: Any, entered: Entered) -> None:

@@ -64,6 +64,8 @@ class Tokens:
 
     def make_first(self) -> str:
         """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
+        if (known := self._read_first()) is not None:
+            return known  # without the lock, which cannot be taken where the store cannot be written
         make_folder(os.path.dirname(self._first))
         with self._locked():
             found = self._read_first()

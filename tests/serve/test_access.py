@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from memcli.serve.access import ADMIN, READER, WRITER
-from tests.conftest import Run
-from tests.serve.conftest import Server
+from memcli.errors import StoreError
+from memcli.serve.access import ADMIN, READER, WRITER, Caller
+from memcli.serve.tokens import Tokens
+from memcli.store.layout import Layout
+from tests.conftest import NOW, Run
+from tests.serve.conftest import Server, Start
 
 HIDDEN = "zanzibar"
 
@@ -115,6 +118,31 @@ def test_a_token_file_that_cannot_be_trusted(run: Run, tmp_path: Path, spoil: st
     assert done.code in (6, 8)
     assert done.err.count("\n") == 1
     assert elsewhere.read_text() == "mct_known\n"
+
+
+def test_the_first_token_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    layout = Layout(str(tmp_path / ".memory"))
+    first = Tokens(layout).make_first()
+    lock = Path(layout.lock("serve"))
+    lock.unlink(missing_ok=True)
+    lock.mkdir(parents=True)
+    with pytest.raises(StoreError):
+        Tokens(layout).create(Caller("ann", READER), NOW)
+    assert Tokens(layout).make_first() == first
+
+
+def test_tokens_that_cannot_be_read_do_not_say_where_they_are(start: Start) -> None:
+    server = start("--workers", "1")
+    path = server.folder / ".memory" / "local" / "serve-tokens.json"
+    path.write_text("{")
+    path.chmod(0o600)
+    for page, kind in (("/apps", "application/json"), ("/", "text/html")):
+        answer = server.get(page, Accept=kind)
+        assert answer.status == 500
+        assert str(server.folder).encode() not in answer.body
+        assert b"he tokens cannot be read" in answer.body
+    server.stop()
+    assert any(str(path) in line for line in server.lines)
 
 
 def test_a_link_works_once_and_its_session_is_bound_to_the_token(server: Server) -> None:

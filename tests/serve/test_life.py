@@ -246,10 +246,13 @@ def test_two_servers_on_one_store(start: Start) -> None:
     ):
         assert answer.status == 503
         assert answer.json["title"] == "the store is gone"
+    page = first.get("/", Accept="text/html")
+    assert (page.status, page.headers["content-type"].split(";")[0]) == (503, "text/html")
+    assert b"he store is gone" in page.body
     assert first.get("/health", token=None).status == 200
     assert not (first.folder / ".memory").exists()
     assert first.stop() == 0
-    assert len(first.lines) == 2
+    assert len(first.lines) == 3
     assert "Traceback" not in first.log()
 
 
