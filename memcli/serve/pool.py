@@ -177,18 +177,23 @@ class Pool:
         return None
 
     async def _spawn(self) -> asyncio.subprocess.Process:
+        """A process that is ready. One that does not get so far is ended. Raises LostError."""
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=pipe, stdout=pipe, start_new_session=True, limit=1 << 20
             )
-            self._processes.add(process)
+        except OSError as error:
+            raise _unstartable(error) from None
+        self._processes.add(process)
+        try:
             async with asyncio.timeout(_READY_SECONDS):
                 await _receive(process)
         except (TimeoutError, EOFError, OSError, orjson.JSONDecodeError) as error:
-            raise LostError(
-                f"cannot start a worker process ({type(error).__name__})", "`memcli doctor` checks the store"
-            ) from None
+            _kill(process)
+            await process.wait()
+            self._processes.discard(process)
+            raise _unstartable(error) from None
         return process
 
 
@@ -226,6 +231,10 @@ def _kill(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         if process.returncode is None:
             process.kill()
+
+
+def _unstartable(error: Exception) -> LostError:
+    return LostError(f"cannot start a worker process ({type(error).__name__})", "`memcli doctor` checks the store")
 
 
 def _stopping() -> LostError:

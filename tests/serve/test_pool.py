@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -136,6 +137,22 @@ def test_a_command_that_does_not_start(tmp_path: Path) -> None:
         made = Pool([sys.executable, "-c", ""], 1, lambda *_: True, 30.0)
         with pytest.raises(LostError, match="cannot start"):
             await made.start()
+        await made.stop(1)
+
+    run(work)
+
+
+def test_a_process_that_is_never_ready_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.serve.pool._READY_SECONDS", 2.0)
+    log = tmp_path / "log"
+    sleeper = f"import os, pathlib, time; pathlib.Path({str(log)!r}).write_text(str(os.getpid())); time.sleep(60)"
+
+    async def work() -> None:
+        made = Pool([sys.executable, "-c", sleeper], 1, lambda *_: True, 30.0)
+        with pytest.raises(LostError, match="TimeoutError"):
+            await made.start()
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(log.read_text()), 0)
         await made.stop(1)
 
     run(work)
