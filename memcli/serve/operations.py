@@ -118,7 +118,8 @@ def _limits(one: Param) -> dict[str, Any]:
         return {"max_length": 1000}
     if one.type is str:
         return {"max_length": _LONGEST}
-    return {name: value for name, value in (("ge", one.low), ("le", one.high)) if value is not None}
+    limits: dict[str, Any] = {name: value for name, value in (("ge", one.low), ("le", one.high)) if value is not None}
+    return limits | ({"allow_inf_nan": False} if one.type is float else {})
 
 
 def _identifier(operation: Operation) -> str:

@@ -148,6 +148,13 @@ def test_health_needs_no_token_and_says_no_more(server: Server) -> None:
     assert (answer.status, answer.json) == (200, {"status": "ok"})
 
 
+@pytest.mark.parametrize(
+    "address", ["recall?topic=x&min_score=nan", "tree?depth=9007199254740992", "recall?topic=x&recency_bias=1e999"]
+)
+def test_numbers_that_cannot_be_meant(server: Server, address: str) -> None:
+    assert server.get(f"/api/{address}").status == 422
+
+
 def test_a_list_has_pages(server: Server) -> None:
     for number in range(5):
         server.remember("pages", raw=f"Page {number} is numbered.", path=f"pages/{number}")

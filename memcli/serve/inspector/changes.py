@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -114,9 +115,12 @@ def _number(name: str, text: str) -> float | None:
     if not text.strip():
         return None
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
-        raise UsageError(f"{name} is not a number: {text[:40]!r}", "give a number from 0 to 1") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"{name} is not a number: {text[:40]!r}", "give a number from 0 to 1")
+    return number
 
 
 def _faster(target: Target, now: Mapping[str, Any], given: Mapping[str, str] | None) -> Response:

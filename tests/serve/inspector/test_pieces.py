@@ -114,8 +114,9 @@ def test_a_form_changes_what_is_different(typed: dict[str, str], fields: dict[st
 
 
 def test_a_form_with_a_wrong_number() -> None:
-    with pytest.raises(UsageError, match="importance is not a number"):
-        changed({**FORM, "importance": "much"}, MEMORY)
+    for typed in ("much", "nan", "inf", "1e999"):
+        with pytest.raises(UsageError, match="importance is not a number"):
+            changed({**FORM, "importance": typed}, MEMORY)
 
 
 def test_versions_are_those_of_the_commits_and_of_now() -> None:
