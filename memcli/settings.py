@@ -11,6 +11,8 @@ DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)
 """The spaces beside the default one: what was read from the repository, and what sessions yield."""
+FILES = "files"
+"""The value of the option `store` for the files of a folder, whatever server else has its store."""
 CONFIG_FIELDS: Mapping[str, type] = {
     "space": str,
     "project": str,
@@ -63,8 +65,8 @@ def is_on(environ: Mapping[str, str], name: str) -> bool:
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
 
-    The configuration says which space is `main`; an option or a variable names one space alone. The option `store` is none
-    of a server: it names the user-wide store.
+    The configuration says which space is `main`; an option or a variable names one space alone. The option `store`
+    is the URL of a server, or `files` or `global` for a store that is on none.
     """
 
     def pick(name: str) -> str | None:
@@ -84,9 +86,15 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         semantic=pick("semantic"),
         model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
         hook_verify=pick("hook_verify"),
-        store=environ.get("MEMCLI_STORE") or config.get("store") or "",
+        store=_server(options.get("store"), environ.get("MEMCLI_STORE") or config.get("store") or ""),
         is_offline=bool(options.get("offline")) or is_on(environ, "MEMCLI_OFFLINE"),
     )
+
+
+def _server(option: str | None, told: str) -> str:
+    if option and is_server(option):
+        return option
+    return "" if option == FILES else told
 
 
 def check_config(data: Mapping[str, Any]) -> Config:

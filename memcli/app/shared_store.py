@@ -52,7 +52,8 @@ class SharedTrash:
         self._local = local
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
-        found = [*self._shared.runs(skip), *self._local.runs(skip)]
+        here = (run for run in self._local.runs(skip) if not is_shared(run.space.name))
+        found = [*self._shared.runs(skip), *here]
         return sorted(found, key=lambda run: run.name.partition("-")[0], reverse=True)
 
     def holds(self, space: str, name: str) -> bool:
@@ -84,8 +85,15 @@ class SharedAudit:
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         self._of(space).record(space, action, touched, policy)
 
+    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
+        self._of(space).append(space, entries)
+
     def read(self, space: str) -> bytes:
         return self._of(space).read(space)
+
+    def spaces(self) -> list[str]:
+        here = (name for name in self._local.spaces() if not is_shared(name))
+        return sorted({*self._shared.spaces(), *here})
 
     def _of(self, space: str) -> AuditTrail:
         return self._shared if is_shared(space) else self._local

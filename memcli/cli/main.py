@@ -105,6 +105,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"agent": "connect coding agents to the memory", "mcp": "serve it to them over MCP"},
         {"serve": "serve it over HTTP, with a web inspector"},
         {"import": "import an export, or another tool's memory", "export": "export a space"},
+        {"store": "copy a store, or sync it with a team's server"},
     ),
     "Inspect": (
         {"diff": "show how memories changed since a commit", "blame": "show which commit changed each field"},
@@ -132,7 +133,7 @@ VERBS = {
 # Names from other tools, mapped to the commands that do the same here.
 _ELSEWHERE = {
     **dict.fromkeys(("delete", "remove", "del", "purge"), ("forget",)),
-    **dict.fromkeys(("save", "store", "new", "create", "note", "put"), ("remember",)),
+    **dict.fromkeys(("save", "new", "create", "note", "put"), ("remember",)),
     **dict.fromkeys(("find", "grep", "query", "ask"), ("recall", "search")),
     **dict.fromkeys(("cat", "view", "print", "read"), ("get",)),
     **dict.fromkeys(("set", "update", "change", "modify", "mv", "move", "rename"), ("edit",)),

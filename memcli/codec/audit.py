@@ -49,6 +49,16 @@ def seal(entry: Mapping[str, Json], link: Link) -> bytes:
     return b"\n" + line if link.is_open else line
 
 
+def bare(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """What a line says, without what binds it to others."""
+    return {name: value for name, value in entry.items() if name not in SEALS}
+
+
+def act_key(entry: Mapping[str, Any]) -> bytes:
+    """Equal for two lines that tell of the same act, also where a path was erased from one of them."""
+    return encode_line({**bare(entry), "changes": [_without_path(change) for change in entry["changes"]]})
+
+
 def link_of(tail: bytes, is_whole: bool) -> Link | None:
     """What the next line is bound to, from the last bytes of a log; None when they do not reach back far enough."""
     is_open = bool(tail) and not tail.endswith(b"\n")

@@ -121,7 +121,7 @@ class Trash(Protocol):
         """Whether a run of the space holds the memory of this id; cheap. What cannot be read holds nothing."""
 
     def put(self, run: Run) -> None:
-        """Puts another state of a run in its place. Raises StoreError."""
+        """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
 
     def drop(self, run: Run, ids: Collection[str]) -> None:
         """Takes memories out of a run, and the run away when nothing is left of it: for good. Raises StoreError."""
@@ -139,8 +139,15 @@ class AuditTrail(Protocol):
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         """Appends what was done. It is done already, so a line that cannot be written is only told of."""
 
+    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
+        """Appends what was done elsewhere, as lines of that log say it; on disk when this returns. Raises StoreError,
+        LockedError."""
+
     def read(self, space: str) -> bytes:
         """The whole log of a space; nothing when there is none. Raises StoreError."""
+
+    def spaces(self) -> list[str]:
+        """The names of the spaces that have a log, sorted. Raises StoreError."""
 
 
 class Trust(Protocol):

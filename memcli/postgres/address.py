@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from memcli.digests import sha256
 from memcli.errors import UsageError
 from memcli.regex import regex
 
@@ -29,6 +30,13 @@ class Address:
     def __init__(self, conninfo: str, schema: str, shown: str, secrets: tuple[str, ...]) -> None:
         self.conninfo, self.schema, self.shown = conninfo, schema, shown
         self._secrets = secrets
+
+    @property
+    def identity(self) -> str:
+        """Equal for addresses of the same store: a digest of host, port, database and schema."""
+        given = conninfo_to_dict(self.conninfo)
+        names = ("host", "hostaddr", "port", "dbname", "service")
+        return sha256("\0".join([*(str(given.get(name) or "") for name in names), self.schema]).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"Address({self.shown!r}, {self.schema!r})"

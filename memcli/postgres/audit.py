@@ -64,7 +64,7 @@ class ServerAudit:
 
     def record(self, space: str, action: str, touched: Sequence[Touched], policy: Json = None) -> None:
         try:
-            self._append(space, self._who.entry(space, Act(action, touched, policy)))
+            self.append(space, [self._who.entry(space, Act(action, touched, policy))])
         except MemcliError as error:
             self._warn(f"done, but not recorded in the audit log: {error.message} ({error.hint})")
 
@@ -73,14 +73,18 @@ class ServerAudit:
             rows = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
         return b"".join(line + b"\n" for (line,) in rows)
 
-    def _append(self, space: str, said: dict[str, Json]) -> None:
+    def spaces(self) -> list[str]:
+        with self._server.connected("list the audit logs") as connection:
+            return [name for (name,) in connection.execute("SELECT DISTINCT space FROM audit ORDER BY space")]
+
+    def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         def work(connection: Connection) -> object:
             connection.execute(BARRIER, [space])
             (mark,) = connection.execute("SELECT gen_random_uuid()").fetchone() or (None,)
-            append(connection, space, [said], mark, link_of(connection.execute(LAST, [space]).fetchone()))
+            append(connection, space, entries, mark, link_of(connection.execute(LAST, [space]).fetchone()))
             return mark
 
-        self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record an act in space {space!r}")
+        self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record acts in space {space!r}")
 
 
 def is_marked(connection: Connection, space: str, mark: object) -> bool:

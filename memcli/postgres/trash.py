@@ -19,6 +19,7 @@ from memcli.record import replace
 
 _NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"
 _PUT = "INSERT INTO trash (space, name, ids, body) VALUES (%s, %s, %s, %s)"
+_PUT_STATE = f"{_PUT} ON CONFLICT (space, name) DO UPDATE SET ids = excluded.ids, body = excluded.body"
 _SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
 
 
@@ -90,8 +91,9 @@ class ServerTrash:
             del self._looked[space]
 
     def put(self, run: Run) -> None:
+        _, body = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         with self._server.connected("write the trash") as connection:
-            _set(connection, run)
+            connection.execute(_PUT_STATE, [run.space.name, run.name, [m.id for m in run.space.objects], body])
 
     def drop(self, run: Run, ids: Collection[str]) -> None:
         with self._server.connected("write the trash") as connection:

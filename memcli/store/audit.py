@@ -97,6 +97,17 @@ class AuditLog:
         except OSError as error:
             raise StoreError(f"cannot read {path}: {error.strerror}", "replace it with a regular file") from None
 
+    def spaces(self) -> list[str]:
+        """The names of the spaces that have a log, sorted. Raises StoreError."""
+        folder = os.path.dirname(self._path(""))
+        try:
+            names = os.listdir(folder)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
+        return sorted(n.removesuffix(".jsonl") for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
     def erase(self, space: str, ids: Collection[str]) -> None:
         """Takes the paths that these memories had out of the log: they are gone for good, and a path may quote a text.
 

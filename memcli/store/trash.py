@@ -85,7 +85,9 @@ class FileTrash:
         return False
 
     def put(self, run: Run) -> None:
-        """Puts another state of a run in its place. Raises StoreError."""
+        """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
+        self._check()
+        make_folder(self._folder, _FOLDER_MODE)
         _, data = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         write_file(self._path(run.name), data, _MODE)
 

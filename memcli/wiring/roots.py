@@ -21,7 +21,7 @@ Warn = Callable[[str], None]
 def global_root(environ: Mapping[str, str]) -> str:
     """The root of the user-wide store: `MEMCLI_GLOBAL`, or in the platform's folder for a user's data."""
     if named := environ.get("MEMCLI_GLOBAL"):
-        return _named_root(named)
+        return named_root(named)
     system = sys.platform
     if system == "linux":  # what platformdirs says, without the milliseconds to import it at every recall
         home = environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
@@ -37,7 +37,7 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
     check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     if named:
-        return check_root(_named_root(named))
+        return check_root(named_root(named))
     return find_root(os.getcwd(), os.path.expanduser("~"))
 
 
@@ -52,7 +52,7 @@ def make_store(
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     here = os.getcwd()
     home = os.path.expanduser("~")
-    root = _named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
+    root = named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)
     complete_ignore(Layout(root))
@@ -121,8 +121,8 @@ def check_store(store: str, where: str) -> None:
         )
 
 
-def _named_root(named: str) -> str:
-    """`--root` names the store itself, or the folder that it is in."""
+def named_root(named: str) -> str:
+    """The root that `named` leads to: a store itself, or the folder that it is in."""
     path = os.path.abspath(named)
     return path if os.path.basename(path) == FOLDER else os.path.join(path, FOLDER)
 

@@ -18,7 +18,7 @@ from memcli.model.space import Change
 from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
 from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
-from memcli.settings import HARMLESS_FIELDS, Config, resolve
+from memcli.settings import HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.answers import FileAnswers
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
@@ -73,8 +73,7 @@ def open_workspace(
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
     trust = FileTrust(layout)
-    if options.get("store") == "global":
-        environ = without_server(environ)
+    environ = _surroundings(options, environ)
     settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
     policies = Policies(lambda name: kept.store.open(name), settings.main, trust)  # noqa: PLW0108 - `kept` follows
@@ -141,7 +140,7 @@ def chosen_store(options: Mapping[str, str | None], environ: Mapping[str, str]) 
     """The URL of the server that has the store which `options` and `environ` lead to; "" where it is in files."""
     layout = Layout(_root(options, environ, create=False, warn=lambda _: None))
     believed = _believed(read_config(layout), os.path.dirname(layout.root), FileTrust(layout), lambda _: None)
-    return resolve(options, without_server(environ) if options.get("store") == "global" else environ, believed).store
+    return resolve(options, _surroundings(options, environ), believed).store
 
 
 def _told(settings: Settings) -> dict[str, Any]:
@@ -201,6 +200,14 @@ def _claimed(root: str, warn: Warn) -> Layout:
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:
     """The environment for the user-wide store: the server that it names is that of the project."""
     return {name: value for name, value in environ.items() if name != "MEMCLI_STORE"}
+
+
+def _surroundings(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment without what is not for the store that the option `store` names."""
+    store = options.get("store") or ""
+    if is_server(store) and "schema=" in store.partition("?")[2]:  # a URL that is named decides by itself
+        return {name: value for name, value in environ.items() if name != "MEMCLI_STORE_SCHEMA"}
+    return without_server(environ) if store == "global" else environ
 
 
 def _redactor(

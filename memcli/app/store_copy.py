@@ -1,0 +1,199 @@
+"""Copying whole spaces from one store to another without loss: memories, header, audit log and trash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from memcli.app.workspace import Workspace, load_space
+from memcli.codec.audit import act_key, bare, entries, verify
+from memcli.codec.canonical import encode_line
+from memcli.codec.run import encode_run
+from memcli.codec.space import encode_memory, encode_space, header_to_json
+from memcli.digests import sha256
+from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError
+from memcli.model.memory import Json
+from memcli.model.removal import Run
+from memcli.model.space import Change, Space
+from memcli.policy.intake import plan_intake
+from memcli.ports import Progress, Shelf
+from memcli.record import Record
+from memcli.settings import BESIDE
+
+MODES = ("", "merge", "replace")
+BATCH = 2_000
+"""How many memories a transaction of a server stores."""
+_DIFFERS = "choose --mode merge or --mode replace"
+
+
+class Copied(Record):
+    """What a copy did to one space. `hash` is the SHA-256 of its canonical file, verified in both stores."""
+
+    space: str
+    hash: str
+    objects: int
+    written: int = 0
+    removed: int = 0
+    runs: int = 0
+    entries: int = 0
+
+    def to_json(self) -> dict[str, Json]:
+        names = ("space", "hash", "objects", "written", "removed", "runs", "entries")
+        return {name: getattr(self, name) for name in names}
+
+
+def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
+    """The spaces to copy: `name`, or all but those of one machine. Raises NotFoundError."""
+    runs = {run.space.name for run in source.trash.runs()}
+    found = {*source.store.spaces(), *runs, *source.audit.spaces()} - {*BESIDE}
+    if name is None:
+        return sorted(found)
+    if name not in found:
+        raise NotFoundError(f"no space {name!r} to copy", "`memcli space list` lists the spaces")
+    return [name]
+
+
+def check_copy(source: Workspace, target: Workspace, names: Sequence[str], *, is_shared: bool) -> None:
+    """Raises RefusedError for a store that is not trusted here, and for what may not go to a server."""
+    check_trusted(source, target)
+    for name in names if is_shared else ():
+        policy = source.load_policy(name)
+        if not policy.is_tracked:
+            raise RefusedError(
+                f"space {name!r} is {policy.visibility} and cannot be on a server",
+                "copy the other spaces one by one with --space",
+            )
+        if waiting := len(source.trust.waiting(name)):
+            raise RefusedError(
+                f"{waiting} imported memories of space {name!r} wait for review",
+                "accept them with `memcli trust`, then copy",
+            )
+
+
+def check_trusted(*workspaces: Workspace) -> None:
+    """Raises RefusedError for a store that came with a clone and was not accepted here."""
+    for workspace in workspaces:
+        if not workspace.trust.is_accepted:
+            raise RefusedError(
+                f"the store at {workspace.root} was cloned and is not trusted yet",
+                "review it with `memcli trust --status`, accept it with `memcli trust`",
+            )
+
+
+def copy_space(
+    source: Workspace, target: Workspace, name: str, mode: str = "", batch: int = 0, progress: Progress | None = None
+) -> Copied:
+    """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped.
+
+    See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
+    """
+    space, before = load_space(source.store, name), load_space(target.store, name)
+    after = _planned(space, before, mode)
+    said = _missing_entries(source, target, name, mode)
+    runs = _missing_runs(source, target, name, mode)
+    if said:
+        target.audit.append(name, said)
+    for run in runs:
+        target.trash.put(run)
+    if target.root != source.root:
+        target.trust.bring(name, source.trust.waiting(name))
+    changes = _changes(before, after, mode, batch)
+    total, done = sum(len(change.put) for change in changes), 0
+    for change in changes:
+        target.store.update(name, partial(_given, change))
+        done += len(change.put)
+        if progress:
+            progress(done, total)
+    stored = load_space(target.store, name)
+    removed = sum(len(change.drop) for change in changes)
+    return Copied(name, _verified(stored, after), len(stored.objects), total, removed, len(runs), len(said))
+
+
+def _given(change: Change, _: Shelf) -> Change:
+    return change
+
+
+def _planned(space: Space, before: Space, mode: str) -> Space:
+    """What the target is to hold afterwards. Raises RefusedError."""
+    is_new = not before.objects and not before.updated_at
+    if mode:
+        return plan_intake(before, space, mode, is_new).after
+    if is_new:
+        return space
+    known = _encoded(before)
+    wanted = _encoded(space)
+    other = [name for name, body in known.items() if wanted.get(name) != body]
+    if other:
+        raise RefusedError(f"{_memories(len(other))} of space {space.name!r} in the target differ", _DIFFERS)
+    if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
+        raise RefusedError(f"space {space.name!r} in the target has another policy, metadata or date", _DIFFERS)
+    return space
+
+
+def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]:
+    """The writes that make `after` of `before`. The first has the header and what goes, so that a copy can go on."""
+    known = _encoded(before)
+    put = [memory for memory in after.objects if known.get(memory.id) != encode_memory(memory)]
+    drop = known.keys() - {memory.id for memory in after.objects}
+    header = None if encode_line(header_to_json(before)) == encode_line(header_to_json(after)) else after
+    if not put and not drop and header is None:
+        return []
+    step = batch or len(put) or 1
+    parts = [tuple(put[n : n + step]) for n in range(0, len(put), step)] or [()]
+    displaced = frozenset(memory.id for memory in put) & known.keys() if mode == "replace" else frozenset[str]()
+    first = Change(parts[0], frozenset(drop), header=header, displaced=displaced & {m.id for m in parts[0]})
+    rest = (Change(part, displaced=displaced & {m.id for m in part}) for part in parts[1:])
+    return [first, *rest]
+
+
+def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str) -> list[dict[str, Json]]:
+    """The acts that the log of the target lacks, in their order. Raises RefusedError, CorruptError."""
+    data = source.audit.read(name)
+    if broken := verify(data).broken:
+        raise CorruptError(
+            f"the audit log of space {name!r} is broken at line {broken}", "see `memcli audit --verify` in that store"
+        )
+    said = list(entries(data))
+    ours, theirs = ([act_key(entry) for entry in log] for log in (said, entries(target.audit.read(name))))
+    if ours[: len(theirs)] == theirs:
+        return [bare(entry) for entry in said[len(theirs) :]]
+    if theirs[: len(ours)] == ours:
+        return []
+    if not mode:
+        raise RefusedError(f"space {name!r} in the target has another audit log", _DIFFERS)
+    known = set(theirs)
+    return [bare(entry) for entry, key in zip(said, ours, strict=True) if key not in known]
+
+
+def _missing_runs(source: Workspace, target: Workspace, name: str, mode: str) -> list[Run]:
+    """The runs that the trash of the target lacks, oldest first. Raises RefusedError."""
+    known = {run.name: _bytes(run) for run in target.trash.runs() if run.space.name == name}
+    runs = [
+        run for run in reversed(source.trash.runs()) if run.space.name == name and _bytes(run) != known.get(run.name)
+    ]
+    if not mode and (other := [run for run in runs if run.name in known]):
+        raise RefusedError(f"run {other[0].name} in the trash of the target differs", _DIFFERS)
+    return [run for run in runs if mode == "replace" or run.name not in known]
+
+
+def _bytes(run: Run) -> bytes:
+    return encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)[1]
+
+
+def _encoded(space: Space) -> dict[str, bytes]:
+    return {memory.id: encode_memory(memory) for memory in space.objects}
+
+
+def _verified(stored: Space, wanted: Space) -> str:
+    """The digest of what is stored. Raises StoreError where it is not what was to be."""
+    data = encode_space(stored)
+    if data != encode_space(wanted):
+        raise StoreError(
+            f"space {wanted.name!r} in the target is not what was copied: somebody wrote to it",
+            "run the command again; if that does not help, check both stores with `memcli fsck`",
+        )
+    return sha256(data).hexdigest()
+
+
+def _memories(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count} memories"

@@ -1,0 +1,170 @@
+"""`memcli store copy`: whole spaces, between folders and servers, without loss."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memcli.codec.run import encode_run
+from memcli.wiring.shared import close_servers
+from tests.conftest import Result, Run, memory, open_at, rewrite
+from tests.servers import new_schema
+
+ANOTHER = "remember", "We never deploy on Fridays.", "--path", "ops/friday"
+
+
+@pytest.fixture(params=["folder", "server"])
+def there(request: pytest.FixtureRequest, tmp_path: Path):  # type: ignore[no-untyped-def]
+    """What names another store: a folder, or a schema of a server."""
+    if request.param == "folder":
+        yield str(tmp_path / "there")
+        return
+    url = request.getfixturevalue("postgres")
+    with new_schema(url) as schema:
+        yield f"{url}{'&' if '?' in url else '?'}schema={schema}"
+        close_servers()
+
+
+@pytest.fixture
+def stored(run: Run) -> Run:
+    """A store with two spaces, a policy, a link, a trash and a log."""
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--kind", "decision")
+    run("remember", "Never push to main.", "--path", "git/never")
+    run("remember", "A leak.", "--path", "old/leak")
+    run("remember", "Of the team.", "--path", "x/y", "-s", "team")
+    run("space", "policy", "team", "--set", "ttl_days=30")
+    run("link", "db/choice", "git/never")
+    run("forget", "git/never", "--purge", "--yes")
+    run("forget", "old/leak", "--purge", "--now", "--yes")
+    return run
+
+
+def _spaces(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (folder / ".memory" / "spaces").glob("*.json")}
+
+
+def _trash(folder: Path) -> dict[str, bytes]:
+    return {
+        r.name: encode_run(r.removed_at, r.command, r.space, r.severed, r.replaced)[1]
+        for r in open_at(folder).trash.runs()
+    }
+
+
+def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str) -> None:
+    ours = _spaces(tmp_path)
+    log = (tmp_path / ".memory" / "audit" / "main.jsonl").read_bytes()
+    done = json.loads(stored("store", "copy", ".", there, "--json").out)
+    assert [(one["space"], one["written"], one["runs"]) for one in done] == [("main", 1, 1), ("team", 1, 0)]
+    assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
+    assert _spaces(tmp_path / "back") == ours
+    assert _trash(tmp_path / "back") == _trash(tmp_path) != {}
+    copied = (tmp_path / "back" / ".memory" / "audit" / "main.jsonl").read_bytes()
+    assert copied.startswith(log)
+    assert stored("audit", "--verify", "--root", str(tmp_path / "back")).code == 0
+    assert b"old/leak" not in copied
+    assert stored("export", "--out", "-").out == stored("export", "--out", "-", "--root", str(tmp_path / "back")).out
+
+
+def test_a_second_copy_writes_nothing(stored: Run, there: str) -> None:
+    first = json.loads(stored("store", "copy", ".", there, "--json").out)
+    second = json.loads(stored("store", "copy", ".", there, "--json").out)
+    assert [one["hash"] for one in second] == [one["hash"] for one in first]
+    assert {(one["written"], one["removed"], one["runs"], one["entries"]) for one in second} == {(0, 0, 0, 0)}
+
+
+def test_a_copy_that_was_interrupted_goes_on(
+    stored: Run, tmp_path: Path, there: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrite(
+        open_at(tmp_path).store, lambda space: space.put([memory(f"m{n}") for n in range(5)], "2026-01-31T09:30:00Z")
+    )
+    monkeypatch.setattr("memcli.app.store_copy.BATCH", 2)
+    monkeypatch.setattr("memcli.cli.commands.store.ProgressBar", lambda *_: _Stops())
+    assert stored("store", "copy", ".", there).code != 0
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    done = json.loads(stored("store", "copy", ".", there, "--json").out)[0]
+    assert done["objects"] == 6
+    assert done["written"] == (4 if "://" in there else 0)
+    assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
+    assert _spaces(tmp_path / "back") == _spaces(tmp_path)
+
+
+class _Stops:
+    def __call__(self, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    def close(self) -> None:
+        pass
+
+
+def test_what_differs_is_refused_unless_a_mode_is_given(stored: Run, tmp_path: Path, there: str) -> None:
+    stored("store", "copy", ".", there)
+    stored("edit", "db/choice", "--set", "kind=fact", "--freeze-clock", "2026-02-01T00:00:00Z")
+    refused = stored("store", "copy", ".", there)
+    assert (refused.code, "differ" in refused.err) == (5, True)
+    assert stored("store", "copy", ".", there, "--mode", "merge").code == 0
+    assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
+    back = open_at(tmp_path / "back").store.open("main").load()
+    assert [m.kind for m in back.objects] == ["fact"]
+
+
+def test_replace_removes_what_the_source_does_not_have_and_needs_consent(
+    stored: Run, tmp_path: Path, there: str
+) -> None:
+    stored(*ANOTHER)
+    stored("store", "copy", ".", there)
+    stored("space", "policy", "main", "--set", "allow_delete=true")
+    stored("forget", "ops/friday", "--purge", "--yes")
+    refused = stored("store", "copy", ".", there, "--mode", "replace")
+    assert (refused.code, "allow_delete" in refused.err) == (5, True)
+    assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
+    assert len(open_at(tmp_path / "back").store.open("main").load().objects) == 2
+
+
+def test_what_is_of_this_machine_alone_is_not_copied(stored: Run, tmp_path: Path) -> None:
+    stored("remember", "Read from a file.", "-s", "repo", "--path", "read/one")
+    stored("session", "start")
+    stored("store", "copy", ".", str(tmp_path / "there"))
+    assert sorted(_spaces(tmp_path / "there")) == ["main.json", "team.json"]
+    assert not (tmp_path / "there" / ".memory" / "sessions").exists()
+
+
+def test_a_private_space_does_not_go_to_a_server(stored: Run, tmp_path: Path, there: str) -> None:
+    stored("space", "policy", "team", "--set", "visibility=private")
+    done = stored("store", "copy", ".", there)
+    if "://" in there:
+        assert (done.code, "private" in done.err) == (5, True)
+    else:
+        assert "team.json" in (tmp_path / "there" / ".memory" / ".gitignore").read_text()
+
+
+def test_an_untrusted_clone_is_refused(stored: Run, tmp_path: Path) -> None:
+    shutil.copytree(tmp_path / ".memory" / "spaces", tmp_path / "clone" / ".memory" / "spaces")
+    for step in (("store", "copy", "clone", "new"), ("store", "copy", ".", "clone")):
+        refused = stored(*step)
+        assert (refused.code, "not trusted" in refused.err) == (5, True)
+    assert not (tmp_path / "new" / ".memory").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((".", "."), 2), ((".", "mysql://ann:hunter2@db/x"), 2), (("missing", "there"), 3), ((".", "x", "--mode", "y"), 2),
+        ((".", "postgresql://ann:hunter2@localhost:1/x?connect_timeout=1"), 8), ((".", "postgresql://ann:hunter2@[x"), 2),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_without_a_password(stored: Run, arguments: tuple[str, ...], code: int) -> None:
+    refused: Result = stored("store", "copy", *arguments)
+    assert refused.code == code
+    assert "hunter2" not in refused.err + refused.out
+    assert refused.err.count("\n") == 1
+
+
+def test_a_log_that_was_tampered_with_is_refused(stored: Run, tmp_path: Path) -> None:
+    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log.write_bytes(log.read_bytes().replace(b'"user":"ann"', b'"user":"eve"', 1))
+    assert stored("store", "copy", ".", "there").code == 6
