@@ -1367,6 +1367,43 @@ class Memory:
             dry_run: Show what would be done without doing it.
             space: The space to use, for this call.
         """
+    def store_copy(
+        self,
+        source: str,
+        target: str,
+        *,
+        mode: str | None = None,
+        space: str | None = None,
+    ) -> Objects:
+        """Copy all spaces to another store, and verify them.
+
+        >>> [row['space'] for row in memory.store_copy('.', 'copy')]
+        ['main']
+
+        Parameters:
+            source: A folder with a store, or the URL of a server; `.`: this store.
+            target: A folder, which is created if it is missing, or the URL of a server.
+            mode: merge: keep the newer version of each memory; replace: make each space equal to that of FROM. (merge|replace)
+            space: The space to use, for this call.
+        """
+    def store_sync(
+        self,
+        name: str | None = None,
+        *,
+        with_: str | None = None,
+        space: str | None = None,
+    ) -> Object:
+        """Merge a space with that of the team's server.
+
+        >>> memory.store_sync()
+        Traceback (most recent call last):
+        memcli.errors.UsageError: no server to sync with
+
+        Parameters:
+            name: The space to sync [default: the current one].
+            with_: The server to sync with, or a folder with a store [default: the configured server]. (URL)
+            space: The space to use, for this call.
+        """
     def provider_list(
         self,
         *,

@@ -165,6 +165,23 @@ class Stores:
         []
         """
 
+    @command("store copy")
+    def store_copy(self) -> Objects:
+        """Copy all spaces to another store, and verify them.
+
+        >>> [row['space'] for row in memory.store_copy('.', 'copy')]
+        ['main']
+        """
+
+    @command("store sync")
+    def store_sync(self) -> Object:
+        """Merge a space with that of the team's server.
+
+        >>> memory.store_sync()
+        Traceback (most recent call last):
+        memcli.errors.UsageError: no server to sync with
+        """
+
     @command("provider list")
     def provider_list(self) -> Objects:
         """List the providers of language models.

@@ -137,7 +137,7 @@ def import_bundle(
             "a part cannot replace a whole space; use --mode merge",
         )
     target = into or export.space.name
-    incoming, redactions = _redacted(workspace, target, export.space)
+    incoming, redactions = redacted(workspace, target, export.space)
     plan = _try_intake(workspace, target, incoming, mode) if dry_run else _take_in(workspace, target, incoming, mode)
     plan, proposed = (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
     return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
@@ -219,7 +219,7 @@ def _proposed(workspace: Workspace, target: str, incoming: Space, dry_run: bool)
     return IntakePlan(incoming, unchanged=len(outcomes) - proposed), proposed
 
 
-def _redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
+def redacted(workspace: Workspace, target: str, incoming: Space) -> tuple[Space, Mapping[str, int]]:
     """What came, without what is secret in it, and what that was. A space that is there already decides by its policy."""
     redactor = workspace.redactor
     is_new = target not in workspace.store.spaces()

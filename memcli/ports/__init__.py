@@ -150,6 +150,16 @@ class AuditTrail(Protocol):
         """The names of the spaces that have a log, sorted. Raises StoreError."""
 
 
+class SyncBase(Protocol):
+    """What spaces were at their last sync with one other store."""
+
+    def load(self, space: str) -> Space | None:
+        """The space as both sides had it; None where it is not known. Raises StoreError."""
+
+    def save(self, space: Space) -> None:
+        """Keeps what both sides have now. Raises StoreError."""
+
+
 class Trust(Protocol):
     """What somebody at this machine has accepted: the store as a whole, and what was imported into it."""
 

@@ -54,8 +54,10 @@ class Records:
         from memcli.index.erasing import erase
         from memcli.store.answers import FileAnswers
         from memcli.store.leftovers import remove_leftovers, remove_quarantined_caches
+        from memcli.store.sync_base import erase_bases
         from memcli.store.usage import FileUsage
 
+        erase_bases(self.layout, space, ids)
         self.audit().erase(space, ids)
         FileUsage(self.layout).erase(space, ids)
         FileAnswers(self.layout).erase_texts()

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 
 from memcli.digests import sha256
 from memcli.errors import NotFoundError, UsageError
+from memcli.ports import SyncBase
 from memcli.settings import FILES, is_server
+from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS
+from memcli.store.sync_base import FileSyncBase
 from memcli.wiring.roots import locate, make_store, named_root
 from memcli.wiring.shared import open_server
 from memcli.wiring.workspace import chosen_store
@@ -42,6 +45,11 @@ class Side:
     def make(self, environ: Mapping[str, str]) -> bool:
         """Makes the store in files where there is none; whether it did. Raises StoreError."""
         return not self.is_server and make_store({"root": self.root}, environ)[1]
+
+
+def sync_base(root: str, side: Side) -> SyncBase:
+    """What the spaces of the store at `root` were at their last sync with `side`."""
+    return FileSyncBase(Layout(root), side.identity)
 
 
 def team_side(named: str | None, options: Mapping[str, str | None], environ: Mapping[str, str]) -> Side:

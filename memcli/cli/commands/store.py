@@ -76,6 +76,48 @@ def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence
         progress.close()
 
 
+class SyncOptions(Options):
+    """What `memcli store sync` takes."""
+
+    name: str | None = argument("[SPACE]", "The space to sync [default: the current one].")
+    with_: str | None = option(
+        metavar="URL", help="The server to sync with, or a folder with a store [default: the configured server]."
+    )
+
+
+@command.verb(SyncOptions)
+def sync(session: Session, options: SyncOptions) -> None:
+    """Merge a space of this repository's files with that of the team's server, and store the result in both.
+
+    Memories are merged as git merges them with the merge driver: both sides' additions survive, and where both changed one
+    field, the newer value wins and the older one is recorded in metadata.conflicts. What one side purged for good does not
+    come back. What comes from the server waits for `memcli trust`, as imports do. If the server cannot be reached, nothing
+    changes; run it again later.
+
+    Example: memcli store sync main --with postgresql://ann@db.example.com/team
+    """
+    from memcli.app.store_sync import sync as sync_space
+    from memcli.codec.merge import Merged
+    from memcli.model.names import check_space
+    from memcli.model.space import Space
+    from memcli.render.changes import merged_text
+    from memcli.wiring.sides import HERE, Side, sync_base, team_side
+
+    here = Side(HERE, session.options, os.environ)
+    there = team_side(options.with_, session.options, os.environ)
+    if here.identity == there.identity:
+        raise UsageError("a store cannot be synced with itself", "name another one with --with")
+    ours, theirs = _open(session, here), _open(session, there, here)
+    name = check_space(options.name or ours.space)
+    done = sync_space(ours, theirs, name, sync_base(here.root, there))
+    session.output.confirm(
+        done.to_json(),
+        f"synced space {name} with {there.shown}: {done.received} received, {done.sent} sent; sha256 {done.hash}",
+    )
+    if done.conflicts or done.moved:
+        session.output.note(merged_text(Merged(Space(name), done.conflicts, done.moved)))
+
+
 def _open(session: Session, side: Side, beside: Side | None = None) -> Workspace:
     store, root = side.options(beside)
     return session.open(store=store, root=root)

@@ -1,0 +1,230 @@
+"""`memcli store sync`: clones and a server come to the same, whatever was done to them and in whatever order."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from memcli import Memory
+from memcli.codec.space import encode_space
+from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
+from memcli.wiring.roots import make_store
+from memcli.wiring.shared import close_servers
+from tests.conftest import open_at
+from tests.servers import new_schema
+
+PATHS = st.sampled_from([f"notes/n{n}" for n in range(4)])
+TEXTS = st.sampled_from([f"Text {n} says {word}." for n, word in enumerate(("one", "two", "three", "four", "five"))])
+CLONES = st.sampled_from(["a", "b"])
+
+
+class Team:
+    """Two clones, and what they sync with; each act is a second after the one before."""
+
+    def __init__(self, folder: Path, there: str = "") -> None:
+        self.folder, self.seconds = folder, 0
+        self.there = there or str(folder / "team")
+        for name in ("a", "b", *(() if there else ("team",))):
+            make_store({"root": str(folder / name)}, {})
+
+    def memory(self, name: str) -> Memory:
+        self.seconds += 1
+        now = f"2026-02-01T{self.seconds // 3600:02d}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}Z"
+        return Memory(str(self.folder / name), freeze_clock=now)
+
+    def sync(self, name: str) -> dict[str, object]:
+        done = self.memory(name).store_sync(with_=self.there)
+        assert isinstance(done, dict)
+        return done
+
+    def settle(self) -> None:
+        for name in ("a", "b", "a"):
+            with suppress(NotFoundError):
+                self.sync(name)
+
+    def bytes(self, name: str) -> bytes:
+        return encode_space(open_at(self.folder / name).store.open("main").load())
+
+    def texts(self, name: str) -> set[str]:
+        return {memory.raw for memory in open_at(self.folder / name).store.open("main").load().objects}
+
+    def holds(self, text: str) -> list[str]:
+        files = (file for file in self.folder.rglob("*") if file.is_file())
+        return [str(file.relative_to(self.folder)) for file in files if text.encode() in file.read_bytes()]
+
+
+@pytest.fixture(params=["folder", "server"])
+def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Team]:
+    if request.param == "folder":
+        yield Team(tmp_path)
+        return
+    url = request.getfixturevalue("postgres")
+    with new_schema(url) as schema:
+        yield Team(tmp_path, f"{url}{'&' if '?' in url else '?'}schema={schema}")
+        close_servers()
+
+
+class Machine(RuleBasedStateMachine):
+    """Random work in two clones, with syncs in any order."""
+
+    def __init__(self, there: str = "") -> None:
+        super().__init__()
+        self.place = tempfile.TemporaryDirectory()
+        self.team = Team(Path(self.place.name), there)
+        self.purged: dict[str, str] = {}
+
+    @rule(clone=CLONES, path=PATHS, text=TEXTS)
+    def remember(self, clone: str, path: str, text: str) -> None:
+        self.team.memory(clone).remember(text, path=path, no_check=True)
+
+    @rule(clone=CLONES, path=PATHS, kind=st.sampled_from(["fact", "decision", "guide"]))
+    def edit(self, clone: str, path: str, kind: str) -> None:
+        with suppress(NotFoundError):
+            self.team.memory(clone).edit(path, set=[f"kind={kind}"])
+
+    @rule(clone=CLONES, path=PATHS)
+    def forget(self, clone: str, path: str) -> None:
+        with suppress(NotFoundError):
+            self.team.memory(clone).forget(path)
+
+    @rule(clone=CLONES, path=PATHS, now=st.booleans())
+    def purge(self, clone: str, path: str, now: bool) -> None:
+        with suppress(NotFoundError):
+            self.team.memory(clone).forget(path, purge=True, now=now, yes=True)
+
+    @rule(clone=CLONES, first=PATHS, second=PATHS)
+    def link(self, clone: str, first: str, second: str) -> None:
+        with suppress(MemcliError):
+            self.team.memory(clone).link(first, second)
+
+    @rule(clone=CLONES)
+    def sync(self, clone: str) -> None:
+        with suppress(NotFoundError):
+            self.team.sync(clone)
+
+    def teardown(self) -> None:
+        try:
+            self.team.settle()
+            self.team.settle()
+            assert self.team.bytes("a") == self.team.bytes("b")
+            if "://" not in self.team.there:
+                assert self.team.bytes("a") == self.team.bytes("team")
+            for clone in ("a", "b"):
+                assert self.team.memory(clone).fsck()["findings"] == []
+        finally:
+            self.place.cleanup()
+
+
+def test_clones_and_a_server_converge() -> None:
+    run_state_machine_as_test(Machine, settings=settings(settings.default, stateful_step_count=12))
+
+
+def test_both_get_what_the_other_added_and_conflicts_are_recorded(team: Team) -> None:
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    assert (team.sync("a")["sent"], team.sync("b")["received"]) == (1, 1)
+    team.memory("a").edit("db/choice", set=["raw=We chose MySQL."])
+    team.memory("b").edit("db/choice", set=["raw=We chose SQLite."])
+    team.memory("b").remember("Never push.", path="git/never")
+    team.sync("a")
+    done = team.sync("b")
+    assert [one["field"] for one in done["conflicts"]] == ["raw"]  # type: ignore[index]
+    team.sync("a")
+    assert team.bytes("a") == team.bytes("b")
+    found = team.memory("a").get("db/choice")
+    assert found["raw"] == "We chose SQLite."
+    assert "We chose MySQL." in json.dumps(found["metadata"]["conflicts"])
+
+
+def test_a_sync_without_changes_writes_nothing(team: Team) -> None:
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    first, second = team.sync("a"), team.sync("a")
+    assert (second["sent"], second["received"], second["hash"]) == (0, 0, first["hash"])
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_what_was_purged_for_good_does_not_come_back(team: Team, edited: bool) -> None:
+    team.memory("a").remember("The password is swordfish.", path="old/leak")
+    team.sync("a")
+    team.sync("b")
+    if edited:
+        team.memory("b").edit("old/leak", set=["kind=guide"])
+        team.sync("b")
+    team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
+    assert [file for file in team.holds("swordfish") if file.startswith("a/")] == []
+    team.sync("a")
+    assert [file for file in team.holds("swordfish") if file.startswith("team/")] == []
+    team.sync("b")
+    team.sync("a")
+    assert team.texts("a") == team.texts("b") == set()
+    team.memory("b").remember("Somewhere else.", path="old/leak")
+    team.sync("b")
+    team.sync("a")
+    assert team.texts("a") == {"Somewhere else."}
+
+
+def test_what_was_purged_elsewhere_does_not_come_back_by_an_edit_of_it(team: Team) -> None:
+    team.memory("a").remember("The password is swordfish.", path="old/leak")
+    team.sync("a")
+    team.sync("b")
+    team.memory("a").forget("old/leak", purge=True, now=True, yes=True)
+    team.memory("b").edit("old/leak", set=["kind=guide"])
+    team.sync("a")
+    team.sync("b")
+    team.sync("a")
+    assert team.texts("a") == team.texts("b") == set()
+
+
+def test_what_comes_waits_for_review_and_what_goes_does_not(team: Team) -> None:
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    team.sync("a")
+    team.sync("b")
+    waiting = [len(open_at(team.folder / name).trust.waiting("main")) for name in ("a", "b")]
+    assert waiting == [0, 1]
+
+
+def test_offline_nothing_changes_and_the_work_is_pushed_later(team: Team) -> None:
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    before = team.bytes("a")
+    with pytest.raises(StoreError) as failed:
+        team.memory("a").store_sync(with_="postgresql://ann:hunter2@localhost:1/x?connect_timeout=1")
+    assert "hunter2" not in str(failed.value)
+    assert "\n" not in failed.value.message
+    assert team.bytes("a") == before
+    assert not (team.folder / "a" / ".memory" / "local" / "sync").exists()
+    assert team.sync("a")["sent"] == 1
+
+
+def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memcli.app import store_sync
+
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    real, told = store_sync._receive, []
+
+    def receive(*arguments):  # type: ignore[no-untyped-def]
+        if not told:
+            told.append(team.memory("a").remember("Written meanwhile.", path="git/now"))
+        return real(*arguments)
+
+    monkeypatch.setattr(store_sync, "_receive", receive)
+    assert team.sync("a")["sent"] == 2
+    team.sync("b")
+    assert team.texts("b") == {"We chose PostgreSQL.", "Written meanwhile."}
+
+
+def test_private_spaces_and_untrusted_stores_are_refused(team: Team) -> None:
+    team.memory("a").remember("Read.", path="x/y", space="repo")
+    with pytest.raises(RefusedError, match="stays on this machine"):
+        team.memory("a").store_sync("repo", with_=team.there)
+    team.memory("a").trust(revoke=True)
+    with pytest.raises(RefusedError, match="not trusted"):
+        team.memory("a").store_sync(with_=team.there)
