@@ -6,7 +6,7 @@ _memcli_table() {
   commands= options= arguments=
   case $1 in
   '')
-    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export diff blame guard verify test audit scan fsck fmt space provider metrics index stats schema completions merge-driver show add rm'
+    commands='init demo doctor remember recall search get list tree browse session context edit tag link unlink graph pin unpin forget feedback gaps maintain gc restore inbox trust off on ingest watch hook agent mcp serve import export store diff blame guard verify test audit scan fsck fmt space provider metrics index stats schema completions merge-driver show add rm'
     options='--version --help -h'
     ;;
   'init')
@@ -242,6 +242,18 @@ _memcli_table() {
     ;;
   'export')
     options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='spaces'
+    ;;
+  'store')
+    commands='copy sync'
+    options='--help -h'
+    ;;
+  'store copy')
+    options='--mode=,merge,replace --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    arguments='dirs dirs'
+    ;;
+  'store sync')
+    options='--with=dirs --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'diff')

@@ -238,7 +238,8 @@ def _rehashed(fields: Mapping[str, Json]) -> Memory:
     """The memory of these fields, with the digest of the text that it now has."""
     content = encode(fields["content"]) if fields.get("content") is not None else b""
     metadata = {**fields["metadata"], "hash": text_hash(fields["raw"], content)}
-    return memory_from_json({**fields, "metadata": metadata}, "the bundle")
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+    return memory_from_json({**plain, "metadata": metadata}, "the bundle")
 
 
 def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> str:

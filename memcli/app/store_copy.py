@@ -88,6 +88,7 @@ def copy_space(
     See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
     """
     space, before = load_space(source.store, name), load_space(target.store, name)
+    _check_clean(source, space)
     after = _planned(space, before, mode)
     said = _missing_entries(source, target, name, mode)
     runs = _missing_runs(source, target, name, mode)
@@ -116,6 +117,14 @@ def change_to(before: Space, after: Space) -> Change:
 
 def _given(change: Change, _: Shelf) -> Change:
     return change
+
+
+def _check_clean(source: Workspace, space: Space) -> None:
+    """Raises RefusedError for a space with secrets, which a hand wrote into it: a copy may not hand them on."""
+    _, count = source.redactor.clean_space(space)
+    if count:
+        places = "1 place has" if count == 1 else f"{count} places have"
+        raise RefusedError(f"{places} secrets in space {space.name!r}", "`memcli scan` shows where; redact them first")
 
 
 def _planned(space: Space, before: Space, mode: str) -> Space:

@@ -18,7 +18,6 @@ from memcli.model.references import removal, without_dangling
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, SyncBase
 from memcli.record import Record, field, replace
-from memcli.settings import BESIDE
 
 _ROUNDS = 5
 
@@ -46,14 +45,12 @@ def sync(local: Workspace, remote: Workspace, name: str, base: SyncBase) -> Sync
     What one side purged for good does not come back from the other. What comes from the other side is redacted, and waits
     for review as what is imported does. Raises RefusedError, LockedError, CorruptError, StoreError.
     """
-    check_trusted(local, remote)
-    if not (local.has_space(name) or remote.has_space(name)):
-        raise NotFoundError(f"no space {name!r} here or there", "`memcli space list` lists the spaces")
+    _check(local, remote, name)
     received = sent = 0
     conflicts: dict[Conflict, None] = {}
     moved: dict[str, str] = {}
     for _ in range(_ROUNDS):
-        ours = _load_ours(local, name)
+        ours = load_space(local.store, name)
         merged, count = _send(local, remote, ours, base.load(name) or new_space(name))
         sent += count
         conflicts.update(dict.fromkeys(merged.conflicts))
@@ -68,12 +65,14 @@ def sync(local: Workspace, remote: Workspace, name: str, base: SyncBase) -> Sync
     raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
 
-def _load_ours(local: Workspace, name: str) -> Space:
-    ours = load_space(local.store, name)
-    if name in BESIDE or not ours.policy.is_tracked:
-        kind = "derived or private" if name in BESIDE else ours.policy.visibility
-        raise RefusedError(f"space {name!r} is {kind} and stays on this machine", "sync another space")
-    return ours
+def _check(local: Workspace, remote: Workspace, name: str) -> None:
+    """Raises RefusedError for what may not be synced, NotFoundError for a space that neither side has."""
+    check_trusted(local, remote)
+    policy = local.load_policy(name)
+    if not policy.is_tracked:
+        raise RefusedError(f"space {name!r} is {policy.visibility} and stays on this machine", "sync another space")
+    if not (local.has_space(name) or remote.has_space(name)):
+        raise NotFoundError(f"no space {name!r} here or there", "`memcli space list` lists the spaces")
 
 
 def _send(local: Workspace, remote: Workspace, ours: Space, base: Space) -> tuple[Merged, int]:

@@ -222,7 +222,6 @@ def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
 
 
 def test_private_spaces_and_untrusted_stores_are_refused(team: Team) -> None:
-    team.memory("a").remember("Read.", path="x/y", space="repo")
     with pytest.raises(RefusedError, match="stays on this machine"):
         team.memory("a").store_sync("repo", with_=team.there)
     team.memory("a").trust(revoke=True)

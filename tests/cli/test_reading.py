@@ -22,7 +22,7 @@ READS = [
     ["feedback", "db/choice", "--helpful"], ["gaps"], ["gaps", "--check"], ["graph"], ["maintain", "--dry-run"], ["provider", "list"], ["provider", "usage"], ["metrics"],
 ]  # fmt: skip
 CHANGES = frozenset(
-    "init demo remember edit tag pin unpin forget link unlink ingest watch import mcp serve merge-driver".split()
+    "init demo remember edit tag pin unpin forget link unlink ingest watch import store mcp serve merge-driver".split()
 )
 
 

@@ -19,7 +19,9 @@ from memcli.cli.offer import make_offer
 from memcli.cli.serving import answer
 from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
+from memcli.codec.space import encode_space
 from memcli.model.space import Policy, Space
+from memcli.wiring.roots import make_store
 from tests.cli.test_ingest import commit, git
 from tests.conftest import NOW, ROOT, Run, memory, open_at, rewrite
 from tests.safety.secrets_corpus import secret
@@ -110,6 +112,17 @@ def _import(run: Run, folder: Path) -> None:
     run("import", "bundle.json", "--mode", "replace", "-s", "other")
 
 
+def _store(run: Run, folder: Path) -> None:
+    objects = tuple(memory(name, raw=f"{name}: {SAID}", summary_micro=SAID) for name in "ab")
+    team = folder / "team"  # another store, in which somebody wrote by hand
+    make_store({"root": str(team)}, {})
+    (team / ".memory" / "spaces" / "main.json").write_bytes(encode_space(Space("main", objects, updated_at=NOW)))
+    run("init")
+    assert run("store", "copy", "team", ".").code == 5
+    assert run("store", "sync", "--with", "team").code == 0
+    assert not holds(team)
+
+
 def _ingest(run: Run, folder: Path) -> None:
     (folder / "notes.md").write_text(f"# Deploy\n\n{SAID}\n")
     (folder / f"{TOKEN}.md").write_text("# Named badly\n")
@@ -181,7 +194,7 @@ def _adopt(run: Run, folder: Path) -> None:
 
 ROUTES: dict[str, tuple[Callable[[Run, Path], None], ...]] = {
     "remember": (_remember, _batch), "edit": (_edit,), "tag": (_tag,), "import": (_import, _adopt), "inbox": (_inbox,),
-    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "hook": (_hook,), "mcp": (_mcp,), "serve": (_serve,),
+    "ingest": (_ingest, _commits), "watch": (_watch,), "space": (_space,), "store": (_store,), "hook": (_hook,), "mcp": (_mcp,), "serve": (_serve,),
     "session": (_session,), "feedback": (_feedback,), "gaps": (_gaps,),
 }  # fmt: skip
 NO_TEXT_COMES_IN = frozenset(

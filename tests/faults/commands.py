@@ -68,6 +68,7 @@ GUESS: Step = (
     _OLD,
 )
 AUTO: Step = ("space", "policy", "main", "--set", "upkeep=auto")
+NEXT_DOOR: Step = ("remember", "The team meets on Mondays.", "--root", "team", "--path", "team/meeting")
 WAITING: Step = ("remember", "I waited for the lock, and died.", "--path", "wait/died")
 
 DECIDED: tuple[Step, ...] = (
@@ -186,6 +187,8 @@ CASES = (
     Case("space policy", ("space", "policy", "main", "--set", "ttl_days=30")),
     Case("space delete", ("space", "delete", "main"), (*FIRST, MAY_DELETE)),
     Case("space delete, no grace", ("space", "delete", "main"), (*FIRST, NO_GRACE)),
+    Case("store copy", ("store", "copy", ".", "copy"), stepwise=True),
+    Case("store sync", ("store", "sync", "--with", "team"), (*FIRST, ("store", "copy", ".", "team"), NEXT_DOOR), stepwise=True),
     Case("import notes", ("import", "notes"), files={"notes/a.md": _MARKDOWN}, needs="memcli.ingest.foreign"),
     Case("maintain", ("maintain",), (*FIRST, GUESS), stepwise=True),
     Case("inbox accept, a plan", ("inbox", "accept", "--all"), (*FIRST, GUESS, AUTO, ("maintain", "--background")), stepwise=True),

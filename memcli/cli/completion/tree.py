@@ -61,7 +61,7 @@ _FREE = (
 )  # fmt: skip
 _BY_METAVAR: Mapping[str, Value] = {
     "local": Value(words=("local",)), "HOOK": Value(words=tuple(NAMES)), "TASK": Value(words=tuple(TASKS)),
-    "DIR": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "ID|PATH|NUMBER": Value("refs"), "KIND": Value("kinds"),
+    "DIR": Value("dirs"), "FROM": Value("dirs"), "TO": Value("dirs"), "URL": Value("dirs"), "FILE": Value("files"), "ID|PATH": Value("refs"), "ID|PATH|NUMBER": Value("refs"), "KIND": Value("kinds"),
     "PATH": Value("paths"), "SESSION": Value("sessions"), "SPACE": Value("spaces"), "TAG": Value("tags"), **dict.fromkeys(_FREE, Value()),
 }  # fmt: skip
 
