@@ -8,7 +8,7 @@ from collections.abc import Collection
 from memcli.codec.canonical import decode, encode_line
 from memcli.codec.space import decode_space, encode_space
 from memcli.digests import sha256
-from memcli.errors import CorruptError, MemcliError, StoreError
+from memcli.errors import CorruptError, StoreError
 from memcli.model.space import Space
 from memcli.record import replace
 from memcli.store.atomic import make_folder, write_file
@@ -74,6 +74,6 @@ def _read(path: str) -> Space | None:
             return decode_space(data, path)
     except CorruptError:
         return None
-    except (OSError, MemcliError) as error:
-        raise StoreError(f"cannot read {path}: {error}", "check its permissions") from None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None
     return None

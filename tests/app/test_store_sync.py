@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -18,7 +19,7 @@ from memcli.codec.space import encode_space
 from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.wiring.roots import make_store
 from memcli.wiring.shared import close_servers
-from tests.conftest import open_at
+from tests.conftest import examples, open_at
 from tests.servers import new_schema
 
 PATHS = st.sampled_from([f"notes/n{n}" for n in range(4)])
@@ -40,10 +41,8 @@ class Team:
         now = f"2026-02-01T{self.seconds // 3600:02d}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}Z"
         return Memory(str(self.folder / name), freeze_clock=now)
 
-    def sync(self, name: str) -> dict[str, object]:
-        done = self.memory(name).store_sync(with_=self.there)
-        assert isinstance(done, dict)
-        return done
+    def sync(self, name: str) -> dict[str, Any]:
+        return self.memory(name).store_sync(with_=self.there)
 
     def settle(self) -> None:
         for name in ("a", "b", "a"):
@@ -127,6 +126,17 @@ def test_clones_and_a_server_converge() -> None:
     run_state_machine_as_test(Machine, settings=settings(settings.default, stateful_step_count=12))
 
 
+def test_clones_and_a_postgresql_server_converge(postgres: str) -> None:
+    with ExitStack() as stack:
+
+        def machine() -> Machine:
+            schema = stack.enter_context(new_schema(postgres))
+            return Machine(f"{postgres}{'&' if '?' in postgres else '?'}schema={schema}")
+
+        run_state_machine_as_test(machine, settings=settings(examples(0.2), stateful_step_count=12))  # type: ignore[arg-type]
+        close_servers()
+
+
 def test_both_get_what_the_other_added_and_conflicts_are_recorded(team: Team) -> None:
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
     assert (team.sync("a")["sent"], team.sync("b")["received"]) == (1, 1)
@@ -135,7 +145,7 @@ def test_both_get_what_the_other_added_and_conflicts_are_recorded(team: Team) ->
     team.memory("b").remember("Never push.", path="git/never")
     team.sync("a")
     done = team.sync("b")
-    assert [one["field"] for one in done["conflicts"]] == ["raw"]  # type: ignore[index]
+    assert [one["field"] for one in done["conflicts"]] == ["raw"]
     team.sync("a")
     assert team.bytes("a") == team.bytes("b")
     found = team.memory("a").get("db/choice")
@@ -208,7 +218,8 @@ def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
     from memcli.app import store_sync
 
     team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
-    real, told = store_sync._receive, []
+    real = store_sync._receive
+    told: list[object] = []
 
     def receive(*arguments):  # type: ignore[no-untyped-def]
         if not told:
@@ -219,6 +230,30 @@ def test_what_others_write_meanwhile_is_neither_lost_nor_overwritten(
     assert team.sync("a")["sent"] == 2
     team.sync("b")
     assert team.texts("b") == {"We chose PostgreSQL.", "Written meanwhile."}
+
+
+def test_a_sync_that_was_interrupted_after_it_sent_goes_on(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcli.app import store_sync
+
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice", tag=["db"])
+    team.sync("a")
+    team.sync("b")
+    team.memory("b").edit("db/choice", set=["raw=We chose SQLite."])
+    team.sync("b")
+    team.memory("a").edit("db/choice", set=["raw=We chose MySQL."])
+    with monkeypatch.context() as patched:
+        patched.setattr(store_sync, "_receive", _fails)
+        with pytest.raises(StoreError):
+            team.sync("a")
+    team.sync("a")
+    team.sync("b")
+    assert team.bytes("a") == team.bytes("b")
+    found = team.memory("b").get("db/choice")
+    assert (found["raw"], len(found["metadata"]["conflicts"])) == ("We chose MySQL.", 1)
+
+
+def _fails(*_: object) -> None:
+    raise StoreError("the disk is full", "free some space")
 
 
 def test_private_spaces_and_untrusted_stores_are_refused(team: Team) -> None:

@@ -12,8 +12,11 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from memcli.codec import signature
+from memcli.codec.bundle import seal
 from memcli.codec.exports import FORMATS
-from tests.conftest import Run
+from memcli.model.space import Space
+from tests.conftest import NOW, Run, memory
+from tests.safety.secrets_corpus import secret
 
 SAMPLES = Path(__file__).parent.parent / "ingest" / "samples"
 
@@ -316,3 +319,12 @@ def test_what_an_import_replaces_can_be_restored(run: Run, grace: str) -> None:
         assert run("fsck").code == 0
     assert run("get", "a/b", "--json").out == before
     assert len(json.loads(run("restore", "--list", "--json").out)) == 1
+
+
+def test_a_secret_in_a_text_is_redacted_beside_tags_that_are_clean(run: Run, tmp_path: Path) -> None:
+    found = memory("a", raw=f"Ask {secret('email', 901)[1]} first.", tags=("ops",))
+    bundle = seal(Space("main", (found,), updated_at=NOW))
+    (tmp_path / "bundle.json").write_bytes(b"".join(FORMATS["json"].encode(bundle)))
+    assert run("import", "bundle.json").code == 0
+    stored = json.loads(run("get", "notes/a", "--json").out)
+    assert ("[REDACTED:email]" in stored["raw"], stored["tags"]) == (True, ["ops"])

@@ -68,7 +68,6 @@ GUESS: Step = (
     _OLD,
 )
 AUTO: Step = ("space", "policy", "main", "--set", "upkeep=auto")
-NEXT_DOOR: Step = ("remember", "The team meets on Mondays.", "--root", "team", "--path", "team/meeting")
 WAITING: Step = ("remember", "I waited for the lock, and died.", "--path", "wait/died")
 
 DECIDED: tuple[Step, ...] = (
@@ -113,6 +112,8 @@ class Case:
     stepwise: bool = False
 
 
+NEXT_DOOR: Step = ("remember", "The team meets on Mondays.", "--root", "team", "--path", "team/meeting")
+BESIDE_TEAM: tuple[Step, ...] = (*FIRST, ("store", "copy", ".", "team"), NEXT_DOOR)
 _EXPORTED = (
     *FIRST,
     ("export", "--out", "bundle.json"),
@@ -187,8 +188,8 @@ CASES = (
     Case("space policy", ("space", "policy", "main", "--set", "ttl_days=30")),
     Case("space delete", ("space", "delete", "main"), (*FIRST, MAY_DELETE)),
     Case("space delete, no grace", ("space", "delete", "main"), (*FIRST, NO_GRACE)),
-    Case("store copy", ("store", "copy", ".", "copy"), stepwise=True),
-    Case("store sync", ("store", "sync", "--with", "team"), (*FIRST, ("store", "copy", ".", "team"), NEXT_DOOR), stepwise=True),
+    Case("store copy", ("store", "copy", "team", ".", "--mode", "merge"), BESIDE_TEAM, stepwise=True),
+    Case("store sync", ("store", "sync", "--with", "team"), BESIDE_TEAM, stepwise=True),
     Case("import notes", ("import", "notes"), files={"notes/a.md": _MARKDOWN}, needs="memcli.ingest.foreign"),
     Case("maintain", ("maintain",), (*FIRST, GUESS), stepwise=True),
     Case("inbox accept, a plan", ("inbox", "accept", "--all"), (*FIRST, GUESS, AUTO, ("maintain", "--background")), stepwise=True),
