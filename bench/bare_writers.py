@@ -5,9 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-import time
 
 import orjson
+from processes import at_once
 
 
 def main() -> None:
@@ -18,13 +18,7 @@ def main() -> None:
     work = _remember if mode == "memcli" else _rewrite
     gate = multiprocessing.Barrier(processes + 1)
     writers = [multiprocessing.Process(target=work, args=(gate, root, path, k, each)) for k in range(processes)]
-    for writer in writers:
-        writer.start()
-    gate.wait()
-    started = time.perf_counter()
-    for writer in writers:
-        writer.join()
-    took = time.perf_counter() - started
+    took = at_once(writers, gate)
     print(processes * each - (_count(path) - before), processes * each / took)
 
 

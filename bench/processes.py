@@ -10,6 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from multiprocessing.synchronize import Barrier
 
 PASS = (sys.executable, "-c", "pass")
 """The start of the interpreter: what every ratio is over."""
@@ -33,6 +35,17 @@ def surroundings(**own: str) -> dict[str, str]:
 def run(args: Sequence[str], **own: str) -> bytes:
     """Runs a command to its end; what it printed. A failure ends the benchmark."""
     return subprocess.run(args, env=surroundings(**own), check=True, stdout=subprocess.PIPE).stdout
+
+
+def at_once(writers: Sequence[BaseProcess], gate: Barrier) -> float:
+    """Starts the writers, which wait at the gate, and how many seconds all take from there to their ends."""
+    for writer in writers:
+        writer.start()
+    gate.wait()
+    started = time.perf_counter()
+    for writer in writers:
+        writer.join()
+    return time.perf_counter() - started
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ import argparse
 import multiprocessing
 import os
 import tempfile
-import time
 import warnings
 from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+
+from processes import at_once
 
 
 def main() -> None:
@@ -48,13 +49,7 @@ def measure(root: str, environ: dict[str, str], processes: int, each: int) -> tu
     make_store({"root": root}, {})
     gate = multiprocessing.Barrier(processes + 1)
     writers = [multiprocessing.Process(target=_remember, args=(gate, root, environ, n, each)) for n in range(processes)]
-    for writer in writers:
-        writer.start()
-    gate.wait()
-    started = time.perf_counter()
-    for writer in writers:
-        writer.join()
-    took = time.perf_counter() - started
+    took = at_once(writers, gate)
     with closing(open_workspace({"root": root}, environ).store.open("main")) as snapshot:
         return len(snapshot.load().objects), processes * each / took
 

@@ -86,30 +86,22 @@ def open_workspace(
     kept: Kept = _kept(settings, layout, environ, fold, wait, records, policies.in_force)
     store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
     embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
+    talk_index = partial(open_index, embedder, keep=keep, warn=warn, progress=progress)
     workspace = Workspace(
         store=store,
         inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
-        trust=trust,
-        load_trash=kept.load_trash,
-        load_audit=kept.load_audit,
-        load_embedder=embedder.load,
+        trust=trust, load_embedder=embedder.load, load_summarizer=summarizer,
+        load_trash=kept.load_trash, load_audit=kept.load_audit, load_ledger=kept.load_ledger,
         load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server)),
-        load_summarizer=summarizer,
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
-        load_sessions=cache(partial(open_sessions, layout, wait)),
-        load_talk=cache(
-            lambda: open_talk(workspace, layout, fold, wait, lambda talk: open_index(embedder, talk, keep, warn, progress))
-        ),
-        drop_talk=partial(drop_talk, layout),
+        load_sessions=cache(partial(open_sessions, layout, wait)), drop_talk=partial(drop_talk, layout),
+        load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
         ranker=partial(_ranker, warn, keep, observer, layout),
-        clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name,
-        **_told(settings),
-        load_ledger=kept.load_ledger,
+        clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name, **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
-        erase_traces=records.erase_traces,
-        find_quotes=partial(_find_quotes, layout, store, warn),
+        erase_traces=records.erase_traces, find_quotes=partial(_find_quotes, layout, store, warn),
         **_logs(layout, environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
         warn=warn, progress=progress,
     )  # fmt: skip
