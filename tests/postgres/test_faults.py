@@ -104,8 +104,11 @@ def test_wherever_the_connection_is_cut_an_outcome_is_true(
     assert verify(log).broken == 0
     created = [change["path"] for entry in entries(log) for change in entry["changes"]]
     assert sorted(created) == sorted(paths(server))
-    assert outcomes["committed"] > 1
-    assert (outcomes["unknown"] > 0) == is_final  # what can be looked up is never unknown
+    if is_final:  # how many parts there are after the last flush is the network's, and so which of the two it is
+        assert outcomes["committed"] + outcomes["unknown"] > 0, outcomes
+    else:
+        assert outcomes["committed"] > parts // 2, outcomes
+        assert outcomes["unknown"] == 0  # what can be looked up is never unknown
 
 
 def test_a_snapshot_goes_on_where_the_connection_is_lost(proxy: Proxy, server: Server, schema: str) -> None:
