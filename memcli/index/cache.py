@@ -9,11 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from memcli.errors import MemcliError, ProviderError, RefusedError
+from memcli.errors import MemcliError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
 from memcli.index.renewal import ErasedError, follow, is_complete, size_of, stored_fingerprint, synchronize
 from memcli.index.view import IndexedSpace
 from memcli.ports import Embedder, Progress, Snapshot
+from memcli.retrieval.view import model_in_use
 
 if TYPE_CHECKING:
     from memcli.index.catalogue import IndexedCatalogue
@@ -124,11 +125,7 @@ class CachedIndex:
         return None
 
     def embedder(self) -> str:
-        try:
-            semantic = self._semantic()
-        except (ProviderError, RefusedError) as error:
-            return f"none: {error.message}"
-        return semantic[0].model if semantic else "off"
+        return model_in_use(self._semantic)
 
     def rebuild(self, space: str) -> None:
         remove(self._path(space))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from memcli.index.database import each
-from memcli.model.catalogue import Counts, Wanted
+from memcli.model.catalogue import Counts, Wanted, tag_counts
 from memcli.model.memory import Memory
 from memcli.ports import Snapshot
 
@@ -84,13 +84,9 @@ class IndexedCatalogue:
             " coalesce(min(created_at), ''), coalesce(max(updated_at), '') FROM memory"
         ).fetchone()
         objects, active, superseded, pinned, characters = map(int, sums)
-        tags: Counter[str] = Counter()
-        for text, number in self._db.execute("SELECT tags, count(*) FROM memory GROUP BY tags"):
-            for tag in text.split():
-                tags[tag] += number
         return Counts(
             objects, active, superseded, pinned, characters, oldest, newest,
-            self._by("kind"), self._by("relevance"), tags,
+            self._by("kind"), self._by("relevance"), tag_counts(self._by("tags").items()),
         )  # fmt: skip
 
     def _by(self, column: str) -> Counter[str]:

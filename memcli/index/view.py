@@ -15,20 +15,20 @@ from memcli.index.words import IndexedWords
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, Group, PassageTerms, Query, Rows, TermStats
+from memcli.model.recall import Entry, Group, Query, Rows
 from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
+from memcli.retrieval.view import ENTRY, WordsOfView, entry_of, groups_of
 
 if TYPE_CHECKING:
     from memcli.index.meaning import Meaning
     from memcli.index.vectors import VectorFile
 
-_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season"
 
 Semantic = Callable[[], "tuple[Embedder, VectorFile] | None"]
 
 
-class IndexedSpace:
+class IndexedSpace(WordsOfView):
     """A view of one snapshot. See `ports.views.SpaceView` for the promises."""
 
     def __init__(
@@ -67,10 +67,9 @@ class IndexedSpace:
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         found = {}
-        select = f"SELECT {_ENTRY} FROM memory"
+        select = f"SELECT {ENTRY} FROM memory"
         for values in self._db.execute(select) if rows is None else each(self._db, f"{select} WHERE row", rows):
-            row, name, path, kind, tags, relevance, pinned, *rest = values
-            found[row] = Entry(row, name, path, kind, tuple(tags.split()), relevance, bool(pinned), *rest)
+            found[values[0]] = entry_of(values)
         return found
 
     def pinned(self) -> list[int]:
@@ -90,18 +89,6 @@ class IndexedSpace:
 
     def anchored_files(self) -> list[str]:
         return [file for (file,) in self._db.execute("SELECT DISTINCT file FROM anchor ORDER BY file")]
-
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
-        return self._words.lexical(terms, limit, among)
-
-    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        return self._words.passages(terms, rows)
-
-    def passage_length(self) -> float:
-        return self._words.passage_length()
-
-    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        return self._words.terms()
 
     def dense(
         self,
@@ -160,15 +147,7 @@ class IndexedSpace:
             db.close()
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
-        members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
-        for name, position, row, length in each(
-            self._db, "SELECT grp, position, row, terms FROM memory WHERE grp", names
-        ):
-            members[name].append((position, row, length))
-        return {
-            name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
-            for name, found in members.items()
-        }
+        return groups_of(names, each(self._db, "SELECT grp, position, row, terms FROM memory WHERE grp", names))
 
     def status(self) -> dict[str, int]:
         chunks = [key for (key,) in self._db.execute("SELECT key FROM passage UNION SELECT key FROM window")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 from memcli.model.memory import Memory
 from memcli.model.space import is_under
@@ -34,6 +35,15 @@ class Wanted(Record):
             return None
         parts = path.split("/", self.depth)
         return path[: -len(parts[-1]) - 1] if len(parts) > self.depth else None
+
+
+def tag_counts(found: Iterable[tuple[str, int]]) -> Counter[str]:
+    """How often each tag occurs, from texts of tags with blanks between them, and how often each text does."""
+    tags: Counter[str] = Counter()
+    for text, number in found:
+        for tag in text.split():
+            tags[tag] += number
+    return tags
 
 
 class Counts(Record):

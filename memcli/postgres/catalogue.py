@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memcli.model.catalogue import Counts, Wanted
+from memcli.model.catalogue import Counts, Wanted, tag_counts
 from memcli.model.memory import Memory
 from memcli.postgres.reading import reader
 
@@ -88,13 +88,9 @@ class PostgresCatalogue:
             (self._space,),
         )
         objects, active, superseded, pinned, characters = map(int, numbers)
-        tags: Counter[str] = Counter()
-        for text, number in self._by("tags").items():
-            for tag in text.split():
-                tags[tag] += number
         return Counts(
             objects, active, superseded, pinned, characters, oldest, newest,
-            self._by("kind"), self._by("relevance"), tags,
+            self._by("kind"), self._by("relevance"), tag_counts(self._by("tags").items()),
         )  # fmt: skip
 
     def _by(self, column: str) -> Counter[str]:

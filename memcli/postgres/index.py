@@ -6,12 +6,13 @@ from _thread import allocate_lock
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from memcli.errors import MemcliError, ProviderError, RefusedError
+from memcli.errors import MemcliError
 from memcli.postgres import indexing
 from memcli.postgres.catalogue import PostgresCatalogue
 from memcli.postgres.reading import reader
 from memcli.postgres.snapshot import ServerSnapshot
 from memcli.postgres.view import ServerSpace
+from memcli.retrieval.view import model_in_use
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress, Snapshot
@@ -63,11 +64,7 @@ class PostgresIndex:
         return PostgresCatalogue(own)
 
     def embedder(self) -> str:
-        try:
-            semantic = self._semantic()
-        except (ProviderError, RefusedError) as error:
-            return f"none: {error.message}"
-        return semantic[0].model if semantic else "off"
+        return model_in_use(self._semantic)
 
     def rebuild(self, space: str) -> None:
         with self._server.connected(f"rebuild the index of space {space!r}") as connection, connection.transaction():

@@ -10,12 +10,13 @@ from memcli.errors import ProviderError, RefusedError
 from memcli.model.clusters import Clusters
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
-from memcli.model.recall import Entry, Group, PassageTerms, Query, Rows, TermStats
+from memcli.model.recall import Entry, Group, Query, Rows
 from memcli.model.space import Policy
 from memcli.postgres.filters import visible
 from memcli.postgres.reading import reader
 from memcli.postgres.totals import vocabulary
 from memcli.postgres.words import PostgresWords
+from memcli.retrieval.view import ENTRY, WordsOfView, entry_of, groups_of
 
 if TYPE_CHECKING:
     from memcli.ports import Embedder, Progress
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
     from memcli.postgres.server import Server
     from memcli.postgres.snapshot import ServerSnapshot
 
-_ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season"
 _LINKS = """SELECT link.row, entry.row, relation, weight FROM link
 JOIN entry ON entry.space = link.space AND entry.id = target WHERE link.space = %(space)s"""
 
 Semantic = Callable[[], "tuple[Embedder, Asked] | None"]
 
 
-class ServerSpace:
+class ServerSpace(WordsOfView):
     """A view of one snapshot. See `ports.views.SpaceView` for the promises."""
+
+    _words: PostgresWords
 
     def __init__(
         self,
@@ -64,15 +66,12 @@ class ServerSpace:
         return visible(self._db, self._space, self.size, query)
 
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
-        select = f"SELECT {_ENTRY} FROM entry WHERE space = %s"
+        select = f"SELECT {ENTRY} FROM entry WHERE space = %s"
         if rows is None:
             read = self._db(select, (self._space,))
         else:
             read = self._db(f"{select} AND row = ANY(%s)", (self._space, list(rows))) if len(rows) else []
-        found = {}
-        for row, name, path, kind, tags, *rest in read:
-            found[row] = Entry(row, name, path, kind, tuple(tags.split()), *rest)
-        return found
+        return {values[0]: entry_of(values) for values in read}
 
     def pinned(self) -> list[int]:
         return self._rows("SELECT row FROM entry WHERE space = %s AND pinned ORDER BY row")
@@ -91,18 +90,6 @@ class ServerSpace:
     def anchored_files(self) -> list[str]:
         found = self._db("SELECT DISTINCT file FROM anchor WHERE space = %s ORDER BY file", (self._space,))
         return [file for (file,) in found]
-
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
-        return self._words.lexical(terms, limit, among)
-
-    def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
-        return self._words.passages(terms, rows)
-
-    def passage_length(self) -> float:
-        return self._words.passage_length()
-
-    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
-        return self._words.terms()
 
     def dense(
         self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
@@ -138,14 +125,8 @@ class ServerSpace:
             return Clusters(reason=error.message)
 
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
-        members: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
         select = "SELECT grp, position, row, terms FROM entry WHERE space = %s AND grp <> '' AND grp = ANY(%s)"
-        for name, *member in self._db(select, (self._space, list(names))):
-            members.setdefault(name, []).append((member[0], member[1], member[2]))
-        return {
-            name: Group(tuple(row for _, row, _ in sorted(found)), sum(length for *_, length in found))
-            for name, found in members.items()
-        }
+        return groups_of(names, self._db(select, (self._space, list(names))))
 
     def links(self, rows: Sequence[int] | None = None) -> list[tuple[int, int, str, float]]:
         if rows is None:

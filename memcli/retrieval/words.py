@@ -53,6 +53,10 @@ class StoredWords(ABC):
     def totals(self) -> Sequence[int]:
         """How many terms all memories have in each of FIELDS, how many passages there are, and how many terms those have."""
 
+    @abstractmethod
+    def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
+        """See `ports.views.Words`."""
+
     def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
         found = self._frequencies_of(terms)
         # What nobody writes as one word is asked for by its parts.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from memcli.postgres.server import Server
     from memcli.store.audit import AuditLog
     from memcli.store.trash import FileTrash
+
+_MAX_USER = 64
 
 
 class Kept(NamedTuple):
@@ -76,9 +80,18 @@ def open_files(
 
 
 def _user(environ: Mapping[str, str]) -> str:
-    from memcli.wiring.user import user_name
+    """Who is at work: `MEMCLI_USER`, or the name that this person logged in with, or else the number."""
+    named = next((environ[name] for name in ("MEMCLI_USER", "LOGNAME", "USER", "USERNAME") if environ.get(name)), "")
+    if not named and os.name != "nt":
+        import pwd
 
-    return user_name(environ)
+        with suppress(KeyError):  # a user that the system has no name for, as in many a container
+            named = pwd.getpwuid(os.getuid()).pw_name
+        named = named or str(os.getuid())
+    from memcli.safety.secrets.detector import Detector
+
+    named = "".join(c for c in named if c.isprintable())
+    return Detector({"detectors": ["secrets"]}, lambda _: "").redact(named)[0][:_MAX_USER]
 
 
 def _audit(layout: Layout, clock: Clock, user: Callable[[], str], command: str, warn: Warn) -> AuditLog:

@@ -29,15 +29,15 @@ def command(session: Session, options: MetricsOptions) -> None:
 
     Example: memcli metrics --textfile /var/lib/node_exporter/memcli.prom
     """
+    from memcli.app.metrics import metrics
+
     workspace = session.open()
     if session.output.json and options.textfile is None:
-        from memcli.app.metrics import metrics
-
         session.output.answer({"metrics": [family.to_json() for family in metrics(workspace)]}, "")
         return
-    from memcli.wiring.metrics import exposition
+    from memcli.telemetry.prometheus import render
 
-    text = exposition(workspace)
+    text = render(metrics(workspace))
     if options.textfile is None:
         session.output.write(text)
         return
