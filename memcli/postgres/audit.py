@@ -17,7 +17,8 @@ from memcli.postgres.mail import BARRIER
 from memcli.postgres.server import Server
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
-_APPEND = "INSERT INTO audit (space, n, mark, hash, line) VALUES (%s, %s, %s, %s, %s)"
+_APPEND = """INSERT INTO audit (space, n, mark, hash, line)
+    SELECT %s, n, %s, hash, line FROM unnest(%s::bigint[], %s::text[], %s::bytea[]) AS said (n, hash, line)"""
 
 
 class Author:
@@ -33,10 +34,15 @@ class Author:
 
 def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: object, last: Link) -> None:
     """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
+    numbers, hashes, lines = [], [], []
     for one in said:
         line = seal(one, last)
         last = Link(last.number + 1, str(json.loads(line)["hash"]))
-        connection.execute(_APPEND, [space, last.number, mark, last.hash, line])
+        numbers.append(last.number)
+        hashes.append(last.hash)
+        lines.append(line)
+    if lines:
+        connection.execute(_APPEND, [space, mark, numbers, hashes, lines])
 
 
 def link_of(row: tuple[int, str] | None) -> Link:

@@ -68,7 +68,7 @@ class PostgresIndex:
 
     def rebuild(self, space: str) -> None:
         with self._server.connected(f"rebuild the index of space {space!r}") as connection, connection.transaction():
-            indexing.rebuild(connection.cursor(), space)
+            indexing.rebuild(connection, space)
 
     def question(self, topic: str) -> tuple[str, bytes] | None:
         if self._loaded is None or not self._loaded[0].is_calibrated:

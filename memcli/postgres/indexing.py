@@ -14,11 +14,11 @@ from memcli.model.memory import TALK_KINDS, Memory
 from memcli.model.recall import FIELDS
 from memcli.postgres.reading import clean, memories, rows
 from memcli.postgres.records import Tally, records, total
-from memcli.postgres.totals import add, fold
+from memcli.postgres.totals import add, fold, pending
 from memcli.retrieval.documents import columns, commit_of, text_key, window_text
 
 if TYPE_CHECKING:
-    from psycopg import Cursor
+    from psycopg import Connection, Cursor
 
 VERSION = f"1/{ANALYSIS_VERSION}"
 """Changes when the same memory no longer gives the same records."""
@@ -27,7 +27,7 @@ _AT_ONCE = 500
 _TABLES = ("field", "term", "passage", "turn", "link", "anchor", "entry")
 
 
-def write(cursor: Cursor[Any], space: str, put: Sequence[Memory], removed: Sequence[str]) -> None:
+def write(connection: Connection, space: str, put: Sequence[Memory], removed: Sequence[str]) -> None:
     """Makes the index that of a space in which `put` were stored, and the memories with the ids `removed` are gone.
 
     The transaction holds the row of the space, so that nobody else changes its index meanwhile.
@@ -35,98 +35,105 @@ def write(cursor: Cursor[Any], space: str, put: Sequence[Memory], removed: Seque
     columns_of = {memory.id: columns(memory) for memory in put}
     ids = [*removed, *columns_of]
     known = "SELECT row, kind, grp, commit_hash FROM entry WHERE space = %s AND id = ANY(%s)"
-    before = cursor.execute(known, (space, ids)).fetchall()
+    found = connection.execute(known, (space, ids))  # three questions in one go
+    numbers = _new_rows(connection, len(put))
+    pending_before = pending(connection, space)
+    before = found.fetchall()
     new = [(one["kind"], one["grp"], one["commit_hash"]) for one in columns_of.values()]
     touched = [*(tuple(one) for _, *one in before), *new]
     groups = sorted({clean(group) for kind, group, _ in touched if kind in TALK_KINDS and group})
     commits = sorted({clean(commit) for *_, commit in touched if commit})
-    tallies, keys = _delete(cursor, space, [row for row, *_ in before])
+    tallies, keys = _delete(connection, space, [row for row, *_ in before])
     tellers: dict[str, str] = {}
     for memory in put:
         if commit := commit_of(memory):
             tellers[commit] = min(memory.id, tellers.get(commit, memory.id))
     told = [(memory, tellers.get(commit_of(memory), memory.id) == memory.id) for memory in put]
-    tallies += _insert(cursor, space, told)
+    tallies += _insert(connection, space, told, numbers)
     for commit in commits:
-        tallies += _tell_once(cursor, space, commit)
+        tallies += _tell_once(connection, space, commit)
     texts = {memory.id: memory.raw for memory in put}
     for group in groups:
-        keys += _renew_turns(cursor, space, group, texts)
-    add(cursor, space, VERSION, total(tallies))
+        keys += _renew_turns(connection, space, group, texts)
+    add(connection, space, VERSION, total(tallies), pending_before)
     if removed:  # its words must not stay in what is pending
-        fold(cursor, space)
-    _forget(cursor, space, keys)
+        fold(connection, space)
+    _forget(connection, space, keys)
 
 
-def clear(cursor: Cursor[Any], space: str) -> None:
+def clear(connection: Connection, space: str) -> None:
     """Removes all that the index has of the space, but for the vectors of its texts."""
     for table in (*_TABLES, "frequency", "pending", "total", "clustering"):
-        cursor.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
+        connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
 
 
-def remove_space(cursor: Cursor[Any], space: str) -> None:
+def remove_space(connection: Connection, space: str) -> None:
     """Removes all that the index has of a space that is no more."""
-    clear(cursor, space)
+    clear(connection, space)
     for table in ("embedding", "embedded"):
-        cursor.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
+        connection.execute(f"DELETE FROM {table} WHERE space = %s", (space,))
 
 
-def rebuild(cursor: Cursor[Any], space: str) -> None:
+def rebuild(connection: Connection, space: str) -> None:
     """Makes the index of a space anew from its memories."""
-    cursor.execute("SELECT FROM space WHERE space = %s FOR NO KEY UPDATE", (space,))
-    clear(cursor, space)
-    ids = [name for (name,) in cursor.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
+    connection.execute("SELECT FROM space WHERE space = %s FOR NO KEY UPDATE", (space,))
+    clear(connection, space)
+    ids = [name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s ORDER BY id", (space,))]
     for start in range(0, len(ids), _AT_ONCE):
-        write(cursor, space, list(_read(cursor, space, ids[start : start + _AT_ONCE]).values()), ())
+        write(connection, space, list(_read(connection, space, ids[start : start + _AT_ONCE]).values()), ())
 
 
-def _read(cursor: Cursor[Any], space: str, ids: Sequence[str]) -> dict[str, Memory]:
-    return memories(lambda statement, values: rows(cursor.connection, statement, values), space, ids)
+def _read(connection: Connection, space: str, ids: Sequence[str]) -> dict[str, Memory]:
+    return memories(lambda statement, values: rows(connection, statement, values), space, ids)
 
 
-def _insert(cursor: Cursor[Any], space: str, memories: Sequence[tuple[Memory, bool]]) -> list[tuple[Tally, int]]:
-    """Adds memories; with each whether it tells the message of its commit."""
+def _new_rows(connection: Connection, count: int) -> Cursor:
+    """Asks for the numbers of so many new rows."""
+    return connection.execute("SELECT nextval('entry_row') FROM generate_series(1, %s)", (count,))
+
+
+def _insert(
+    connection: Connection, space: str, memories: Sequence[tuple[Memory, bool]], numbers: Cursor
+) -> list[tuple[Tally, int]]:
+    """Adds memories as the rows of these numbers; with each whether it tells the message of its commit."""
     if not memories:
         return []
-    numbers = cursor.execute("SELECT nextval('entry_row') FROM generate_series(1, %s)", (len(memories),)).fetchall()
     found: dict[str, list[Mapping[str, Any]]] = {}
     tallies = []
-    for (memory, tells), (row,) in zip(memories, numbers, strict=True):
+    for (memory, tells), (row,) in zip(memories, numbers.fetchall(), strict=True):
         own, tally = records(space, memory, row, tells=tells)
         tallies.append((tally, 1))
         for table, ones in own.items():
             found.setdefault(table, []).extend(ones)
-    with cursor.connection.pipeline():
-        for table, ones in found.items():
-            insert(cursor, table, ones)
+    for table, ones in found.items():
+        insert(connection, table, ones)
     return tallies
 
 
-def insert(cursor: Cursor[Any], table: str, ones: Sequence[Mapping[str, Any]]) -> None:
+def insert(connection: Connection, table: str, ones: Sequence[Mapping[str, Any]]) -> None:
     """Inserts records into a table, all in one statement; COPY is not for those who are under row-level security."""
     for start in range(0, len(ones), _AT_ONCE):
         part = orjson.dumps(ones[start : start + _AT_ONCE]).decode()
         names = ", ".join(ones[0])
         select = f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json)"
-        cursor.execute(f"INSERT INTO {table} ({names}) {select}", (part,))
+        connection.execute(f"INSERT INTO {table} ({names}) {select}", (part,))
 
 
-def _delete(cursor: Cursor[Any], space: str, rows: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
+def _delete(connection: Connection, space: str, rows: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:
     """Removes rows; returns what they had added to the sums, and the keys of the texts that were embedded."""
     if not rows:
         return [], []
     at = (space, list(rows))
     lengths = ", ".join(f"cardinality(string_to_array({name}, ' '))" for name in FIELDS)
     select = f"SELECT row, {lengths}, size, lexemes FROM field JOIN term USING (space, row) WHERE space = %s AND row = ANY(%s)"
-    fields = cursor.execute(select, at).fetchall()
+    fields = connection.execute(select, at).fetchall()
     select = "SELECT row, last - first, key FROM passage WHERE space = %s AND row = ANY(%s)"
-    passages = cursor.execute(select, at).fetchall()
+    passages = connection.execute(select, at).fetchall()
     select = "SELECT key FROM turn WHERE space = %s AND row = ANY(%s)"
-    keys = [bytes(key) for *_, key in (*passages, *cursor.execute(select, at).fetchall())]
-    with cursor.connection.pipeline():
-        for table in _TABLES:
-            cursor.execute(f"DELETE FROM {table} WHERE space = %s AND row = ANY(%s)", at)
-        cursor.execute("DELETE FROM clustering WHERE space = %s", (space,))
+    keys = [bytes(key) for *_, key in (*passages, *connection.execute(select, at).fetchall())]
+    for table in _TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE space = %s AND row = ANY(%s)", at)
+    connection.execute("DELETE FROM clustering WHERE space = %s", (space,))
     cut: dict[int, list[int]] = {}
     for row, length, _ in passages:
         cut.setdefault(row, []).append(length)
@@ -146,37 +153,38 @@ def _delete(cursor: Cursor[Any], space: str, rows: Sequence[int]) -> tuple[list[
     ], keys
 
 
-def _tell_once(cursor: Cursor[Any], space: str, commit: str) -> list[tuple[Tally, int]]:
+def _tell_once(connection: Connection, space: str, commit: str) -> list[tuple[Tally, int]]:
     """Of each commit the file with the least id keeps the message, whatever came and went."""
     select = "SELECT row, id, tells FROM entry WHERE space = %s AND commit_hash = %s ORDER BY id"
-    found = cursor.execute(select, (space, commit)).fetchall()
+    found = connection.execute(select, (space, commit)).fetchall()
     wrong = {name: (row, n == 0) for n, (row, name, tells) in enumerate(found) if tells != (n == 0)}
     if not wrong:
         return []
-    memories = _read(cursor, space, list(wrong))
-    gone, _ = _delete(cursor, space, [row for row, _ in wrong.values()])
-    return gone + _insert(cursor, space, [(memories[name], tells) for name, (_, tells) in wrong.items()])
+    memories = _read(connection, space, list(wrong))
+    gone, _ = _delete(connection, space, [row for row, _ in wrong.values()])
+    told = [(memories[name], tells) for name, (_, tells) in wrong.items()]
+    return gone + _insert(connection, space, told, _new_rows(connection, len(told)))
 
 
-def _renew_turns(cursor: Cursor[Any], space: str, group: str, texts: Mapping[str, str]) -> list[bytes]:
+def _renew_turns(connection: Connection, space: str, group: str, texts: Mapping[str, str]) -> list[bytes]:
     """Brings the turns of a group up to date, and returns the keys of those that are no more. `texts` are at hand, by id.
 
     A memory that changes gets another row, so a pair of rows that is known is known to be unchanged.
     """
     select = "SELECT row, id FROM entry WHERE space = %s AND grp = %s AND kind = ANY(%s) ORDER BY position"
-    rows = cursor.execute(select, (space, group, list(TALK_KINDS))).fetchall()
+    rows = connection.execute(select, (space, group, list(TALK_KINDS))).fetchall()
     select = "SELECT row, before, key FROM turn WHERE space = %s AND grp = %s"
-    known = {(row, before): bytes(key) for row, before, key in cursor.execute(select, (space, group)).fetchall()}
+    known = {(row, before): bytes(key) for row, before, key in connection.execute(select, (space, group)).fetchall()}
     pairs = {(row, before): (name, earlier) for (before, earlier), (row, name) in pairwise(rows)}
     stale = [pair for pair in known if pair not in pairs]
     if stale:
-        cursor.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
+        connection.execute("DELETE FROM turn WHERE space = %s AND row = ANY(%s)", (space, [row for row, _ in stale]))
     new = {pair: names for pair, names in pairs.items() if pair not in known}
     missing = {name for names in new.values() for name in names if name not in texts}
-    more = {name: memory.raw for name, memory in _read(cursor, space, sorted(missing)).items()} if missing else {}
+    more = {name: memory.raw for name, memory in _read(connection, space, sorted(missing)).items()} if missing else {}
     raw = {**more, **texts}
     insert(
-        cursor,
+        connection,
         "turn",
         [
             {"space": space, "row": row, "before": before, "grp": group,
@@ -187,10 +195,10 @@ def _renew_turns(cursor: Cursor[Any], space: str, group: str, texts: Mapping[str
     return [known[pair] for pair in stale]
 
 
-def _forget(cursor: Cursor[Any], space: str, keys: Collection[bytes]) -> None:
+def _forget(connection: Connection, space: str, keys: Collection[bytes]) -> None:
     """Removes the vectors of texts that are no more."""
     if keys:
-        cursor.execute(
+        connection.execute(
             "DELETE FROM embedding WHERE space = %s AND key = ANY(%s)"
             " AND NOT EXISTS (SELECT FROM passage WHERE passage.space = embedding.space AND passage.key = embedding.key)"
             " AND NOT EXISTS (SELECT FROM turn WHERE turn.space = embedding.space AND turn.key = embedding.key)",

@@ -32,10 +32,8 @@ class ServerLedger:
         day = charge.at[:10]
 
         def work(connection: Connection) -> tuple[int, bytes]:
-            with connection.pipeline():
-                connection.execute(_LOCK, [charge.space, day])
-                found = connection.execute(_ROWS, [charge.space, day])
-            rows = found.fetchall()
+            connection.execute(_LOCK, [charge.space, day])
+            rows = connection.execute(_ROWS, [charge.space, day]).fetchall()
             check(_day(rows))
             number = len(rows) + 1
             booked = encode_line(charge_to_json(replace(charge, number=number)))

@@ -8,8 +8,10 @@ however far away the server is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from uuid import UUID
 
 from psycopg import Connection, Cursor
 
@@ -24,33 +26,37 @@ KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 """The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
 BARRIER = f"SELECT pg_advisory_xact_lock({KEY})"
 _MOST = 64
-_PLACE = "INSERT INTO request (space, body) VALUES (%s, %s) RETURNING number"
-_TAKE = f"""SELECT number, body FROM request WHERE space = %s AND answer IS NULL
+_PLACE = "INSERT INTO request (space, token, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_AWAIT = "SELECT is_known, said FROM await_answer(%s, %s)"
+_TAKE = f"""SELECT token, body FROM request WHERE space = %s AND answer IS NULL
     AND pg_try_advisory_xact_lock({KEY}) ORDER BY number LIMIT %s
     FOR UPDATE SKIP LOCKED"""
-_ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::bigint[], %s::bytea[]) AS given (n, answer)
-    WHERE space = %s AND number = given.n"""
+_ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::uuid[], %s::bytea[]) AS given (t, answer)
+    WHERE space = %s AND token = given.t"""
 _CLEAR = "DELETE FROM request WHERE space = %s AND answer IS NOT NULL AND at < now() - interval '1 hour'"
-_READ = "SELECT answer FROM request WHERE space = %s AND number = %s"
-_TAKE_BACK = "DELETE FROM request WHERE space = %s AND number = %s AND answer IS NULL RETURNING number"
+_FORGET = "DELETE FROM request WHERE space = %s AND token = %s"
+_TAKE_BACK = """INSERT INTO request (space, token, body, answer) VALUES (%s, %s, '', 'null')
+    ON CONFLICT (space, token) DO UPDATE SET answer = coalesce(request.answer, 'null') RETURNING answer"""
 
 
 class Waiting(Record):
     """A request that was taken."""
 
-    number: int
+    token: UUID
     request: Json
 
 
-def place(connection: Connection, space: str, request: Json) -> int:
-    """Puts a request where the next writer finds it; its number."""
-    with connection.pipeline():
-        connection.execute("BEGIN")
-        connection.execute("SET LOCAL synchronous_commit = off")  # it is acknowledged by its answer alone
-        placed = connection.execute(_PLACE, [space, encode_line(request)])
-        connection.execute("COMMIT")
-    (number,) = placed.fetchone() or (0,)
-    return int(number)
+def new_token() -> UUID:
+    """What a request is known by: asking again with it asks for the same."""
+    return UUID(bytes=os.urandom(16))
+
+
+def place(connection: Connection, space: str, token: UUID, request: Json) -> None:
+    """Puts a request where the next writer finds it, once, however often it is placed."""
+    connection.execute("BEGIN")
+    connection.execute("SET LOCAL synchronous_commit = off")  # it is acknowledged by its answer alone
+    connection.execute(_PLACE, [space, token, encode_line(request)])
+    connection.execute("COMMIT")
 
 
 def take(connection: Connection, space: str) -> Cursor:
@@ -60,36 +66,38 @@ def take(connection: Connection, space: str) -> Cursor:
 
 def taken(found: Cursor) -> list[Waiting]:
     """The requests that `take` asked for."""
-    return [Waiting(number, decode(body, "a request")) for number, body in found]
+    return [Waiting(token, decode(body, "a request")) for token, body in found]
 
 
-def answer(connection: Connection, space: str, answers: Sequence[tuple[int, Json]]) -> None:
-    """Answers requests, in the transaction that makes their changes."""
-    if answers:
-        connection.execute(_ANSWER, [[n for n, _ in answers], [encode_line(said) for _, said in answers], space])
+def answer(connection: Connection, space: str, answers: Mapping[UUID, Json], own: UUID | None) -> None:
+    """Answers requests, in the transaction that makes their changes. `own` is of who makes them, and knows its answer."""
+    others = {token: encode_line(said) for token, said in answers.items() if token != own}
+    if own in answers:
+        connection.execute(_FORGET, [space, own])
+    if others:
+        connection.execute(_ANSWER, [list(others), list(others.values()), space])
         connection.execute(_CLEAR, [space])
 
 
-def wait(connection: Connection, space: str, number: int) -> Json:
-    """The answer to a request once nobody holds the space, and it is on disk; None when nobody has answered.
+def wait(connection: Connection, space: str, token: UUID) -> Json:
+    """The answer to a request when somebody has given it. None when nobody has: then the transaction holds the space.
 
     Raises StoreError when the request is gone.
     """
-    with connection.pipeline():
-        connection.execute("BEGIN")
-        connection.execute(f"SELECT pg_advisory_xact_lock_shared({KEY})", [space])
-        found = connection.execute(_READ, [space, number])
-        connection.execute("SELECT pg_logical_emit_message(true, 'memcli', '')")
-        connection.execute("COMMIT")
-    row = found.fetchone()
-    if row is None:
+    is_known, said = connection.execute(_AWAIT, [space, token]).fetchone() or (False, None)
+    if not is_known:
         raise StoreError("its answer was removed after an hour", "check with `memcli recall`")
-    return None if row[0] is None else decode(row[0], "an answer")
+    if said is None:
+        return None
+    connection.execute("SET LOCAL synchronous_commit = off")
+    connection.execute(_FORGET, [space, token])
+    return decode(said, "an answer")
 
 
-def take_back(connection: Connection, space: str, number: int) -> bool:
-    """Takes a request back; False when it was answered."""
-    return connection.execute(_TAKE_BACK, [space, number]).fetchone() is not None
+def take_back(connection: Connection, space: str, token: UUID) -> Json:
+    """Takes a request back, also one that may still be on its way; or else the answer to it."""
+    (said,) = connection.execute(_TAKE_BACK, [space, token]).fetchone() or (b"null",)
+    return decode(said, "an answer")
 
 
 def answered(said: Json, receipt: Receipt) -> Json:

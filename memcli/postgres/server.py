@@ -30,12 +30,8 @@ _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeou
     set_config('idle_in_transaction_session_timeout', %s, false),
     set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"""
 # Statistics of the server may be old or missing; there is an index for all that is asked, and no query is worth compiling.
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = off"
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _T = TypeVar("_T")
-
-
-class UnknownError(Exception):
-    """The connection was lost during a commit: it may be done or not."""
 
 
 class Server:
@@ -91,9 +87,18 @@ class Server:
         elif self._pool is not None and self._process == os.getpid():
             self._pool.putconn(connection)
 
-    def transact(self, work: Callable[[Connection], _T], is_done: Callable[[Connection, _T], bool], what: str) -> _T:
+    def transact(
+        self,
+        work: Callable[[Connection], _T],
+        is_done: Callable[[Connection, _T], bool],
+        what: str,
+        first: Callable[[Connection], None] = lambda _: None,
+    ) -> _T:
         """Runs `work` in one transaction and commits it, again where the server says that another one was in the way, or
-        where the connection was lost. `is_done` looks whether a commit whose end nobody saw was made.
+        where the connection was lost. `is_done` looks whether a commit whose end nobody saw was made. `first` is sent ahead
+        of the transaction each time.
+
+        All of it is a pipeline: a statement is sent along with the next whose result is asked for.
 
         What it returns is on disk. Raises StoreError, LockedError, RefusedError.
         """
@@ -102,7 +107,7 @@ class Server:
         while True:
             attempt += 1
             try:
-                return self._attempt(work, is_done, what)
+                return self._attempt(work, is_done, what, first)
             except psycopg.Error as error:
                 may_retry = isinstance(error, RETRIED) and attempt < _ATTEMPTS
                 if not may_retry and not (is_lost(error) and time.monotonic() < deadline):
@@ -143,26 +148,29 @@ class Server:
                 self._pool.close()
         self._reset()
 
-    def _attempt(self, work: Callable[[Connection], _T], is_done: Callable[[Connection, _T], bool], what: str) -> _T:
+    def _attempt(
+        self,
+        work: Callable[[Connection], _T],
+        is_done: Callable[[Connection, _T], bool],
+        what: str,
+        first: Callable[[Connection], None],
+    ) -> _T:
         connection = self.borrow()
+        is_committing = False
         try:
-            connection.execute(_BEGIN)
-            result = work(connection)
-            if connection.info.transaction_status == TransactionStatus.IDLE:
-                return result  # it was rolled back: nothing is to be done
-            try:
-                with connection.pipeline():
-                    connection.execute("COMMIT")
-                    flush(connection)
-            except psycopg.Error as error:
-                if not is_lost(error):
-                    raise
-                raise UnknownError from error
+            with connection.pipeline():
+                first(connection)
+                connection.execute(_BEGIN)
+                result = work(connection)
+                is_committing = True
+                connection.execute("COMMIT")
             return result
-        except UnknownError as error:
+        except psycopg.Error as error:
+            if not (is_committing and is_lost(error)):
+                raise
             if self._resolve(lambda found: is_done(found, result), what):
                 return result
-            raise psycopg.OperationalError(str(error.__cause__)) from None
+            raise psycopg.OperationalError(str(error)) from None
         finally:
             self.give_back(connection)
 
@@ -174,9 +182,7 @@ class Server:
             attempt += 1
             try:
                 with _separate(self) as connection:
-                    done = is_done(connection)
-                    flush(connection)
-                    return done
+                    return is_done(connection)
             except (psycopg.Error, MemcliError) as error:
                 if time.monotonic() < deadline:
                     _pause(attempt)
@@ -229,15 +235,6 @@ class Server:
             self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
             max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
         )  # fmt: skip
-
-
-def flush(connection: Connection) -> None:
-    """Returns when all that was committed before is on disk.
-
-    A write commits without waiting for the disk, so that it holds its space no longer than it must, and many writers wait
-    for one flush together.
-    """
-    connection.execute("SELECT pg_logical_emit_message(true, 'memcli', '')")
 
 
 @contextmanager

@@ -41,10 +41,9 @@ class ServerShelf:
         places = [path for path in dict.fromkeys(paths) if path not in self._paths]
         texts = [digest for digest in dict.fromkeys(hashes) if digest not in self._hashes]
         found = []
-        with self._connection.pipeline():
-            for column, values in (("id", names), ("path", places), ("hash", texts)):
-                if values:
-                    found.append(self._connection.execute(_FIND.format(column), [self._space, values]))
+        for column, values in (("id", names), ("path", places), ("hash", texts)):
+            if values:
+                found.append(self._connection.execute(_FIND.format(column), [self._space, values]))
         self._known.update(dict.fromkeys(names))
         self._paths.update(dict.fromkeys(places))
         self._hashes.update((digest, []) for digest in texts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from uuid import UUID
 
 import psycopg
 from psycopg import Connection
@@ -34,12 +34,16 @@ Asked = Callable[[Shelf], tuple[Change, Json]]
 
 
 class Done(Record):
-    """What a write did, its answer, and what it left to be done when it is committed."""
+    """What a write did, its answer, and what it left to be done when it is committed; without a mark it wrote nothing.
 
-    receipt: Receipt
+    `answers`: what became of the requests of others, by their tokens.
+    """
+
+    receipt: Receipt = Receipt()
     answer: Json = None
     going: Going | None = None
     mark: object = None
+    answers: Mapping[UUID, Json] = {}
 
 
 class ServerStore:
@@ -66,6 +70,7 @@ class ServerStore:
         self._in_force = in_force
         self._warn = warn
         self._erase_traces = erase_traces
+        self._crowded: set[str] = set()  # the spaces that were held when this process last came to write them
 
     def spaces(self) -> list[str]:
         with self._server.connected("list the spaces") as connection:
@@ -79,11 +84,14 @@ class ServerStore:
 
     def submit(self, space: str, request: Json) -> tuple[Json, Receipt]:
         name = check_space(space)
-        try:
-            done = self._write(name, request, lambda shelf: self._fold(shelf, request), may_wait=False)
-        except BusyError:
-            return self._submit_by_mail(name, request)
-        return done.answer, done.receipt
+        if name not in self._crowded:
+            try:
+                done = self._write(name, request, lambda shelf: self._fold(shelf, request), may_wait=False)
+            except BusyError:
+                self._crowded.add(name)
+            else:
+                return done.answer, done.receipt
+        return self._submit_by_mail(name, request)
 
     def delete(self, space: str, check: Callable[[Space], None]) -> Space:
         name = check_space(space)
@@ -108,39 +116,64 @@ class ServerStore:
         return found[0]
 
     def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
-        """As `submit`, while another writer holds the space: whoever is next makes the change."""
-        what = f"write space {space!r}"
-        by = author(self._who.user(), self._who.command)
-        with self._server.connected(what) as connection:
-            number = mail.place(connection, space, {**request, "by": by})
+        """As `submit`, where many write: whoever is next makes the changes that all ask for."""
+        token = mail.new_token()
+        signed = {**request, "by": author(self._who.user(), self._who.command)}
+        place = partial(mail.place, space=space, token=token, request=signed)
+        work = partial(self._answered, space=space, token=token)
+        answers: Mapping[UUID, Json] = {}
         try:
-            while (said := self._server.ask(partial(mail.wait, space=space, number=number), what)) is None:
-                with suppress(BusyError):  # nobody is at it, unless somebody just came
-                    self._write(space, None, lambda _: (Change(), None), may_wait=False)
+            while token not in answers:  # more may wait than are answered at once
+                answers = self._finish(space, self._transact(space, work, f"write space {space!r}", place)).answers
         except MemcliError as error:
-            self._take_back(space, number, error)
-            raise
-        return mail.read(said)
+            return mail.read(self._take_back(space, token, error))
+        return mail.read(answers[token])
 
-    def _take_back(self, space: str, number: int, error: MemcliError) -> None:
-        """Takes back a request that nobody answered. Raises StoreError where it cannot be told whether it was made."""
+    def _answered(self, connection: Connection, *, space: str, token: UUID) -> Done:
+        """Waits for the answer to a request; where nobody gives it, makes what all who wait ask for."""
+        said = mail.wait(connection, space, token)
+        if said is not None:
+            return Done(answers={token: said})
+        done = self._make(connection, space=space, request=None, asked=lambda _: (Change(), None), token=token)
+        if len(done.answers) == 1:
+            self._crowded.discard(space)
+        return done
+
+    def _take_back(self, space: str, token: UUID, error: MemcliError) -> Json:
+        """Takes back a request that failed so, and raises that; or else the answer to it, which came after all.
+
+        Raises StoreError where it cannot be told whether it was made.
+        """
         try:
             with self._server.connected("take back a request") as connection:
-                if mail.take_back(connection, space, number):
-                    return
+                said = mail.take_back(connection, space, token)
         except (MemcliError, psycopg.Error):
-            pass
-        raise StoreError(
-            f"cannot tell whether space {space!r} has the change: {error.message}",
-            "check with `memcli recall`; storing the same text again is safe",
-        ) from None
+            raise StoreError(
+                f"cannot tell whether space {space!r} has the change: {error.message}",
+                "check with `memcli recall`; storing the same text again is safe",
+            ) from None
+        if said is None:
+            raise error
+        return said
 
     def _write(self, space: str, request: Json, asked: Asked, *, may_wait: bool) -> Done:
         work = partial(self._make, space=space, request=request, asked=asked, may_wait=may_wait)
         return self._finish(space, self._transact(space, work, f"write space {space!r}"))
 
-    def _make(self, connection: Connection, *, space: str, request: Json, asked: Asked, may_wait: bool) -> Done:
-        """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty."""
+    def _make(
+        self,
+        connection: Connection,
+        *,
+        space: str,
+        request: Json,
+        asked: Asked,
+        may_wait: bool = True,
+        token: UUID | None = None,
+    ) -> Done:
+        """Makes a change, and what others ask for, in the transaction of the connection; nothing where all is empty.
+
+        `token`: of a request of this writer's own among those that wait.
+        """
         held = hold(connection, space, may_wait=may_wait) or make(connection, space)
         waiting = held.waiting
         wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
@@ -148,7 +181,7 @@ class ServerStore:
         with self._trash.looking(connection, space, list(wanted.ids)):
             draft = Draft(held.shelf)
             acts: list[Act | None] = []
-            answers = [(one.number, self._answer(draft, one, acts)) for one in waiting]
+            answers = {one.token: self._answer(draft, one, acts) for one in waiting}
             policy = draft.header.policy
             own, said = asked(draft)
         held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
@@ -156,19 +189,16 @@ class ServerStore:
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if not whole and not answers:
-            connection.execute("ROLLBACK")
             return Done(receipt, said)
         going = Going(held.shelf.header)
         if whole:
             _check(held, draft)
             going = self._put_away(connection, held, draft.going(), is_whole=False)
-        with connection.pipeline():
-            if whole:
-                self._record(connection, held, going, acts)
-                put(connection, held, whole, draft)
-            mail.answer(connection, space, answers)
+            self._record(connection, held, going, acts)
+            put(connection, held, whole, draft)
+        mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-        return Done(receipt, said, going, held.mark)
+        return Done(receipt, said, going, held.mark, answers)
 
     def _answer(self, draft: Draft, waiting: Waiting, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""
@@ -201,8 +231,17 @@ class ServerStore:
         said = [self._who.entry(held.space, act) for act in told]
         audit.append(connection, held.space, said, held.mark, held.last)
 
-    def _transact(self, space: str, work: Callable[[Connection], Done], what: str) -> Done:
-        return self._server.transact(work, lambda connection, done: is_marked(connection, space, done.mark), what)
+    def _transact(
+        self,
+        space: str,
+        work: Callable[[Connection], Done],
+        what: str,
+        first: Callable[[Connection], None] = lambda _: None,
+    ) -> Done:
+        def is_done(connection: Connection, done: Done) -> bool:
+            return done.mark is None or is_marked(connection, space, done.mark)
+
+        return self._server.transact(work, is_done, what, first)
 
     def _finish(self, space: str, done: Done) -> Done:
         """What follows a write that is committed."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memcli.model.recall import FIELDS
 from memcli.record import Record
 
 if TYPE_CHECKING:
-    from psycopg import Cursor
+    from psycopg import Connection, Cursor
 
     from memcli.postgres.reading import Read
     from memcli.postgres.records import Tally
@@ -29,8 +29,13 @@ class Totals(Record):
     terms: int
 
 
-def add(cursor: Cursor[Any], space: str, version: str, tally: Tally) -> None:
-    """Adds to the sums of the space."""
+def pending(connection: Connection, space: str) -> Cursor:
+    """Asks how many writes are pending."""
+    return connection.execute("SELECT count(*) FROM pending WHERE space = %s", (space,))
+
+
+def add(connection: Connection, space: str, version: str, tally: Tally, before: Cursor) -> None:
+    """Adds to the sums of the space. `before`: the writes that were pending, which were asked for."""
     changed = sorted((term, n) for term, n in tally.lexemes.items() if n)
     sums = (tally.memories, tally.tokens, *tally.fields, tally.passages, tally.terms)
     if not changed and not any(sums):
@@ -38,22 +43,20 @@ def add(cursor: Cursor[Any], space: str, version: str, tally: Tally) -> None:
     names = ", ".join(_SUMS)
     zeros = ", ".join("0" for _ in _SUMS)
     marks = ", ".join("%s" for _ in _SUMS)
-    with cursor.connection.pipeline():
-        cursor.execute(f"INSERT INTO total VALUES (%s, %s, {zeros}) ON CONFLICT DO NOTHING", (space, version))
-        cursor.execute(
-            f"INSERT INTO pending (space, {names}, lexemes, counts) VALUES (%s, {marks}, %s, %s)",
-            (space, *sums, [term for term, _ in changed], [n for _, n in changed]),
-        )
-        cursor.execute("SELECT count(*) FROM pending WHERE space = %s", (space,))
-    (count,) = cursor.fetchone() or (0,)
-    if count >= _FOLD_AFTER or len(changed) >= _FOLD_TERMS:
-        fold(cursor, space)
+    connection.execute(f"INSERT INTO total VALUES (%s, %s, {zeros}) ON CONFLICT DO NOTHING", (space, version))
+    connection.execute(
+        f"INSERT INTO pending (space, {names}, lexemes, counts) VALUES (%s, {marks}, %s, %s)",
+        (space, *sums, [term for term, _ in changed], [n for _, n in changed]),
+    )
+    (count,) = before.fetchone() or (0,)
+    if count + 1 >= _FOLD_AFTER or len(changed) >= _FOLD_TERMS:
+        fold(connection, space)
 
 
-def fold(cursor: Cursor[Any], space: str) -> None:
+def fold(connection: Connection, space: str) -> None:
     """Adds what is pending to the sums and frequencies, and forgets the terms that no memory has any more."""
     at = {"space": space}
-    cursor.execute(
+    connection.execute(
         "INSERT INTO frequency AS known SELECT space, term, sum(n)"
         " FROM pending, unnest(lexemes, counts) AS change (term, n)"
         " WHERE space = %(space)s GROUP BY space, term"
@@ -62,13 +65,13 @@ def fold(cursor: Cursor[Any], space: str) -> None:
     )
     sums = ", ".join(f"{name} = total.{name} + more.{name}" for name in _SUMS)
     more = ", ".join(f"sum({name}) AS {name}" for name in _SUMS)
-    cursor.execute(
+    connection.execute(
         f"UPDATE total SET {sums} FROM (SELECT {more} FROM pending WHERE space = %(space)s HAVING count(*) > 0)"
         " AS more WHERE space = %(space)s",
         at,
     )
-    cursor.execute("DELETE FROM pending WHERE space = %(space)s", at)
-    cursor.execute("DELETE FROM frequency WHERE space = %(space)s AND memories = 0", at)
+    connection.execute("DELETE FROM pending WHERE space = %(space)s", at)
+    connection.execute("DELETE FROM frequency WHERE space = %(space)s AND memories = 0", at)
 
 
 def totals(read: Read, space: str) -> Totals:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from memcli.codec.run import decode_run, encode_run
 from memcli.codec.space import memory_digest
@@ -18,6 +19,7 @@ from memcli.postgres.server import Server
 from memcli.record import replace
 
 _NAMES = "SELECT name FROM trash WHERE space = %s AND name ^@ %s"
+_HELD = "SELECT ids FROM trash WHERE space = %s AND ids && %s"
 _PUT = "INSERT INTO trash (space, name, ids, body) VALUES (%s, %s, %s, %s)"
 _PUT_STATE = f"{_PUT} ON CONFLICT (space, name) DO UPDATE SET ids = excluded.ids, body = excluded.body"
 _SET = "UPDATE trash SET ids = %s, body = %s WHERE space = %s AND name = %s"
@@ -55,8 +57,8 @@ class ServerTrash:
         self._threads = threading.local()
 
     @property
-    def _looked(self) -> dict[str, dict[str, bool]]:
-        found: dict[str, dict[str, bool]] = self._threads.__dict__.setdefault("looked", {})
+    def _looked(self) -> dict[str, Callable[[], dict[str, bool]]]:
+        found: dict[str, Callable[[], dict[str, bool]]] = self._threads.__dict__.setdefault("looked", {})
         return found
 
     def runs(self, skip: Callable[[str], None] | None = None) -> list[Run]:
@@ -75,16 +77,16 @@ class ServerTrash:
     def holds(self, space: str, name: str) -> bool:
         """Whether a run of the space holds the memory of this id."""
         known = self._looked.get(space)
-        if known is not None and name in known:
-            return known[name]
+        if known is not None and name in known():
+            return known()[name]
         with self._server.connected("read the trash") as connection:
-            return name in _held(connection, space, [name])
+            return name in _ids(connection.execute(_HELD, [space, [name]]))
 
     @contextmanager
     def looking(self, connection: Connection, space: str, names: Sequence[str]) -> Iterator[None]:
         """In it, `holds` answers for these ids from one look, by the connection that holds the space."""
-        held = _held(connection, space, names)
-        self._looked[space] = {name: name in held for name in names}
+        found = connection.execute(_HELD, [space, list(names)])  # sent along with what is asked for next
+        self._looked[space] = cache(lambda: {name: name in _ids(found) for name in names})
         try:
             yield
         finally:
@@ -128,7 +130,5 @@ def _set(connection: Connection, run: Run) -> None:
     connection.execute(_SET, [[m.id for m in run.space.objects], body, run.space.name, run.name])
 
 
-def _held(connection: Connection, space: str, names: Sequence[str]) -> set[str]:
-    """Which of these ids are in the trash of the space."""
-    rows = connection.execute("SELECT ids FROM trash WHERE space = %s AND ids && %s", [space, list(names)])
-    return {name for (ids,) in rows for name in ids}
+def _ids(found: Cursor) -> set[str]:
+    return {name for (ids,) in found for name in ids}

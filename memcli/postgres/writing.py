@@ -47,19 +47,19 @@ class Held(Record):
 def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
     """The space under its lock, which lasts as long as the transaction; None when it does not exist.
 
-    Raises BusyError where another writer holds it, unless this one `may_wait`.
+    Raises BusyError where another writer holds it, unless this one `may_wait`; then the transaction is over.
     """
-    with connection.pipeline():
-        free = connection.execute(BARRIER if may_wait else _TRY, [space])
-        locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
-        last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
-        waiting = take(connection, space)
+    free = connection.execute(BARRIER if may_wait else _TRY, [space])
+    locked = connection.execute(_LOCK, [space]) if may_wait else connection.execute(_LOCK_IF, [space, space])
+    last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
+    waiting = take(connection, space)
     row = locked.fetchone()
     if row is not None:
         header, objects, mark = row
         shelf = ServerShelf(connection, space, header, objects)
         return Held(space, shelf, audit.link_of(last.fetchone()), mark, taken(waiting))
     if free.fetchone() == (False,):
+        connection.execute("COMMIT")  # a rollback makes the driver forget the statements that it has prepared
         raise BusyError
     return None
 
@@ -85,14 +85,16 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
     if change.put:
         connection.execute(_PUT, [space, *_columns(change, bodies)])
     connection.execute(_SET, [header, draft.grown, grown, space])
-    indexing.write(connection.cursor(), space, change.put, dropped)
+    indexing.write(connection, space, change.put, dropped)
 
 
 def remove(connection: Connection, space: str) -> None:
     """Removes a space that is held, with its memories and its index. Raises RefusedError."""
-    indexing.remove_space(connection.cursor(), space)
+    indexing.remove_space(connection, space)
     connection.execute("DELETE FROM memory WHERE space = %s", [space])
-    if not connection.execute("DELETE FROM space WHERE space = %s", [space]).rowcount:  # it is there, and stays
+    if not connection.execute(
+        "DELETE FROM space WHERE space = %s RETURNING 1", [space]
+    ).fetchone():  # it is there, and stays
         raise RefusedError(
             f"cannot delete space {space!r}: the server does not allow it", "ask an administrator of the store"
         )

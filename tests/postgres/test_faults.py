@@ -17,7 +17,7 @@ from memcli.ports import Shelf
 from memcli.postgres import migrating
 from memcli.postgres.address import address_of
 from memcli.postgres.audit import Author, ServerAudit
-from memcli.postgres.mail import place
+from memcli.postgres.mail import new_token, place
 from memcli.postgres.server import MOST_CONNECTIONS, Server
 from memcli.postgres.store import ServerStore
 from memcli.postgres.trash import ServerTrash
@@ -196,9 +196,9 @@ def test_what_a_dead_writer_asked_for_is_made_and_what_is_no_request_is_refused(
     store = store_on(server)
     rewrite(store, lambda space: space.put([memory("a")], NOW))
     with server.connected("ask") as connection:
-        place(connection, "main", {**request("x"), "by": {"user": "bob", "command": "remember"}})
-        place(connection, "main", {"candidates": 7})
-        place(connection, "main", [1])
+        place(connection, "main", new_token(), {**request("x"), "by": {"user": "bob", "command": "remember"}})
+        place(connection, "main", new_token(), {"candidates": 7})
+        place(connection, "main", new_token(), [1])
     store.submit("main", request("y"))
     assert sorted(paths(server)) == ["notes/a", "notes/x", "notes/y"]
     log = list(entries(ServerAudit(server, WHO, pytest.fail).read("main")))

@@ -47,12 +47,39 @@ CREATE INDEX audit_mark ON audit (space, mark);
 
 CREATE TABLE request (
     space text COLLATE "C" NOT NULL,
-    number bigint GENERATED ALWAYS AS IDENTITY,
+    token uuid NOT NULL,                        -- chosen by who asks, so that asking again is safe
+    number bigint GENERATED ALWAYS AS IDENTITY, -- in this order they are answered
     at timestamptz NOT NULL DEFAULT now(),
     body bytea NOT NULL,                        -- what a writer wants of whoever holds the space
     answer bytea,
-    PRIMARY KEY (space, number)
+    PRIMARY KEY (space, token)
 );
+CREATE INDEX request_open ON request (space, number) WHERE answer IS NULL;
+CREATE INDEX request_answered ON request (space, at) WHERE answer IS NOT NULL;
+
+-- Waits until whoever holds a space is done. `said`: the answer to a request. Where there is none, the space is held from
+-- here on, with all who still wait behind this one: its transaction answers them. `is_known`: false for no such request.
+-- Only one of those who find no answer asks for the space; the others go on together when that one is done.
+CREATE FUNCTION await_answer(asked text, wanted uuid, OUT is_known boolean, OUT said bytea) LANGUAGE plpgsql AS $$
+DECLARE
+    of_space text := current_schema() || '/' || asked;
+BEGIN
+    LOOP
+        BEGIN
+            PERFORM pg_advisory_xact_lock_shared(hashtextextended(of_space, 0));
+            RAISE SQLSTATE 'MEM01';  -- gives back what the block has locked
+        EXCEPTION WHEN SQLSTATE 'MEM01' THEN NULL;
+        END;
+        SELECT true, answer INTO is_known, said FROM request WHERE space = asked AND token = wanted;
+        EXIT WHEN is_known IS NULL OR said IS NOT NULL;
+        IF pg_try_advisory_xact_lock(hashtextextended(of_space, 2)) THEN
+            PERFORM pg_advisory_xact_lock(hashtextextended(of_space, 0));
+            SELECT true, answer INTO is_known, said FROM request WHERE space = asked AND token = wanted;
+            EXIT;
+        END IF;
+    END LOOP;
+    is_known := coalesce(is_known, false);
+END $$;
 
 CREATE TABLE charge (
     space text COLLATE "C" NOT NULL,
