@@ -9,7 +9,7 @@ from memcli.errors import MemcliError, reason
 from memcli.model.memory import Json, Memory
 from memcli.model.references import elsewhere, target
 from memcli.model.removal import Severed
-from memcli.model.space import Change, Receipt, Space
+from memcli.model.space import Change, Policy, Receipt, Space
 from memcli.ports import Shelf, Snapshot, Store, Trash
 from memcli.record import replace
 
@@ -28,6 +28,9 @@ class LinkedStore:
 
     def open(self, space: str) -> Snapshot:
         return self._inner.open(space)
+
+    def policy(self, space: str) -> Policy:
+        return self._inner.policy(space)
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         receipt = self._inner.update(space, change)

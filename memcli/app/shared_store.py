@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from memcli.model.memory import Json
 from memcli.model.removal import Run
-from memcli.model.space import Change, Receipt, Space, Touched
+from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.ports import AuditTrail, Index, Shelf, Snapshot, Store, Trash
 from memcli.ports.views import Catalogue, SpaceView
 from memcli.settings import BESIDE
@@ -30,6 +30,9 @@ class SharedStore:
 
     def open(self, space: str) -> Snapshot:
         return self._of(space).open(space)
+
+    def policy(self, space: str) -> Policy:
+        return self._of(space).policy(space)
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         return self._of(space).update(space, change)

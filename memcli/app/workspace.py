@@ -166,11 +166,7 @@ class Workspace(Record, kw_only=True):
 
     def load_policy(self, space: str) -> Policy:
         """The policy of a space as it is stored. Raises CorruptError, StoreError."""
-        snapshot = self.store.open(space)
-        try:
-            return snapshot.header().policy
-        finally:
-            snapshot.close()
+        return self.store.policy(space)
 
     @contextmanager
     def behind_the_write(self, what: str = "cleanup") -> Iterator[None]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.removal import Run
-    from memcli.model.space import Change, Receipt, Space, Touched
+    from memcli.model.space import Change, Policy, Receipt, Space, Touched
     from memcli.ports.views import Catalogue, Rankable, SpaceView
 
 Fold = Callable[["Shelf", "Json"], "tuple[Change, Json]"]
@@ -90,6 +90,9 @@ class Store(Protocol):
 
     def open(self, space: str) -> Snapshot:
         """The space as it is now; an empty one when it does not exist. Raises StoreError."""
+
+    def policy(self, space: str) -> Policy:
+        """The policy of the space as it is stored. Raises CorruptError, StoreError."""
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change that the pure function `change` wants of the space, under its lock.

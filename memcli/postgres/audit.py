@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -13,7 +14,7 @@ from memcli.errors import MemcliError
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
-from memcli.postgres.mail import BARRIER
+from memcli.postgres.mail import BARRIER, new_mark
 from memcli.postgres.server import Server
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
@@ -32,7 +33,7 @@ class Author:
         return entry(space, act, self.clock(), author(self.user(), self.command))
 
 
-def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: object, last: Link) -> None:
+def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
     """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
     numbers, hashes, lines = [], [], []
     for one in said:
@@ -84,16 +85,16 @@ class ServerAudit:
             return [name for (name,) in connection.execute("SELECT DISTINCT space FROM audit ORDER BY space")]
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
-        def work(connection: Connection) -> object:
+        def work(connection: Connection) -> UUID:
             connection.execute(BARRIER, [space])
-            (mark,) = connection.execute("SELECT gen_random_uuid()").fetchone() or (None,)
+            mark = new_mark()
             append(connection, space, entries, mark, link_of(connection.execute(LAST, [space]).fetchone()))
             return mark
 
         self._server.transact(work, lambda c, mark: is_marked(c, space, mark), f"record acts in space {space!r}")
 
 
-def is_marked(connection: Connection, space: str, mark: object) -> bool:
+def is_marked(connection: Connection, space: str, mark: UUID) -> bool:
     """Whether the write of this mark was committed. Waits for a writer that may still be at it."""
     connection.execute(BARRIER, [space])  # all who write hold it until they have committed, or have not
     return (

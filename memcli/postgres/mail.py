@@ -26,7 +26,9 @@ KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 """The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
 BARRIER = f"SELECT pg_advisory_xact_lock({KEY})"
 _MOST = 64
-_PLACE = "INSERT INTO request (space, token, body) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+# Neither is acknowledged: a request by its answer alone, and an answer was read before it is removed.
+_QUICK = "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
+_PLACE = f"{_QUICK} INSERT INTO request (space, token, body) SELECT %s, %s, %s FROM quick ON CONFLICT DO NOTHING"
 _AWAIT = "SELECT is_known, said FROM await_answer(%s, %s)"
 _TAKE = f"""SELECT token, body FROM request WHERE space = %s AND answer IS NULL
     AND pg_try_advisory_xact_lock({KEY}) ORDER BY number LIMIT %s
@@ -46,15 +48,14 @@ class Waiting(Record):
     request: Json
 
 
-def new_token() -> UUID:
-    """What a request is known by: asking again with it asks for the same."""
+def new_mark() -> UUID:
+    """What a request, or a write, is known by to whoever has lost sight of it."""
     return UUID(bytes=os.urandom(16))
 
 
 def place(connection: Connection, space: str, token: UUID, request: Json) -> None:
     """Puts a request where the next writer finds it, once, however often it is placed."""
     connection.execute("BEGIN")
-    connection.execute("SET LOCAL synchronous_commit = off")  # it is acknowledged by its answer alone
     connection.execute(_PLACE, [space, token, encode_line(request)])
     connection.execute("COMMIT")
 
@@ -89,8 +90,7 @@ def wait(connection: Connection, space: str, token: UUID) -> Json:
         raise StoreError("its answer was removed after an hour", "check with `memcli recall`")
     if said is None:
         return None
-    connection.execute("SET LOCAL synchronous_commit = off")
-    connection.execute(_FORGET, [space, token])
+    connection.execute(f"{_QUICK} {_FORGET} AND EXISTS (SELECT FROM quick)", [space, token])
     return decode(said, "an answer")
 
 

@@ -195,6 +195,7 @@ class Server:
 
     def _connect(self) -> Connection:
         """A new connection to a schema of this version. Raises StoreError, RefusedError."""
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
         try:
             connection = psycopg.connect(self.address.conninfo, autocommit=True)
         except psycopg.Error as error:
@@ -230,7 +231,6 @@ class Server:
     def _new_pool(self) -> ConnectionPool:
         from psycopg_pool import ConnectionPool
 
-        logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
         return ConnectionPool(
             self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
             max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,

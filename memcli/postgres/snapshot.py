@@ -129,22 +129,13 @@ class ServerSnapshot:
             raise failure(error, self._server.address, f"read space {self.space!r}") from None
         self._connection = connection
         if found is None:
-            self._check_access(connection)
+            try:
+                _check_access(connection, self.space)
+            except psycopg.Error as error:
+                raise failure(error, self._server.address, f"read space {self.space!r}") from None
             return ""
         self._header, size, version, epoch = found
         return f"{size}-{version}-{epoch}"
-
-    def _check_access(self, connection: Connection) -> None:
-        """Raises RefusedError for a space that is not there for this role."""
-        try:
-            allowed = connection.execute("SELECT may('reader', %s)", [self.space]).fetchone()
-        except psycopg.Error as error:
-            raise failure(error, self._server.address, f"read space {self.space!r}") from None
-        if allowed != (True,):
-            raise RefusedError(
-                f"cannot read space {self.space!r}: this role of the server has no access to it",
-                "ask an administrator of the store for access",
-            )
 
     def _all(self) -> Iterator[tuple[bytes, int]]:
         last = ("", "")
@@ -154,6 +145,23 @@ class ServerSnapshot:
             if len(rows) < _BATCH:
                 return
             last = rows[-1][0], rows[-1][1]
+
+
+def header_of(connection: Connection, space: str) -> bytes:
+    """The header of a space; none of one that is not there. Raises RefusedError."""
+    row = connection.execute("SELECT header FROM space WHERE space = %s", [space]).fetchone()
+    if row is None:
+        _check_access(connection, space)
+    return row[0] if row else b""
+
+
+def _check_access(connection: Connection, space: str) -> None:
+    """Raises RefusedError for a space that is not there for this role."""
+    if connection.execute("SELECT may('reader', %s)", [space]).fetchone() != (True,):
+        raise RefusedError(
+            f"cannot read space {space!r}: this role of the server has no access to it",
+            "ask an administrator of the store for access",
+        )
 
 
 def _begin(connection: Connection, space: str) -> tuple[bytes, int, int, int] | None:

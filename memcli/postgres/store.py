@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 from psycopg import Connection
 
-from memcli.codec.space import check_writable, memory_digest
+from memcli.codec.space import check_writable, decode_space, memory_digest, new_space
 from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
@@ -24,9 +24,9 @@ from memcli.postgres.audit import Author, is_marked
 from memcli.postgres.bodies import where_of
 from memcli.postgres.mail import Waiting
 from memcli.postgres.server import Server
-from memcli.postgres.snapshot import ServerSnapshot
+from memcli.postgres.snapshot import ServerSnapshot, header_of
 from memcli.postgres.trash import ServerTrash
-from memcli.postgres.writing import BusyError, Held, hold, make, put, remove
+from memcli.postgres.writing import BusyError, Held, hold, put, remove
 from memcli.record import Record, replace
 
 Asked = Callable[[Shelf], tuple[Change, Json]]
@@ -42,7 +42,7 @@ class Done(Record):
     receipt: Receipt = Receipt()
     answer: Json = None
     going: Going | None = None
-    mark: object = None
+    mark: UUID | None = None
     answers: Mapping[UUID, Json] = {}
 
 
@@ -79,6 +79,11 @@ class ServerStore:
     def open(self, space: str) -> ServerSnapshot:
         return ServerSnapshot(self._server, check_space(space))
 
+    def policy(self, space: str) -> Policy:
+        name = check_space(space)
+        found = self._server.ask(partial(header_of, space=name), f"read space {name!r}")
+        return decode_space(found, where_of(name)).policy if found else new_space(name).policy
+
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         return self._write(check_space(space), None, lambda shelf: (change(shelf), None), may_wait=True).receipt
 
@@ -100,7 +105,7 @@ class ServerStore:
         def work(connection: Connection) -> Done:
             found.clear()
             held = hold(connection, name, may_wait=True)
-            if held is None:
+            if held.is_new:
                 raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
             before = held.shelf.load()
             check(before)
@@ -117,7 +122,7 @@ class ServerStore:
 
     def _submit_by_mail(self, space: str, request: Json) -> tuple[Json, Receipt]:
         """As `submit`, where many write: whoever is next makes the changes that all ask for."""
-        token = mail.new_token()
+        token = mail.new_mark()
         signed = {**request, "by": author(self._who.user(), self._who.command)}
         place = partial(mail.place, space=space, token=token, request=signed)
         work = partial(self._answered, space=space, token=token)
@@ -174,7 +179,7 @@ class ServerStore:
 
         `token`: of a request of this writer's own among those that wait.
         """
-        held = hold(connection, space, may_wait=may_wait) or make(connection, space)
+        held = hold(connection, space, may_wait=may_wait)
         waiting = held.waiting
         wanted = mail.wanted_by(space, [request, *(one.request for one in waiting)])
         held.shelf.prefetch(wanted.ids, wanted.paths, wanted.hashes)

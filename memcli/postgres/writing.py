@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -12,12 +13,12 @@ from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
-from memcli.postgres.mail import BARRIER, KEY, Waiting, take, taken
+from memcli.postgres.mail import BARRIER, KEY, Waiting, new_mark, take, taken
 from memcli.postgres.shelf import ServerShelf
 from memcli.record import Record, replace
 
 _TRY = f"SELECT pg_try_advisory_xact_lock({KEY})"
-_LOCK = "SELECT header, objects, gen_random_uuid() FROM space WHERE space = %s FOR NO KEY UPDATE"
+_LOCK = "SELECT header, objects FROM space WHERE space = %s FOR NO KEY UPDATE"
 _LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} AND pg_try_advisory_xact_lock({KEY}) FOR NO KEY UPDATE"
 _MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
     ON CONFLICT (space) DO NOTHING"""
@@ -35,17 +36,21 @@ class BusyError(Exception):
 
 
 class Held(Record):
-    """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it."""
+    """A space under its lock: its shelf, the end of its log, the mark of the write that holds it, and who waits for it.
+
+    `is_new`: there is no such space until this write makes it.
+    """
 
     space: str
     shelf: ServerShelf
     last: Link
-    mark: object
+    mark: UUID
     waiting: Sequence[Waiting] = ()
+    is_new: bool = False
 
 
-def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
-    """The space under its lock, which lasts as long as the transaction; None when it does not exist.
+def hold(connection: Connection, space: str, *, may_wait: bool) -> Held:
+    """The space under its lock, which lasts as long as the transaction, whether it exists or not.
 
     Raises BusyError where another writer holds it, unless this one `may_wait`; then the transaction is over.
     """
@@ -54,22 +59,12 @@ def hold(connection: Connection, space: str, *, may_wait: bool) -> Held | None:
     last = connection.execute(audit.LAST, [space])  # a statement of its own: it sees what the lock waited for
     waiting = take(connection, space)
     row = locked.fetchone()
-    if row is not None:
-        header, objects, mark = row
-        shelf = ServerShelf(connection, space, header, objects)
-        return Held(space, shelf, audit.link_of(last.fetchone()), mark, taken(waiting))
-    if free.fetchone() == (False,):
+    if row is None and free.fetchone() == (False,):
         connection.execute("COMMIT")  # a rollback makes the driver forget the statements that it has prepared
         raise BusyError
-    return None
-
-
-def make(connection: Connection, space: str) -> Held:
-    """As `hold`, for a space that is made; another writer may make it at the same moment."""
-    connection.execute(_MAKE, [space, encode_space(new_space(space))])
-    held = hold(connection, space, may_wait=True)
-    assert held is not None
-    return held
+    header, objects = row or (encode_space(new_space(space)), 0)
+    shelf = ServerShelf(connection, space, header, objects)
+    return Held(space, shelf, audit.link_of(last.fetchone()), new_mark(), taken(waiting), is_new=row is None)
 
 
 def put(connection: Connection, held: Held, change: Change, draft: Draft) -> None:
@@ -84,6 +79,8 @@ def put(connection: Connection, held: Held, change: Change, draft: Draft) -> Non
         connection.execute(_DROP, [space, dropped])
     if change.put:
         connection.execute(_PUT, [space, *_columns(change, bodies)])
+    if held.is_new:
+        connection.execute(_MAKE, [space, header])
     connection.execute(_SET, [header, draft.grown, grown, space])
     indexing.write(connection, space, change.put, dropped)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json
 from memcli.model.names import check_space
-from memcli.model.space import Change, Receipt, Space, Touched
+from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.policy.acts import Act, act_of
 from memcli.policy.receipts import receipt_of, without_erased
 from memcli.ports import Fold, Shelf
@@ -72,6 +72,10 @@ class FileStore:
 
     def open(self, space: str) -> FileSnapshot:
         return FileSnapshot(space, self._layout.space(check_space(space)))
+
+    def policy(self, space: str) -> Policy:
+        with closing(self.open(space)) as snapshot:
+            return snapshot.header().policy
 
     def update(self, space: str, change: Callable[[Shelf], Change]) -> Receipt:
         with self._locked(space) as held:

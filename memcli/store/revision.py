@@ -8,6 +8,7 @@ from typing import NoReturn
 from memcli.errors import StoreError
 from memcli.git.revisions import open_history
 from memcli.model.names import check_space
+from memcli.model.space import Policy
 from memcli.store.layout import Layout
 from memcli.store.snapshot import ByteSnapshot
 
@@ -46,6 +47,9 @@ class RevisionStore:
         name = f"{check_space(space)}.json"
         blob = self._files.get(name, "")
         return RevisionSnapshot(space, self._read(blob) if blob else b"", blob, f"{self.commit[:10]}:spaces/{name}")
+
+    def policy(self, space: str) -> Policy:
+        return self.open(space).header().policy
 
     def update(self, *_: object) -> NoReturn:
         raise self._refusal()

@@ -218,7 +218,7 @@ class _Store:
 
     def __init__(self, store: Store, changed: Callable[[int], None]) -> None:
         self._store, self._changed = store, changed
-        self.spaces, self.open, self.delete = store.spaces, store.open, store.delete
+        self.spaces, self.open, self.policy, self.delete = store.spaces, store.open, store.policy, store.delete
 
     def update(self, space: str, change: Any) -> Receipt:
         receipt = self._store.update(space, change)
