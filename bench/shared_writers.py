@@ -1,8 +1,9 @@
 """Processes that remember at once: in files, and on a PostgreSQL server.
 
-    python bench/shared_writers.py --processes 16 --each 500 --url postgresql://...
+    python bench/shared_writers.py --processes 16 --each 500 --filled 10000 --url postgresql://...
 
-Both are measured in one run, in turns; without `--url` a server is started in the folder of the files.
+Both are measured in one run, in turns; without `--url` a server is started in the folder of the files. `--filled`: so many
+memories are there before.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from contextlib import closing
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-from processes import at_once
+from processes import at_once, memcli, run
+from stores import batch
 
 
 def main() -> None:
@@ -25,6 +27,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=16)
     parser.add_argument("--each", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--filled", type=int, default=0)
     parser.add_argument("--url", default="")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -37,16 +40,23 @@ def main() -> None:
             ):
                 root = Path(folder) / f"{name}{turn}"
                 root.mkdir()
+                _fill(folder, str(root), environ, given.filled)
                 kept, rate = measure(str(root), environ, given.processes, given.each)
-                print(f"{name:7} {kept} of {given.processes * given.each}, {rate:.0f} a second", flush=True)
+                wanted = given.processes * given.each
+                print(f"{name:7} {kept - given.filled} of {wanted}, {rate:.0f} a second", flush=True)
+
+
+def _fill(folder: str, root: str, environ: dict[str, str], size: int) -> None:
+    """Makes a store of so many memories."""
+    run([memcli(), "init", "--root", root])
+    if size:
+        run([memcli(), "remember", "--batch", batch(folder, size), "--quiet", "--root", root], **environ)
 
 
 def measure(root: str, environ: dict[str, str], processes: int, each: int) -> tuple[int, float]:
     """How many memories are there in the end, and how many were stored in a second."""
-    from memcli.wiring.roots import make_store
     from memcli.wiring.workspace import open_workspace
 
-    make_store({"root": root}, {})
     gate = multiprocessing.Barrier(processes + 1)
     writers = [multiprocessing.Process(target=_remember, args=(gate, root, environ, n, each)) for n in range(processes)]
     took = at_once(writers, gate)

@@ -21,7 +21,9 @@ _HINTS: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 class UnreachableError(StoreError):
-    """The server could not be connected to."""
+    """The server could not be connected to. `is_for_now`: it is there, and starts or stops."""
+
+    is_for_now = False
 
 
 def is_lost(error: psycopg.Error) -> bool:
@@ -37,7 +39,9 @@ def unreachable(error: psycopg.Error, address: Address) -> UnreachableError:
     """The error for a server that cannot be connected to."""
     told = _line(error, address)
     hint = next((hint for words, hint in _HINTS if any(word in told for word in words)), _UNREACHABLE)
-    return UnreachableError(f"cannot connect to the store at {address.shown}: {told}", hint)
+    found = UnreachableError(f"cannot connect to the store at {address.shown}: {told}", hint)
+    found.is_for_now = told.startswith("the database system is")
+    return found
 
 
 def failure(error: psycopg.Error, address: Address, what: str) -> MemcliError:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 VERSION = f"1/{ANALYSIS_VERSION}"
 """Changes when the same memory no longer gives the same records."""
 
-_AT_ONCE = 500
+_AT_ONCE = 200
 _TABLES = ("field", "term", "passage", "turn", "link", "anchor", "entry")
 
 
@@ -95,28 +95,32 @@ def _new_rows(connection: Connection, count: int) -> Cursor:
 def _insert(
     connection: Connection, space: str, memories: Sequence[tuple[Memory, bool]], numbers: Cursor
 ) -> list[tuple[Tally, int]]:
-    """Adds memories as the rows of these numbers; with each whether it tells the message of its commit."""
+    """Adds memories as the rows of these numbers; with each whether it tells the message of its commit.
+
+    The server stores some while the words of the next are looked at.
+    """
     if not memories:
         return []
-    found: dict[str, list[Mapping[str, Any]]] = {}
     tallies = []
-    for (memory, tells), (row,) in zip(memories, numbers.fetchall(), strict=True):
-        own, tally = records(space, memory, row, tells=tells)
-        tallies.append((tally, 1))
-        for table, ones in own.items():
-            found.setdefault(table, []).extend(ones)
-    for table, ones in found.items():
-        insert(connection, table, ones)
+    every = list(zip(memories, (row for (row,) in numbers.fetchall()), strict=True))
+    for start in range(0, len(every), _AT_ONCE):
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for (memory, tells), row in every[start : start + _AT_ONCE]:
+            own, tally = records(space, memory, row, tells=tells)
+            tallies.append((tally, 1))
+            for table, ones in own.items():
+                found.setdefault(table, []).extend(ones)
+        for table, ones in found.items():
+            insert(connection, table, ones)
     return tallies
 
 
 def insert(connection: Connection, table: str, ones: Sequence[Mapping[str, Any]]) -> None:
     """Inserts records into a table, all in one statement; COPY is not for those who are under row-level security."""
-    for start in range(0, len(ones), _AT_ONCE):
-        part = orjson.dumps(ones[start : start + _AT_ONCE]).decode()
+    if ones:
         names = ", ".join(ones[0])
         select = f"SELECT {names} FROM json_populate_recordset(NULL::{table}, %s::json)"
-        connection.execute(f"INSERT INTO {table} ({names}) {select}", (part,))
+        connection.execute(f"INSERT INTO {table} ({names}) {select}", (orjson.dumps(ones).decode(),))
 
 
 def _delete(connection: Connection, space: str, rows: Sequence[int]) -> tuple[list[tuple[Tally, int]], list[bytes]]:

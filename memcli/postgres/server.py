@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 import psycopg
@@ -44,6 +45,7 @@ class Server:
     def __init__(self, address: Address, wait: float) -> None:
         self.address = address
         self._wait = wait
+        self._was_reached = False
         self._mutex = threading.Lock()
         self._reset()
 
@@ -102,42 +104,39 @@ class Server:
 
         What it returns is on disk. Raises StoreError, LockedError, RefusedError.
         """
-        deadline = time.monotonic() + self._wait
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return self._attempt(work, is_done, what, first)
-            except psycopg.Error as error:
-                may_retry = isinstance(error, RETRIED) and attempt < _ATTEMPTS
-                if not may_retry and not (is_lost(error) and time.monotonic() < deadline):
-                    raise failure(error, self.address, what) from None
-            except UnreachableError:
-                if attempt == 1 or time.monotonic() >= deadline:  # at the first it may be an address that leads nowhere
-                    raise
-            _pause(attempt)
+        return self.patiently(lambda: self._attempt(work, is_done, what, first), what)
 
     def ask(self, work: Callable[[Connection], _T], what: str) -> _T:
         """What `work` reads, again where the connection was lost. Raises StoreError, LockedError, RefusedError."""
-        deadline = time.monotonic() + self._wait
-        attempt = 0
-        while True:
-            attempt += 1
-            connection = None
+
+        def attempt() -> _T:
+            connection = self.borrow()
             try:
-                connection = self.borrow()
                 return work(connection)
-            except (psycopg.Error, UnreachableError) as error:
-                is_over = time.monotonic() >= deadline
-                if isinstance(error, UnreachableError):
-                    if is_over:
-                        raise
-                elif is_over or not is_lost(error):
-                    raise failure(error, self.address, what) from None
             finally:
-                if connection is not None:
-                    self.give_back(connection)
-            _pause(attempt)
+                self.give_back(connection)
+
+        return self.patiently(attempt, what)
+
+    def patiently(self, attempt: Callable[[], _T], what: str) -> _T:
+        """Makes an attempt, again and again while the server is in the way of it or away.
+
+        Raises StoreError, LockedError, RefusedError.
+        """
+        deadline = time.monotonic() + self._wait
+        for n in count(1):
+            try:
+                return attempt()
+            except psycopg.Error as error:
+                may_retry = isinstance(error, RETRIED) and n < _ATTEMPTS
+                if not may_retry and not (is_lost(error) and time.monotonic() < deadline):
+                    raise failure(error, self.address, what) from None
+            except UnreachableError as error:
+                is_there = self._was_reached or error.is_for_now  # or it may be an address that leads nowhere
+                if not is_there or time.monotonic() >= deadline:
+                    raise
+            _pause(n)
+        raise AssertionError
 
     def close(self) -> None:
         """Closes all connections."""
@@ -209,6 +208,7 @@ class Server:
         except MemcliError:
             connection.close()
             raise
+        self._was_reached = True
         return connection
 
     def _set_up(self, connection: Connection) -> None:

@@ -114,25 +114,17 @@ class ServerSnapshot:
 
     def _open(self) -> str:
         """Begins the transaction; the fingerprint of what it sees. Raises StoreError, LockedError, RefusedError."""
-        connection = self._server.borrow()
-        try:
+
+        def attempt() -> tuple[Connection, tuple[bytes, int, int, int] | None]:
+            connection = self._server.borrow()
             try:
-                found = _begin(connection, self.space)
-            except psycopg.Error as error:
-                if not is_lost(error):
-                    raise
+                return connection, _begin(connection, self.space)
+            except BaseException:
                 self._server.give_back(connection)
-                connection = self._server.borrow()
-                found = _begin(connection, self.space)
-        except psycopg.Error as error:
-            self._server.give_back(connection)
-            raise failure(error, self._server.address, f"read space {self.space!r}") from None
-        self._connection = connection
+                raise
+
+        self._connection, found = self._server.patiently(attempt, f"read space {self.space!r}")
         if found is None:
-            try:
-                _check_access(connection, self.space)
-            except psycopg.Error as error:
-                raise failure(error, self._server.address, f"read space {self.space!r}") from None
             return ""
         self._header, size, version, epoch = found
         return f"{size}-{version}-{epoch}"
@@ -169,6 +161,8 @@ def _begin(connection: Connection, space: str) -> tuple[bytes, int, int, int] | 
         connection.execute(_BEGIN)
         found = connection.execute(_STATE, [space])
     row = found.fetchone()
+    if row is None:
+        _check_access(connection, space)
     return None if row is None else (row[0], row[1], row[2], row[3])
 
 

@@ -124,13 +124,21 @@ class ServerStore:
         """As `submit`, where many write: whoever is next makes the changes that all ask for."""
         token = mail.new_mark()
         signed = {**request, "by": author(self._who.user(), self._who.command)}
-        place = partial(mail.place, space=space, token=token, request=signed)
+        is_sent = False
+
+        def place(connection: Connection) -> None:
+            nonlocal is_sent
+            is_sent = True
+            mail.place(connection, space, token, signed)
+
         work = partial(self._answered, space=space, token=token)
         answers: Mapping[UUID, Json] = {}
         try:
             while token not in answers:  # more may wait than are answered at once
                 answers = self._finish(space, self._transact(space, work, f"write space {space!r}", place)).answers
         except MemcliError as error:
+            if not is_sent:
+                raise
             return mail.read(self._take_back(space, token, error))
         return mail.read(answers[token])
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import select
 import socket
+import ssl
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
+
+_SSL_REQUEST = bytes.fromhex("0000000804d2162f")
 
 
 class Proxy:
@@ -18,6 +24,7 @@ class Proxy:
 
     def __init__(self, url: str) -> None:
         self._target = conninfo_to_dict(url)
+        self._url = url
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.parts = 0
@@ -59,19 +66,11 @@ class Proxy:
             if self.is_final and 0 <= self.cut_at <= self.parts:
                 client.close()
                 continue
-            server = self._connect()
+            server = _connected(self._url)
             with self._mutex:
                 self._open += [client, server]
             for source, target in ((client, server), (server, client)):
                 threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
-
-    def _connect(self) -> socket.socket:
-        host, port = str(self._target.get("host", "127.0.0.1")), int(self._target.get("port") or 5432)
-        if not host.startswith("/"):
-            return socket.create_connection((host, port))
-        server = socket.socket(socket.AF_UNIX)
-        server.connect(f"{host}/.s.PGSQL.{port}")
-        return server
 
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
@@ -90,3 +89,63 @@ class Proxy:
         for one in pair:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def tls_before(url: str, certificate: Path) -> Iterator[str]:
+    """The URL of a server of TLS with this certificate, its key beside it, which hands on to the server of `url`."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.with_suffix(".key"))
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with suppress(OSError), client:  # a client may not accept the certificate
+                _hand_on(client, context, url)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    given = conninfo_to_dict(url)
+    user, database = given.get("user", "postgres"), given.get("dbname", "postgres")
+    try:
+        yield f"postgresql://{user}@localhost:{listener.getsockname()[1]}/{database}"
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join()
+
+
+def _hand_on(client: socket.socket, context: ssl.SSLContext, url: str) -> None:
+    """Hands on one connection to its end."""
+    is_tls = client.recv(8, socket.MSG_PEEK) == _SSL_REQUEST
+    if is_tls:
+        client.recv(8)
+        client.sendall(b"S")
+    with _connected(url) as server, context.wrap_socket(client, server_side=True) if is_tls else client as front:
+        while True:
+            pending = isinstance(front, ssl.SSLSocket) and front.pending()
+            for source in [front] if pending else select.select([front, server], [], [])[0]:
+                part = source.recv(1 << 16)
+                if not part:
+                    return
+                (server if source is front else front).sendall(part)
+
+
+def _connected(url: str) -> socket.socket:
+    host, port = _place(url)
+    if port is not None:
+        return socket.create_connection((host, port))
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(host)
+    return server
+
+
+def _place(url: str) -> tuple[str, int | None]:
+    """The host and port of a server, or its socket."""
+    given = conninfo_to_dict(url)
+    host, port = str(given.get("host") or "127.0.0.1"), int(given.get("port") or 5432)
+    return (f"{host}/.s.PGSQL.{port}", None) if host.startswith("/") else (host, port)
