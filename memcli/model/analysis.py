@@ -36,7 +36,7 @@ _stem = Stemmer.Stemmer("english", 0)
 def terms(text: str) -> list[str]:
     """The terms of `text` in order: stems of its words without stop words; identifiers, versions, file names and options
     whole and in parts; of Chinese, Japanese and Korean, which do not show where words end, every two characters."""
-    return [term for chain in _chains(text) for term in _links(chain)]
+    return [term for chain in _chains(text) for term in (_known if len(chain) <= _MAX_WORD else _links)(chain)]
 
 
 def query_terms(text: str) -> list[str]:
@@ -118,7 +118,11 @@ def _links(chain: str) -> tuple[str, ...] | list[str]:
     return found
 
 
-@lru_cache(maxsize=200_000)
+_known = lru_cache(maxsize=100_000)(_links)
+"""As `_links`: most words come again and again."""
+
+
+@lru_cache(maxsize=100_000)
 def _forms(word: str) -> tuple[str, ...]:
     low = word.lower()
     low, mark, ending = low.replace("’", "'").partition("'")

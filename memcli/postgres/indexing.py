@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -149,7 +148,7 @@ def _delete(connection: Connection, space: str, rows: Sequence[int]) -> tuple[li
                 tuple(lengths),
                 len(cut.get(row, ())),
                 sum(cut.get(row, ())),
-                Counter(dict.fromkeys(lexemes, 1)),
+                dict.fromkeys(lexemes, 1),
             ),
             -1,
         )
