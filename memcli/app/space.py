@@ -14,7 +14,7 @@ from memcli.app.workspace import Workspace
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
-from memcli.model.space import Change, Policy, Space
+from memcli.model.space import Change, Policy, Space, size_of
 from memcli.policy.fields import check_policy, merged
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
@@ -187,6 +187,7 @@ def stats(workspace: Workspace) -> dict[str, Json]:
     """How many memories there are, by state, kind, relevance and tag, and how much text. Raises CorruptError."""
     with reading_asked(workspace) as spaces:
         found = {space.name: space.counts() for space in spaces}
+        sizes = {space.name: size_of(space.snapshot.fingerprint) for space in spaces}
     counts = list(found.values())
     sums = {
         name: sum(getattr(one, name) for one in counts)
@@ -202,6 +203,7 @@ def stats(workspace: Workspace) -> dict[str, Json]:
         "kinds": _most_first([one.kinds for one in counts]),
         "relevance": _most_first([one.relevance for one in counts]),
         "tags": dict(list(_most_first([one.tags for one in counts]).items())[:_MOST_TAGS]),
+        "bytes": {"space": sizes.get(workspace.space, 0)},
     }
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
-from memcli.index.renewal import ErasedError, follow, is_complete, size_of, stored_fingerprint, synchronize
+from memcli.index.renewal import ErasedError, follow, is_complete, stored_fingerprint, synchronize
 from memcli.index.view import IndexedSpace
+from memcli.model.space import size_of
 from memcli.ports import Embedder, Progress, Snapshot
 from memcli.retrieval.view import model_in_use
 
@@ -79,7 +80,7 @@ class CachedIndex:
         from memcli.index.update import TooMuchError
 
         try:
-            if size_of(snapshot) > most:
+            if size_of(snapshot.fingerprint) > most:
                 raise TooMuchError
             self._make(self._folder)
             connection = connect(path)

@@ -71,12 +71,6 @@ def follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> Non
     _renew(connection, snapshot, path, _FEW_AT_ONCE)
 
 
-def size_of(snapshot: Snapshot) -> int:
-    """How many bytes the file has, where it is one."""
-    size = snapshot.fingerprint.partition("-")[0]
-    return int(size) if size.isdecimal() else 0
-
-
 def is_complete(connection: sqlite3.Connection) -> bool:
     """Whether the index tells of each memory all that a catalogue needs: nothing stands there twice, or oddly."""
     complete = connection.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone()

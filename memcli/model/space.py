@@ -208,3 +208,9 @@ def under_any(prefixes: Iterable[str]) -> Callable[[str], bool]:
         return False
 
     return is_in
+
+
+def size_of(fingerprint: str) -> int:
+    """How many bytes a space takes, by the fingerprint of its snapshot; 0 for one of a commit of git."""
+    size = fingerprint.partition("-")[0]
+    return int(size) if size.isdecimal() else 0

@@ -29,12 +29,16 @@ def memory_of(body: bytes, where: str) -> Memory:
 def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
     """The space of a header and bodies. Raises CorruptError."""
     where = where_of(name)
-    items = (b"," + INDENT).join(bodies)
-    data = header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
-    space = decode_space(data, where)
+    space = decode_space(file_of(header, bodies), where)
     if space.name != name:
         raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
     return space
+
+
+def file_of(header: bytes, bodies: Iterable[bytes]) -> bytes:
+    """The canonical file of a space, of its header and its bodies in order."""
+    items = (b"," + INDENT).join(bodies)
+    return header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
 
 
 def where_of(space: str) -> str:

@@ -97,9 +97,9 @@ class Layout(Record):
         except OSError:
             return _NEVER
 
-    def sizes(self, name: str) -> dict[str, int]:
-        """How many bytes the files of a space take: the space itself, and its part of the cache."""
-        return {"space": _size(self.space(name)), "cache": _size(self.cache(f"{name}.index"))}
+    def cache_size(self, name: str) -> int:
+        """How many bytes the part of the cache takes that is of a space."""
+        return _size(self.cache(f"{name}.index"))
 
     def export_target(self, path: str) -> str:
         """Where a policy's `export_path` leads: a `.json` file of the work tree that is none of git's or memcli's own.

@@ -18,6 +18,7 @@ from memcli.wiring.records import Kept, Records
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
+    from memcli.codec.check import Finding
     from memcli.postgres.server import Server
 
 SCHEMA_VARIABLE = "MEMCLI_STORE_SCHEMA"
@@ -55,6 +56,17 @@ def examine(url: str, environ: Mapping[str, str]) -> Sequence[tuple[str, bool, s
     from memcli.postgres.health import examine as look
 
     return look(server)
+
+
+def check_spaces(url: str, environ: Mapping[str, str]) -> Sequence[Finding]:
+    """What is wrong with the spaces on the server of a URL; nothing where there is no URL. Raises StoreError, RefusedError,
+    UsageError."""
+    if not url:
+        return []
+    server = open_server(url, environ, WAIT_SECONDS)
+    from memcli.postgres.check import check_spaces as look
+
+    return list(look(server))
 
 
 def close_servers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from memcli.cli.options import Options, argument, flag
@@ -22,14 +23,19 @@ def fsck(session: Session, options: FsckOptions) -> None:
     """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
     hashes, wrong order, and leftovers of crashes.
 
+    The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
     Before --repair changes more than the order of a file, it copies the original to .memory/local/quarantine.
     Exits with 6 while there is damage.
     """
     from memcli.store.repair import check_store
+    from memcli.wiring.shared import check_spaces
+    from memcli.wiring.workspace import chosen_store
 
     workspace = session.open()
     settle = partial(workspace.store.update, change=lambda _: Change())
     found = list(check_store(Layout(workspace.root), settle, options.repair))
+    url = chosen_store(session.options, os.environ)
+    found += [(finding, False) for finding in check_spaces(url, os.environ)]
     damaged = sum(finding.is_damage and not mended for finding, mended in found)
     lines = []
     for finding, mended in found:
@@ -40,7 +46,8 @@ def fsck(session: Session, options: FsckOptions) -> None:
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
         can = any(finding.repair for finding, mended in found if not mended)
-        hint = "`memcli fsck --repair` repairs it" if can else "restore the file with `git checkout`"
+        lost = "restore the server from a backup" if url else "restore the file with `git checkout`"
+        hint = "`memcli fsck --repair` repairs it" if can else lost
         raise CorruptError(f"{damaged} damaged", hint)
     if not found:
         session.output.note("no damage found")

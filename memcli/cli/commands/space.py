@@ -241,7 +241,8 @@ def stats(session: Session, options: StatsOptions) -> None:
     from memcli.store.layout import Layout
 
     workspace = session.open()
-    data = app.stats(workspace) | {"bytes": Layout(workspace.root).sizes(workspace.space)}
+    data = app.stats(workspace)
+    data["bytes"] |= {"cache": Layout(workspace.root).cache_size(workspace.space)}
     lines: list[str] = []
     if options.usage:
         from memcli.app.readership import readership

@@ -1,0 +1,67 @@
+"""What is wrong with the spaces on a server: nothing is changed, since its backups are what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from psycopg import Connection
+
+from memcli.codec.audit import verify
+from memcli.codec.check import Finding, examine
+from memcli.codec.run import decode_run
+from memcli.errors import MemcliError
+from memcli.postgres.bodies import ORDER, file_of, memory_of, where_of
+from memcli.postgres.server import Server
+from memcli.record import replace
+
+_ROWS = f"SELECT id, path, hash, updated_at, body FROM memory WHERE space = %s {ORDER}"
+_UNINDEXED = """SELECT count(*) FROM (SELECT id FROM memory WHERE space = %(space)s) AS kept
+    FULL JOIN (SELECT id FROM entry WHERE space = %(space)s) AS known USING (id) WHERE kept.id IS NULL OR known.id IS NULL"""
+
+
+def check_spaces(server: Server) -> Iterator[Finding]:
+    """Every finding, space by space. Raises StoreError, RefusedError."""
+    with server.connected("check the spaces") as connection:
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        headers = connection.execute("SELECT space, header FROM space ORDER BY space").fetchall()
+        known = {space: _ids(connection, space) for space, _ in headers}
+        for space, header in headers:
+            yield from _memories(connection, space, header, known)
+            yield from _records(connection, space)
+
+
+def _memories(
+    connection: Connection, space: str, header: bytes, known: Mapping[str, frozenset[str]]
+) -> Iterator[Finding]:
+    where = where_of(space)
+    rows = connection.execute(_ROWS, [space]).fetchall()
+    file = file_of(header, (body for *_, body in rows))
+    yield from (replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings)
+    for name, path, digest, updated_at, body in rows:
+        try:
+            memory = memory_of(body, where)
+        except MemcliError:  # `examine` has told of it
+            continue
+        if (memory.id, memory.path, memory.hash, memory.updated_at) != (name, path, digest, updated_at):
+            yield Finding(where, "row", "its columns are not those of its memory", name)
+    ((missing,),) = connection.execute(_UNINDEXED, {"space": space}).fetchall()
+    if missing:
+        told = f"{missing} memories are not in the index as they are (`memcli index rebuild -s {space}` makes it anew)"
+        yield Finding(where, "index", told)
+
+
+def _records(connection: Connection, space: str) -> Iterator[Finding]:
+    """What is wrong with the audit log and the trash of a space."""
+    lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
+    log = verify(b"".join(line + b"\n" for (line,) in lines))
+    if log.broken:
+        yield Finding(where_of(space), "audit", f"line {log.broken} of the audit log: {log.reason}")
+    for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s ORDER BY name", [space]):
+        try:
+            decode_run(name, body, f"run {name}")
+        except MemcliError as error:
+            yield Finding(where_of(space), "trash", error.message)
+
+
+def _ids(connection: Connection, space: str) -> frozenset[str]:
+    return frozenset(name for (name,) in connection.execute("SELECT id FROM memory WHERE space = %s", [space]))
