@@ -117,3 +117,11 @@ def test_a_writer_cannot_take_lines_out_of_the_log(as_role: Open) -> None:
     with pytest.raises(RefusedError), store._server.connected("become an admin") as connection:
         connection.execute("UPDATE access SET level = 'admin'")
     assert ServerAudit(store._server, Author(lambda: NOW, lambda: "x", "y"), pytest.fail).read("main")
+
+
+def test_the_owner_admits_a_role_with_any_search_path(as_role: Open, postgres: str, schema: str) -> None:
+    store = as_role("reader")
+    member = str(store._server.address.conninfo).partition("user=")[2].split()[0]
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"SELECT {schema}.admit(%s, 'writer', 'main')".encode(), [member])
+    add(store)
