@@ -138,7 +138,10 @@ def _planned(space: Space, before: Space, mode: str) -> Space:
     wanted = _encoded(space)
     other = [name for name, body in known.items() if wanted.get(name) != body]
     if other:
-        raise RefusedError(f"{_memories(len(other))} of space {space.name!r} in the target differ", _DIFFERS)
+        raise RefusedError(
+            f"{_memories(len(other))} of space {space.name!r} in the target {'differs' if len(other) == 1 else 'differ'}",
+            _DIFFERS,
+        )
     if encode_line(header_to_json(before)) != encode_line(header_to_json(space)):
         raise RefusedError(f"space {space.name!r} in the target has another policy, metadata or date", _DIFFERS)
     return space

@@ -51,7 +51,7 @@ def failure(error: psycopg.Error, address: Address, what: str) -> MemcliError:
         return StoreError(f"cannot {what}: the connection to {address.shown} was lost ({told})", _UNREACHABLE)
     if isinstance(error, errors.InsufficientPrivilege | errors.InvalidAuthorizationSpecification):
         return RefusedError(
-            f"cannot {what}: the server does not allow it ({told})", "ask an administrator of the store for access"
+            f"cannot {what}: the server does not allow it: {told}", "ask the owner of the schema to admit your role"
         )
     if isinstance(error, errors.LockNotAvailable):
         return LockedError(f"cannot {what}: another process holds the space", "try again later")
@@ -71,4 +71,4 @@ def _line(error: psycopg.Error, address: Address) -> str:
     told = error.diag.message_primary or str(error) or type(error).__name__
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     fatal = next((line for line in lines if "FATAL:" in line), lines[0] if lines else "")
-    return address.cleaned(fatal.rpartition("FATAL:")[2].strip() or fatal)
+    return address.cleaned((fatal.rpartition("FATAL:")[2].strip() or fatal).removeprefix("connection failed: "))

@@ -69,7 +69,7 @@ def _rights(connection: Connection) -> Finding:
         if spaces is None or spaces
     ]
     found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
-    return Finding("role", bool(said), found, "ask an administrator of the store for access")
+    return Finding("role", bool(said), found, "ask the owner of the schema to admit your role")
 
 
 def _latency(connection: Connection) -> Finding:

@@ -152,7 +152,7 @@ def _check_access(connection: Connection, space: str) -> None:
     if connection.execute("SELECT may('reader', %s)", [space]).fetchone() != (True,):
         raise RefusedError(
             f"cannot read space {space!r}: this role of the server has no access to it",
-            "ask an administrator of the store for access",
+            "ask the owner of the schema to admit your role",
         )
 
 

@@ -68,7 +68,7 @@ def command(session: Session, options: GapsOptions) -> None:
         session.output.note(f"{len(closed)} answered now")
     if not gaps and not app.is_kept(workspace, workspace.space):
         session.output.note(
-            f"none are kept: `memcli space policy {workspace.space} --set gaps=true` keeps them from now on"
+            f"questions without an answer are not kept: `memcli space policy {workspace.space} --set gaps=true` keeps them from now on"
         )
 
 

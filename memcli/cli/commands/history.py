@@ -85,7 +85,7 @@ class AuditOptions(Options):
 
 @verb(AuditOptions)
 def audit(session: Session, options: AuditOptions) -> None:
-    """Show the audit log of this machine: when, by whom and with which command memories were changed.
+    """Show the audit log, of this machine or of the server: when, by whom and with which command memories were changed.
 
     Each line contains the digest of the line before it. --verify detects changed, moved and removed lines, but cannot
     detect that the last lines are missing: store the head that it prints in a safe place and compare it later.

@@ -56,7 +56,10 @@ def command(session: Session, options: TrustOptions) -> None:
     if options.imported:
         _confirm(session, f"Accept all memories imported into space {workspace.space}?", options.yes)
         count = trust.accept_memories(workspace.space)
-        session.output.confirm({"accepted": count}, f"accepted {count} imported into space {workspace.space}")
+        session.output.confirm(
+            {"accepted": count},
+            f"accepted {count} imported {'memory' if count == 1 else 'memories'} in space {workspace.space}",
+        )
         return
     if options.revoke:
         trust.revoke()
