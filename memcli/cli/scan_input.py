@@ -6,12 +6,16 @@ import os
 from collections.abc import Iterator, Sequence
 
 from memcli.app.scan import Document, Rules
+from memcli.app.shared_store import is_shared
+from memcli.app.workspace import load_space
 from memcli.cli.arguments import read_file
 from memcli.cli.verb import Session
+from memcli.codec.space import encode_space
 from memcli.errors import NotFoundError
 from memcli.model.space import Policy
 from memcli.safety.secrets.detector import Detector
 from memcli.store.layout import Layout
+from memcli.wiring.workspace import chosen_store
 
 
 def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
@@ -41,3 +45,12 @@ def documents(root: str, files: Sequence[str], *, history: bool, staged: bool) -
         if os.path.exists(path) and not os.path.isfile(path):
             continue  # folders, as of submodules; pipes and devices, which may never end
         yield Document(path if files else os.path.relpath(path, os.path.dirname(root)), read_file(path))
+
+
+def served(session: Session) -> Iterator[Document]:
+    """The spaces that are on a server, as files of theirs. Raises StoreError, RefusedError, CorruptError."""
+    if not chosen_store(session.options, os.environ):
+        return
+    store = session.open().store
+    for name in filter(is_shared, store.spaces()):
+        yield Document(f"space {name!r} on the server", encode_space(load_space(store, name)))

@@ -17,7 +17,7 @@ class ScanOptions(Options):
 
 @verb(ScanOptions)
 def command(session: Session, options: ScanOptions) -> int:
-    """Scan for secrets; by default, in all files of the store.
+    """Scan for secrets; by default, in all files of the store, and in its spaces on a server.
 
     Prints the place, kind and mark of each secret, never the secret itself. Exits with 6 if there are any.
 
@@ -27,7 +27,7 @@ def command(session: Session, options: ScanOptions) -> int:
     Example: memcli scan --staged
     """
     from memcli.app.scan import scan
-    from memcli.cli.scan_input import documents, open_rules
+    from memcli.cli.scan_input import documents, open_rules, served
 
     if sum(map(bool, (options.files, options.history, options.staged))) > 1:
         raise UsageError("files, --history and --staged cannot be combined", "use one of them")
@@ -37,7 +37,10 @@ def command(session: Session, options: ScanOptions) -> int:
     for document in documents(root, options.files or (), history=options.history, staged=options.staged):
         seen += 1
         leaks += scan(document, rules)
-    text = "\n".join(map(str, leaks)) or f"no secrets in {seen} {'file' if seen == 1 else 'files'}"
+    spaces = [] if options.files or options.history or options.staged else list(served(session))
+    leaks += [leak for document in spaces for leak in scan(document, rules)]
+    beside = f" and {len(spaces)} {'space' if len(spaces) == 1 else 'spaces'} on the server" if spaces else ""
+    text = "\n".join(map(str, leaks)) or f"no secrets in {seen} {'file' if seen == 1 else 'files'}{beside}"
     data = {"files": seen, "found": [leak.to_json() for leak in leaks]}
     if not leaks:
         session.output.confirm(data, text)

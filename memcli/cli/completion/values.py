@@ -1,4 +1,4 @@
-"""Values for shell completion: spaces, paths, tags, kinds and ids, found in the files without parsing them.
+"""Values for shell completion: spaces, paths, tags, kinds and ids, found in files without parsing them.
 
 Shells call this on every press of the tab key, so it imports as little as possible and never fails.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from memcli.codec.frame import of_memory
@@ -42,6 +42,12 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
     if found is None:
         return []
     layout = Layout(found)
+    if kind != "sessions" and (os.environ.get("MEMCLI_STORE") or b"store" in _config(layout)):
+        from memcli.cli.completion.served import served
+
+        there = served(kind, prefix, space, root)
+        if there is not None:
+            return _chosen(kind, prefix, there)
     if kind == "spaces":
         names = (name for name in os.listdir(layout.spaces) if name.endswith(".json") and not name.startswith("."))
         return _matching((name.removesuffix(".json") for name in names), prefix)
@@ -59,8 +65,12 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         ids = _matching(_texts(data, "ids"), prefix)
         paths = _matching(_texts(data, "paths"), prefix)
         return _headings(paths, prefix) + (ids if prefix or len(ids) <= _MANY else [])
-    matching = _matching(_texts(data, kind), prefix) if kind in _FIELDS else []
-    return _headings(matching, prefix) if kind == "paths" else matching
+    return _chosen(kind, prefix, _texts(data, kind)) if kind in _FIELDS else []
+
+
+def _chosen(kind: str, prefix: str, found: Iterable[str]) -> list[str]:
+    matching = _matching(found, prefix)
+    return _headings(matching, prefix) if kind in ("paths", "refs") else matching
 
 
 def _print(lines: list[str]) -> None:
@@ -82,15 +92,19 @@ def _named(root: str) -> str:
 
 
 def _configured(layout: Layout) -> str:
-    try:
-        data = _read(layout.config)
-    except OSError:
-        return ""
+    data = _config(layout)
     if b"space" not in data:
         return ""
     import tomllib
 
     return str(tomllib.loads(data.decode()).get("space", ""))
+
+
+def _config(layout: Layout) -> bytes:
+    try:
+        return _read(layout.config)
+    except OSError:
+        return b""
 
 
 def _read(path: str) -> bytes:
@@ -99,7 +113,7 @@ def _read(path: str) -> bytes:
         return file.read() if stat.S_ISREG(os.fstat(fd).st_mode) else b""
 
 
-def _matching(found: Iterator[str], prefix: str) -> list[str]:
+def _matching(found: Iterable[str], prefix: str) -> list[str]:
     return sorted({value for value in found if value and value.startswith(prefix) and value.isprintable()})
 
 

@@ -1,0 +1,67 @@
+"""Commands that read files elsewhere: on a server they look at what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from memcli.cli.completion.values import values
+from tests.conftest import Run
+from tests.safety.secrets_corpus import secret
+from tests.servers import new_schema
+
+
+@pytest.fixture
+def schema(postgres: str, isolated: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with new_schema(postgres) as name:
+        monkeypatch.setenv("MEMCLI_STORE", postgres)
+        monkeypatch.setenv("MEMCLI_STORE_SCHEMA", name)
+        yield name
+
+
+@pytest.fixture
+def served(schema: str, run: Run) -> Run:
+    run("init")
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--tag", "sql", "--kind", "decision")
+    run("remember", "Deploy on Tuesdays.", "--path", "deploy/day", "--kind", "guide")
+    return run
+
+
+def test_values_are_completed_from_the_server(served: Run, tmp_path: Path) -> None:
+    def ask(kind: str, prefix: str = "") -> list[str]:
+        return values(kind, prefix, "", str(tmp_path))
+
+    assert ask("spaces") == ["main"]
+    assert ask("paths", "d") == ["db/choice", "deploy/day"]
+    assert ask("refs", "de") == ["deploy/day"]
+    assert ask("tags", "s") == ["sql"]
+    assert ask("kinds", "d") == ["decision"]
+    (found,) = [name for name in ask("ids", "mem_") if name in served("get", "db/choice").out]
+    assert ask("refs", found[:8]) == [found]
+    served("space", "policy", "side", "--set", "ttl_days=3")
+    assert ask("spaces", "s") == ["side"]
+
+
+def test_a_scan_looks_at_the_spaces_of_the_server(served: Run, postgres: str, schema: str) -> None:
+    assert served("scan").out == "no secrets in 0 files and 1 space on the server\n"
+    token = secret("github_token", 900)[1]
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        changed = "convert_to(replace(convert_from(body, 'UTF8'), 'Deploy on', 'Deploy ' || %s || ' on'), 'UTF8')"
+        connection.execute(f"UPDATE {schema}.memory SET body = {changed}".encode(), [token])
+    found = served("scan")
+    assert (found.code, "deploy/day" in found.out, token in found.out) == (6, True, False)
+    assert served("fsck").code == 6  # its hash is that of the text before
+
+
+def test_fsck_and_stats_know_the_spaces_of_the_server(served: Run, postgres: str, schema: str) -> None:
+    assert served("fsck").code == 0
+    assert "space 0" not in served("stats").out
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"DELETE FROM {schema}.entry".encode())
+    found = served("fsck")
+    assert (found.code, "index rebuild" in found.out, "backup" in found.err) == (6, True, True)
+    served("index", "rebuild")
+    assert served("fsck").code == 0
