@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 
 from memcli.cli.verb import Session, verb
+from memcli.wiring.workspace import without_server
 
 _DECISIONS: tuple[tuple[str, ...], ...] = (
     ("remember", "We chose PostgreSQL as our database: we need JSONB and row-level security.", "--kind", "decision"),
@@ -67,6 +68,6 @@ def _show(step: Sequence[str]) -> None:
 
 
 def _run(step: Sequence[str], folder: str) -> int:
-    """Runs the command in a subprocess on the temporary store."""
-    done = subprocess.run([sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]], check=False)
-    return done.returncode
+    """Runs the command in a subprocess on the temporary store, and on no server that the environment names."""
+    argv = [sys.executable, "-P", "-m", "memcli", step[0], "--root", folder, *step[1:]]
+    return subprocess.run(argv, check=False, env={**without_server(os.environ)}).returncode
