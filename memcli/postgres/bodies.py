@@ -28,7 +28,9 @@ def memory_of(body: bytes, where: str) -> Memory:
 
 def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
     """The space of a header and bodies. Raises CorruptError."""
-    where = where_of(name)
+    where, bodies = where_of(name), list(bodies)
+    if bodies and OBJECTS + b"]" not in header:  # else the space would look as if it had no memories
+        raise CorruptError(f"{where} has a header that memcli did not write", _MEND)
     space = decode_space(file_of(header, bodies), where)
     if space.name != name:
         raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
