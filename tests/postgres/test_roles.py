@@ -125,3 +125,18 @@ def test_the_owner_admits_a_role_with_any_search_path(as_role: Open, postgres: s
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute(f"SELECT {schema}.admit(%s, 'writer', 'main')".encode(), [member])
     add(store)
+
+
+def test_a_writer_cannot_replace_what_guards_the_policy(as_role: Open, postgres: str, schema: str) -> None:
+    server = as_role("writer")._server
+    with psycopg.connect(postgres, autocommit=True) as connection, server.connected("find a role") as writer:
+        connection.execute(
+            f"CREATE SCHEMA own_{schema} AUTHORIZATION {writer.info.user}".encode()
+        )  # gone with the role
+        writer.execute(
+            f"""CREATE FUNCTION own_{schema}.may(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+            SET search_path = own_{schema}, {schema}""".encode()
+        )
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            writer.execute("""UPDATE space SET header = replace(convert_from(header, 'UTF8'), '"policy": {}',
+                '"policy": {"ttl_days": 3}')::bytea""")
