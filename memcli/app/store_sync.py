@@ -50,6 +50,7 @@ def sync(local: Workspace, remote: Workspace, name: str, base: SyncBase) -> Sync
     conflicts: dict[Conflict, None] = {}
     moved: dict[str, str] = {}
     for _ in range(_ROUNDS):
+        received += _erase(local, name, _purged(remote, load_space(remote.store, name)))
         ours = load_space(local.store, name)
         merged, count = _send(local, remote, ours, base.load(name) or new_space(name))
         sent += count

@@ -172,6 +172,7 @@ def test_what_was_purged_for_good_does_not_come_back(team: Team, edited: bool) -
     team.sync("a")
     assert [file for file in team.holds("swordfish") if file.startswith("team/")] == []
     team.sync("b")
+    assert team.holds("swordfish") == []
     team.sync("a")
     assert team.texts("a") == team.texts("b") == set()
     team.memory("b").remember("Somewhere else.", path="old/leak")
