@@ -19,6 +19,7 @@ from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.postgres.address import Address
 from memcli.postgres.failures import RETRIED, UnreachableError, failure, is_lost, unreachable
 from memcli.postgres.migrating import migrate
+from memcli.postgres.pooler import check_pooler
 
 if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
@@ -29,7 +30,7 @@ _IDLE = "60s"
 _ATTEMPTS = 12
 _SETUP = """SELECT set_config('search_path', %s, false), set_config('lock_timeout', %s, false),
     set_config('idle_in_transaction_session_timeout', %s, false),
-    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false)"""
+    set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false), pg_backend_pid()"""
 # Statistics of the server may be old or missing; there is an index for all that is asked, and no query is worth compiling.
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _T = TypeVar("_T")
@@ -200,7 +201,8 @@ class Server:
         except psycopg.Error as error:
             raise unreachable(error, self.address) from None
         try:
-            self._set_up(connection)
+            if self._set_up(connection) != connection.info.backend_pid:
+                check_pooler(connection, self.address)
             migrate(connection, self.address)
         except psycopg.Error as error:
             connection.close()
@@ -211,9 +213,14 @@ class Server:
         self._was_reached = True
         return connection
 
-    def _set_up(self, connection: Connection) -> None:
+    def _set_up(self, connection: Connection) -> int:
+        """Sets a connection up; the process of the server behind it, which is another one than it told of behind a pooler."""
         wait = f"{max(1, int(self._wait * 1000))}ms"
-        connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE])
+        found = connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE]).fetchone()
+        return int(found[-1]) if found else 0
+
+    def _configure(self, connection: Connection) -> None:
+        self._set_up(connection)
 
     def _pooled(self) -> Connection:
         from psycopg_pool import PoolTimeout
@@ -232,7 +239,7 @@ class Server:
         from psycopg_pool import ConnectionPool
 
         return ConnectionPool(
-            self.address.conninfo, kwargs={"autocommit": True}, configure=self._set_up, min_size=0,
+            self.address.conninfo, kwargs={"autocommit": True}, configure=self._configure, min_size=0,
             max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
         )  # fmt: skip
 

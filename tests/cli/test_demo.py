@@ -26,11 +26,13 @@ def test_the_tour_shows_its_steps_and_leaves_nothing_behind(
     assert not (tmp_path / ".memory").exists()
 
 
-def test_the_tour_uses_no_server(
-    run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tour_uses_no_server(run: Run, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
     monkeypatch.setenv("MEMCLI_STORE", "postgresql://127.0.0.1:1/none")
     done = run("demo")
-    assert (done.code, "$ memcli stats" in done.out, "cannot connect" in done.err + capfd.readouterr().err) == (0, True, False)
+    assert (done.code, "$ memcli stats" in done.out, "cannot connect" in done.err + capfd.readouterr().err) == (
+        0,
+        True,
+        False,
+    )
