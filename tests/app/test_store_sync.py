@@ -161,7 +161,7 @@ def test_a_sync_without_changes_writes_nothing(team: Team) -> None:
 
 @pytest.mark.parametrize("edited", [False, True])
 def test_what_was_purged_for_good_does_not_come_back(team: Team, edited: bool) -> None:
-    team.memory("a").remember("The password is swordfish.", path="old/leak")
+    team.memory("a").remember("We meet at swordfish.", path="old/leak")
     team.sync("a")
     team.sync("b")
     if edited:
