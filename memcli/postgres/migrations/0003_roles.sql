@@ -87,3 +87,9 @@ BEGIN
         EXECUTE format('REVOKE DELETE ON audit FROM %s', who);
     END IF;
 END $$;
+
+-- Whoever calls them has a search path of their own, in which other functions of these names may come first.
+DO $$ BEGIN
+    EXECUTE format('ALTER FUNCTION admit SET search_path = %I, pg_temp', current_schema());
+    EXECUTE format('ALTER FUNCTION check_policy SET search_path = %I, pg_temp', current_schema());
+END $$;
