@@ -63,11 +63,14 @@ def _rights(connection: Connection) -> Finding:
     owns, *levels = connection.execute(_LEVELS).fetchone() or (False, [], [], [])
     if owns:
         return Finding("role", True, f"{connection.info.user}: owner of the schema")
-    said = [
-        f"{name} of {'all spaces' if spaces is None else ', '.join(sorted(spaces))}"
-        for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True)
-        if spaces is None or spaces
-    ]
+    said, known = [], set[str]()
+    for name, spaces in zip(("admin", "writer", "reader"), levels, strict=True):
+        if spaces is None:
+            said.append(f"{name} of all spaces")
+            break
+        if new := sorted(set(spaces) - known):  # a writer is a reader, too
+            said.append(f"{name} of {', '.join(new)}")
+            known.update(new)
     found = f"{connection.info.user}: {'; '.join(said) or 'no access'}"
     return Finding("role", bool(said), found, "ask the owner of the schema to admit your role")
 

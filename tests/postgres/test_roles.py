@@ -12,6 +12,7 @@ from memcli.errors import RefusedError
 from memcli.model.space import Change, Policy
 from memcli.postgres.address import address_of
 from memcli.postgres.audit import Author, ServerAudit
+from memcli.postgres.health import examine
 from memcli.postgres.server import Server
 from memcli.postgres.store import ServerStore
 from memcli.postgres.trash import ServerTrash
@@ -140,3 +141,9 @@ def test_a_writer_cannot_replace_what_guards_the_policy(as_role: Open, postgres:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             writer.execute("""UPDATE space SET header = replace(convert_from(header, 'UTF8'), '"policy": {}',
                 '"policy": {"ttl_days": 3}')::bytea""")
+
+
+def test_doctor_says_the_highest_level_in_each_space(as_role: Open) -> None:
+    found = {one.name: one for one in examine(as_role("writer")._server)}
+    assert found["role"].ok
+    assert found["role"].found.endswith(": writer of main")

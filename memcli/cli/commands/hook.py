@@ -90,6 +90,8 @@ def status(session: Session) -> None:
     session.output.answer(data, "\n".join(lines))
     if skipped:
         session.output.note(f"{_commits(len(skipped))} could not be ingested; `memcli hook retry` retries them")
+    if last.get("outcome") == "failed":
+        session.output.note("the next hook ingests what the last run could not; `memcli ingest --git` does so now")
 
 
 @command.verb()
