@@ -16,7 +16,7 @@ from memcli.model.memory import Json
 from memcli.model.removal import Run
 from memcli.model.space import Change, Space
 from memcli.policy.intake import plan_intake
-from memcli.ports import Progress, Shelf
+from memcli.ports import Progress, Shelf, SyncBase
 from memcli.record import Record
 from memcli.settings import BESIDE
 
@@ -81,9 +81,16 @@ def check_trusted(*workspaces: Workspace) -> None:
 
 
 def copy_space(
-    source: Workspace, target: Workspace, name: str, mode: str = "", batch: int = 0, progress: Progress | None = None
+    source: Workspace,
+    target: Workspace,
+    name: str,
+    mode: str = "",
+    batch: int = 0,
+    progress: Progress | None = None,
+    base: SyncBase | None = None,
 ) -> Copied:
-    """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped.
+    """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped. Where both are
+    equal in the end, a later sync begins from that as its `base`.
 
     See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
     """
@@ -107,7 +114,10 @@ def copy_space(
             progress(done, total)
     stored = load_space(target.store, name)
     removed = sum(len(change.drop) for change in changes)
-    return Copied(name, _verified(stored, after), len(stored.objects), total, removed, len(runs), len(said))
+    digest = _verified(stored, after)
+    if base is not None and encode_space(stored) == encode_space(space):
+        base.save(stored)
+    return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(said))
 
 
 def change_to(before: Space, after: Space) -> Change:

@@ -21,6 +21,9 @@ _DEFAULTS: Mapping[str, tuple[str, str]] = {
     "tcp_user_timeout": ("30000", ""),
 }
 """What a connection has unless the URL, or else this variable of libpq, says otherwise."""
+_PLACE = {
+    "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "dbname": "PGDATABASE", "service": "PGSERVICE",
+}  # fmt: skip
 _SECRET = ("password", "sslpassword")
 
 
@@ -35,8 +38,8 @@ class Address:
     def identity(self) -> str:
         """Equal for addresses of the same store: a digest of host, port, database and schema."""
         given = conninfo_to_dict(self.conninfo)
-        names = ("host", "hostaddr", "port", "dbname", "service")
-        return sha256("\0".join([*(str(given.get(name) or "") for name in names), self.schema]).encode()).hexdigest()
+        parts = [str(given.get(name) or os.environ.get(variable, "")) for name, variable in _PLACE.items()]
+        return sha256("\0".join([*parts, self.schema]).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"Address({self.shown!r}, {self.schema!r})"

@@ -168,3 +168,14 @@ def test_a_log_that_was_tampered_with_is_refused(stored: Run, tmp_path: Path) ->
     log = tmp_path / ".memory" / "audit" / "main.jsonl"
     log.write_bytes(log.read_bytes().replace(b'"user":"ann"', b'"user":"eve"', 1))
     assert stored("store", "copy", ".", "there").code == 6
+
+
+@pytest.mark.parametrize("there", ["server"], indirect=True)
+def test_a_sync_after_a_copy_knows_what_both_had(stored: Run, tmp_path: Path, there: str) -> None:
+    stored("store", "copy", ".", there)
+    stored("edit", "x/y", "-s", "team", "--set", "summary_micro=Changed here alone")
+    stored("remember", "Gone soon.", "--path", "x/z", "-s", "team")
+    done = json.loads(stored("store", "sync", "team", "--with", there, "--json").out)
+    assert (done["received"], done["sent"], done["conflicts"]) == (0, 2, [])
+    stored("forget", "x/y", "-s", "team", "--purge", "--now", "--yes")
+    assert not any(b"Of the team" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -65,13 +65,18 @@ def copy(session: Session, options: CopyOptions) -> None:
 
 def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence[Copied]:
     from memcli.app.store_copy import BATCH, check_copy, copied_spaces, copy_space
+    from memcli.wiring.sides import sync_base
 
     ours, theirs = _open(session, source, target), _open(session, target, source)
     names = copied_spaces(ours, session.options["space"])
     check_copy(ours, theirs, names, is_shared=target.is_server)
     progress = ProgressBar("copying", session.output.quiet)
+    batch = BATCH if target.is_server else 0
+    base = None
+    if source.is_server != target.is_server:
+        base = sync_base(source.root, target) if target.is_server else sync_base(target.root, source)
     try:
-        return [copy_space(ours, theirs, name, mode, BATCH if target.is_server else 0, progress) for name in names]
+        return [copy_space(ours, theirs, name, mode, batch, progress, base) for name in names]
     finally:
         progress.close()
 
