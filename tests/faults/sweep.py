@@ -3,7 +3,7 @@
     python -m tests.faults.sweep                 # from inside, kills and errors: seconds to minutes
     python -m tests.faults.sweep --strace        # every system call, by strace
     python -m tests.faults.sweep --faults kill --case remember --case gc
-    python -m tests.faults.sweep --short         # as CI does: kills at every other place where the files differ, errors at some points
+    python -m tests.faults.sweep --short         # as CI does: kills at every third place where the files differ, errors at some points
 
 Prints a line for each command and exits with 1 when a promise was broken.
 """
@@ -90,7 +90,7 @@ def _inside(
     lines = [line.split("\t") for line in listed.read_text().splitlines()]
     calls = [inject.Call(name, path, data == "1", changes == "1") for name, path, data, changes in lines]
     turn = CASES.index(case)  # so that cases which make the same calls meet other faults at them
-    kills = inject.distinct(calls)[turn % 2 :: 2] if every > 1 else range(len(calls))
+    kills = inject.distinct(calls)[turn % 3 :: 3] if every > 1 else range(len(calls))
     row.points = sum(not call.path.startswith(_INPUTS) for call in calls)
     for fault in inject.faults(calls, kinds):
         is_chosen = fault.at in kills if fault.kind == "kill" else _is_chosen(fault.at + turn, fault.kind, kinds, every)
@@ -151,7 +151,7 @@ def main() -> int:
         "--every",
         type=int,
         default=1,
-        help="errors at every N-th point only, and kills at every other one where the files differ",
+        help="errors at every N-th point only, and kills at every third one where the files differ",
     )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="some commands, and each error at some points")

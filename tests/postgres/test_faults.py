@@ -95,7 +95,7 @@ def test_wherever_the_connection_is_cut_an_outcome_is_true(
     assert parts > 20
     proxy.is_final = is_final
     outcomes: dict[str, int] = {"committed": 0, "not": 0, "unknown": 0}
-    for cut_at in range(1, parts + 1):
+    for cut_at in range(1, parts + 1, 2 if is_final else 1):  # what is final costs a time-out each
         error = attempt(proxy, schema, f"n{cut_at}", cut_at, 0.3 if is_final else 3, by_mail=by_mail)
         found = paths(server).count(f"notes/n{cut_at}")
         if error is None:
