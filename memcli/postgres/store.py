@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from uuid import UUID
 
@@ -140,6 +141,11 @@ class ServerStore:
             if not is_sent:
                 raise
             return mail.read(self._take_back(space, token, error))
+        except KeyboardInterrupt:
+            if is_sent:
+                with suppress(MemcliError):
+                    self._take_back(space, token, StoreError("interrupted"))
+            raise
         return mail.read(answers[token])
 
     def _answered(self, connection: Connection, *, space: str, token: UUID) -> Done:

@@ -194,6 +194,22 @@ def test_a_request_is_answered_by_whoever_holds_the_space(server: Server) -> Non
     assert len(paths(server)) == 3
 
 
+def test_what_is_interrupted_while_it_waits_is_taken_back(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = store_on(server)
+    rewrite(store, lambda space: space.put([memory("a")], NOW))
+    store._crowded.add("main")
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("memcli.postgres.mail.wait", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            store.submit("main", request("x"))
+    store.submit("main", request("y"))
+    assert sorted(paths(server)) == ["notes/a", "notes/y"]
+
+
 def test_what_a_dead_writer_asked_for_is_made_and_what_is_no_request_is_refused(server: Server) -> None:
     store = store_on(server)
     rewrite(store, lambda space: space.put([memory("a")], NOW))
