@@ -21,12 +21,14 @@ from memcli.store import file as file_module
 from memcli.store.file import FileStore
 from memcli.store.journal import Journal, Mail
 from memcli.store.layout import Layout
-from memcli.store.lock import locked
+from memcli.store.lock import WAIT_SECONDS, locked
 from tests.conftest import NOW, memory, rewrite
 
 
-def store_of(workspace: Workspace, use: Callable[[Shelf, Json], tuple[Change, Json]] = fold) -> FileStore:
-    return FileStore(Layout(workspace.root), use)
+def store_of(
+    workspace: Workspace, use: Callable[[Shelf, Json], tuple[Change, Json]] = fold, wait: float = WAIT_SECONDS
+) -> FileStore:
+    return FileStore(Layout(workspace.root), use, wait=wait)
 
 
 def journal_of(workspace: Workspace) -> Journal:
@@ -206,17 +208,15 @@ def test_a_request_that_is_not_one_answers_with_an_error_and_hurts_nobody(worksp
     assert files(workspace) == []
 
 
-def test_who_waits_in_vain_takes_its_request_back(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locked.__wrapped__, "__defaults__", (0.02, None))  # type: ignore[attr-defined]
+def test_who_waits_in_vain_takes_its_request_back(workspace: Workspace) -> None:
     with locked(lock_of(workspace), "it"):
         with pytest.raises(LockedError):
-            remember(workspace, [prepare(workspace, {"raw": "Too late."})])
+            store_of(workspace, wait=0.02).submit("main", request(workspace, "Too late."))
         assert files(workspace) == []
 
 
-def test_when_somebody_is_at_it_the_outcome_is_unknown(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locked.__wrapped__, "__defaults__", (0.2, None))  # type: ignore[attr-defined]
-    store, taken = store_of(workspace), threading.Event()
+def test_when_somebody_is_at_it_the_outcome_is_unknown(workspace: Workspace) -> None:
+    store, taken = store_of(workspace, wait=2), threading.Event()
 
     def take() -> None:
         while not (found := list(Path(workspace.root, "local").glob("journal/main/*.request"))):
