@@ -21,7 +21,7 @@ from memcli.codec.space import encode_memory
 from memcli.model.memory import Memory
 from memcli.postgres import indexing
 from memcli.postgres.records import Tally, records, total
-from memcli.postgres.totals import add
+from memcli.postgres.totals import add, pending
 from memcli.postgres.vectors import build_index, mark_embedded
 
 TEXTS = 20_000
@@ -111,7 +111,7 @@ def _load_texts(connection: psycopg.Connection[Any], count: int) -> None:
             for table, ones in found.items():
                 _put(cursor, table, ones)
             tallies = [(total(tallies), 1)]
-    add(connection.cursor(), SPACE, indexing.VERSION, tallies[0][0])
+    add(connection, SPACE, indexing.VERSION, tallies[0][0], pending(connection, SPACE))
 
 
 def _put(cursor: psycopg.Cursor[Any], table: str, ones: Iterable[Mapping[str, Any]]) -> None:

@@ -28,18 +28,18 @@ def memory_of(body: bytes, where: str) -> Memory:
 
 def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
     """The space of a header and bodies. Raises CorruptError."""
-    where, bodies = where_of(name), list(bodies)
-    if bodies and OBJECTS + b"]" not in header:  # else the space would look as if it had no memories
-        raise CorruptError(f"{where} has a header that memcli did not write", _MEND)
-    space = decode_space(file_of(header, bodies), where)
+    where = where_of(name)
+    space = decode_space(file_of(header, bodies, where), where)
     if space.name != name:
         raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
     return space
 
 
-def file_of(header: bytes, bodies: Iterable[bytes]) -> bytes:
-    """The canonical file of a space, of its header and its bodies in order."""
+def file_of(header: bytes, bodies: Iterable[bytes], where: str) -> bytes:
+    """The canonical file of a space, of its header and its bodies in order. Raises CorruptError."""
     items = (b"," + INDENT).join(bodies)
+    if items and OBJECTS + b"]" not in header:  # else the space would look as if it had no memories
+        raise CorruptError(f"{where} has a header that memcli did not write", _MEND)
     return header.replace(OBJECTS + b"]", OBJECTS + INDENT + items + END, 1) if items else header
 
 

@@ -35,8 +35,12 @@ def _memories(
 ) -> Iterator[Finding]:
     where = where_of(space)
     rows = connection.execute(_ROWS, [space]).fetchall()
-    file = file_of(header, (body for *_, body in rows))
-    yield from (replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings)
+    try:
+        file = file_of(header, (body for *_, body in rows), where)
+    except MemcliError as error:
+        yield Finding(where, "header", error.message)
+    else:
+        yield from (replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings)
     for name, path, digest, updated_at, body in rows:
         try:
             memory = memory_of(body, where)

@@ -60,7 +60,7 @@ class Server:
     def connected(self, what: str) -> Iterator[Connection]:
         """A connection in autocommit mode; errors of the server come out as those of memcli, about doing `what`."""
         try:
-            connection = self.borrow()
+            connection = self.patiently(self.borrow, what)
             try:
                 yield connection
             finally:

@@ -33,6 +33,7 @@ def test_a_sound_store_has_no_findings(server: Server) -> None:
         ("UPDATE memory SET body = '{' WHERE id = 'mem_a'", "torn", ""),
         ("UPDATE memory SET path = 'elsewhere' WHERE id = 'mem_a'", "row", "mem_a"),
         ("DELETE FROM memory WHERE id = 'mem_b'", "index", ""),
+        ("UPDATE space SET header = replace(convert_from(header, 'UTF8'), ' ', '')::bytea", "header", ""),
         ("DELETE FROM entry WHERE id = 'mem_a'", "index", ""),
         ("UPDATE audit SET line = replace(convert_from(line, 'UTF8'), 'ann', 'bob')::bytea", "audit", ""),
         ("INSERT INTO trash (space, name, ids, body) VALUES ('main', 'x', '{}', 'no')", "trash", ""),
