@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -53,6 +54,76 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = frozenset(
+    ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+)
+_PROTECTED = tuple(
+    os.path.join(os.path.realpath(folder), "") for folder in (ROOT, os.path.expanduser("~")) if os.path.isdir(folder)
+)
+_ALLOWED = tuple(
+    os.path.join(os.path.realpath(folder), "")
+    for folder in (
+        os.environ.get("PYTEST_DEBUG_TEMPROOT", ""),
+        tempfile.gettempdir(),
+        ROOT / ".hypothesis",
+        ROOT / ".venv",
+    )
+    if folder
+)
+_GUARD = {"is_on": False, "updates": False}
+
+
+class OutsideWriteError(AssertionError):
+    """A test wrote to the checkout or to the user's home directory."""
+
+
+def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
+    """Raises OutsideWriteError when this process changes a file of the checkout or of the user's home directory."""
+    if not _GUARD["is_on"] or (event != "open" and event not in _CHANGES):
+        return
+    if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
+        return
+    paths = arguments[:2] if event in ("os.rename", "os.link") else arguments[:1]
+    for path in paths:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            continue
+        name = os.path.abspath(os.fsdecode(path))
+        full = os.path.join(os.path.realpath(os.path.dirname(name)), os.path.basename(name))
+        is_free = full.startswith(_ALLOWED) or "__pycache__" in full or ("/golden/" in full and _GUARD["updates"])
+        if full.startswith(_PROTECTED) and not is_free:
+            raise OutsideWriteError(f"{event}: {name} is outside of the test's own folders")
+
+
+sys.addaudithook(_refuse_outside)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _GUARD["updates"] = bool(config.getoption("--update-golden", default=False))
+
+
+@pytest.fixture(autouse=True)
+def no_writes_outside() -> Iterator[None]:
+    """Fails whatever a test writes to the checkout or to the real home directory."""
+    _GUARD["is_on"] = True
+    yield
+    _GUARD["is_on"] = False
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checkout_unchanged() -> Iterator[None]:
+    """Fails the run when a process that a test started changed the checkout."""
+    before = _checkout()
+    yield
+    assert _checkout() == before, "a test changed the checkout"
+
+
+def _checkout() -> list[str]:
+    """The files of a store in the checkout, which no test makes or changes."""
+    files = (ROOT / ".memory").rglob("*")
+    return sorted(f"{path} {path.stat().st_mtime_ns}" for path in files if path.is_file())
+
+
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
@@ -63,6 +134,7 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
     """An empty home, no settings from outside, a frozen clock, and an embedder that costs nothing."""
     home = tmp_path_factory.getbasetemp() / f"home{next(_HOMES)}"  # `mktemp` reads the whole folder, each time
     home.mkdir()
+    monkeypatch.chdir(home)  # above the checkout or below it, a store could be found
     for name in list(os.environ):
         if name.startswith(("MEMCLI_", "GIT_", "XDG_")):
             monkeypatch.delenv(name)
@@ -107,7 +179,7 @@ def mirror(root: Path) -> None:
     for name in names:
         with closing(store.open(name)) as snapshot:
             (root / "spaces" / f"{name}.json").write_bytes(encode_space(snapshot.load()))
-        (root / "audit").mkdir(exist_ok=True)
+        (root / "local" / "audit").mkdir(exist_ok=True)
         (root / "audit" / f"{name}.jsonl").write_bytes(audit.read(name))
 
 
