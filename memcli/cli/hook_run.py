@@ -18,9 +18,11 @@ from memcli.cli.verb import Session
 from memcli.errors import MemcliError, NotFoundError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, find_root, find_work_tree
 from memcli.store.log import HookLog
+from memcli.store.private import stores_of
 from memcli.store.switch import is_off
+from memcli.wiring.roots import named_root
 
 _VERBOSE = "MEMCLI_HOOK_VERBOSE"
 _LOCK_SECONDS = "2"
@@ -37,21 +39,36 @@ def run_hook(session: Session, hook: str, arguments: Sequence[str], *, detached:
     if hook == "prepare-commit-msg":
         return _run_within(
             None if waits else _MESSAGE_SECONDS,
-            lambda: _logged(session, hook, lambda w, _: _advise(w, arguments), ADVICE_BACKEND),
+            lambda: _logged_in_each(session, hook, lambda w, _: _advise(w, arguments), ADVICE_BACKEND),
         )
     if hook == "pre-push":
         return _run_within(
-            None if waits else _PUSH_SECONDS, lambda: _logged(session, hook, lambda *_: _look_for_secrets(session))
+            None if waits else _PUSH_SECONDS,
+            lambda: _logged_in_each(session, hook, lambda w, _: _look_for_secrets(session, w)),
         )
     if not detached and not waits:
-        chosen = [f"--{name}={value}" for name in ("space", "root") if (value := session.options[name])]
-        start(["hook", "run", "--detached", *chosen, hook, "--", *arguments], pairs)
+        space = [f"--space={session.options['space']}"] if session.options["space"] else []
+        for root in _roots(session):
+            start(["hook", "run", "--detached", f"--root={root}", *space, hook, "--", *arguments], pairs)
         return False
     if detached:
         with suppress(OSError):  # it leads a session already
             os.setsid()
-    _logged(session, hook, lambda workspace, log: _follow(session, workspace, log, hook, arguments, pairs))
+    _logged_in_each(session, hook, lambda workspace, log: _follow(session, workspace, log, hook, arguments, pairs))
     return False
+
+
+def _roots(session: Session) -> list[str]:
+    """The stores that a hook works for: the one that is named, else each of the work tree, since git calls a hook at the
+    top and a store may be in a folder."""
+    named = session.options["root"] or os.environ.get("MEMCLI_ROOT")
+    here, home = os.getcwd(), os.path.expanduser("~")
+    with suppress(MemcliError):
+        found = named_root(named) if named else find_root(here, home)
+        work_tree = None if named else find_work_tree(here, home)
+        others = stores_of(work_tree) if work_tree else []
+        return sorted({*others, *([found] if found else [])})
+    return []
 
 
 def _follow(
@@ -72,11 +89,11 @@ def _advise(workspace: Workspace, arguments: Sequence[str]) -> dict[str, Json]:
     return advise(workspace, arguments[0]) if arguments else {"outcome": "no message"}
 
 
-def _look_for_secrets(session: Session) -> dict[str, Json]:
+def _look_for_secrets(session: Session, workspace: Workspace) -> dict[str, Json]:
     from memcli.app.scan import scan
     from memcli.cli.scan_input import documents, open_rules
 
-    rules, root = open_rules(session, must_exist=True)
+    rules, root = open_rules(session, must_exist=True, root=workspace.root)
     leaks = [leak for document in documents(root, (), history=False, staged=False) for leak in scan(document, rules)]
     if leaks:
         files = ", ".join(sorted({leak.file for leak in leaks}))
@@ -87,15 +104,27 @@ def _look_for_secrets(session: Session) -> dict[str, Json]:
     return {"outcome": "warned" if leaks else "no secrets", "secrets": len(leaks)}
 
 
-def _logged(
+def _logged_in_each(
     session: Session, hook: str, work: Callable[[Workspace, HookLog], Mapping[str, Json]], backend: str | None = None
 ) -> None:
-    """Runs the work and logs the result, since no one is there to see an error."""
+    """Runs the work for each store, and logs the results."""
+    for root in _roots(session):
+        _logged(session, root, hook, work, backend)
+
+
+def _logged(
+    session: Session,
+    root: str,
+    hook: str,
+    work: Callable[[Workspace, HookLog], Mapping[str, Json]],
+    backend: str | None,
+) -> None:
+    """Runs the work for the store at `root` and logs the result, since no one is there to see an error."""
     is_verbose = bool(os.environ.get(_VERBOSE))
     session.output.quiet = not is_verbose
     since = time.monotonic()
     try:
-        workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend))
+        workspace = over_repo(session.open(lock_wait=_LOCK_SECONDS, backend=backend, root=root))
     except MemcliError as error:
         if is_verbose and not isinstance(error, NotFoundError):
             report(error, json=False)

@@ -18,13 +18,13 @@ from memcli.store.layout import Layout
 from memcli.wiring.workspace import chosen_store
 
 
-def open_rules(session: Session, *, must_exist: bool) -> tuple[Rules, str]:
-    """The rules and the root of the store. Files can be scanned without a store; their marks are then empty.
+def open_rules(session: Session, *, must_exist: bool, root: str | None = None) -> tuple[Rules, str]:
+    """The rules and the root of the store that is meant, or that is at `root`. Files can be scanned without a store; their marks are then empty.
 
     Raises NotFoundError if there is no store but one is required.
     """
     try:
-        workspace = session.open()
+        workspace = session.open(root=root)
     except NotFoundError:
         if must_exist:
             raise
