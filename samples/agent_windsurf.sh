@@ -27,7 +27,7 @@ call stop <<JSON
 {"agent_action_name": "post_cascade_response", "trajectory_id": "tr-1", "timestamp": "2026-05-03T12:00:00Z",
  "tool_info": {"response": "Charges are retried now."}}
 JSON
-jq -c '{event, session, text}' .memory/local/agents.spool.jsonl
+jq -c '{event, session, text}' .git/memcli/.memory/agents.spool.jsonl
 
 echo "--- uninstalled, nothing is left"
 memcli agent uninstall windsurf --quiet

@@ -1,6 +1,6 @@
 """The inbox: what is proposed waits here, out of recall, until somebody accepts or rejects it.
 
-It is a store like the other, in `local/inbox`. Each candidate says how it was proposed (see `app/candidate.py`).
+It is a store like the other, in `inbox` of the private state. Each candidate says how it was proposed (see `app/candidate.py`).
 What was rejected leaves its hash, and is not proposed again.
 """
 

@@ -25,7 +25,7 @@ def site_of(session: Session, scope: str) -> Site:
         return Site(scope, os.path.expanduser("~"), os.path.join(data, _NOTES), os.environ)
     root = session.open(tells_off=False).root if locate(session.options, os.environ) else None
     if root is not None:
-        return Site(scope, os.path.dirname(root), Layout(root).local(_NOTES), os.environ)
+        return Site(scope, os.path.dirname(root), Layout(root).private(_NOTES), os.environ)
     here = os.getcwd()
     folder = find_work_tree(here, os.path.expanduser("~")) or here
     return Site(scope, folder, os.path.join(folder, ".memory", "local", _NOTES), os.environ)

@@ -7,8 +7,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from memcli.errors import MemcliError
+from memcli.git.index_file import common_dir
 from memcli.git.reading import UnfitError, read_bytes
-from memcli.git.repository import Repository, common_dir
+from memcli.git.repository import Repository
 
 
 class Head:

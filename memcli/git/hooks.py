@@ -14,7 +14,8 @@ from contextlib import suppress
 from memcli.errors import MemcliError, ProviderError, RefusedError, StoreError
 from memcli.git.driver import this_program
 from memcli.git.hook_script import KEPT, is_lost_without_its_name, script, shell_of, state
-from memcli.git.repository import Repository, common_dir
+from memcli.git.index_file import common_dir
+from memcli.git.repository import Repository
 from memcli.model.names import show
 from memcli.record import Record
 

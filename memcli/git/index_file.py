@@ -12,11 +12,12 @@ from memcli.record import Record
 _HEADER = 12
 _STAT = 40  # ten numbers of four bytes: the status of the file when git last saw it
 _EXTENDED = 0x4000
+_SKIPPED = 0x4000  # among the extended flags: the work tree leaves the file out
 _NAME = 0x0FFF
 _HASHES = (20, 32)
 _MAX_BYTES = 1 << 30
 _MAX_LINE = 1 << 12
-_MAX_TREES = 64
+_MAX_CONFIG = 1 << 16
 _COMPRESSED = 4  # the version whose paths leave out what they share with the one before
 
 
@@ -24,12 +25,14 @@ class Entry(NamedTuple):
     """A tracked file: its path from the root of the work tree, and the file that git wrote or read there.
 
     `seconds` and `nanoseconds` are its time of change, `inode` its number cut to 32 bits, 0 where there is none.
+    `is_sparse`: a sparse checkout leaves it out; the path of a whole folder that is left out ends in a slash.
     """
 
     path: str
     seconds: int
     nanoseconds: int
     inode: int
+    is_sparse: bool = False
 
     def is_file(self, status: os.stat_result) -> bool:
         """Whether the file of this status is the one that git knows: nobody has written it since."""
@@ -60,9 +63,12 @@ class IndexFile(Record):
             with open(os.path.join(self.git_dir, name), "rb") as file:
                 data = file.read(_MAX_BYTES)
             plain = data[4:8] != _COMPRESSED.to_bytes(4, "big")
-            if plain and not any(folder in data.lower() for folder in wanted):
+            if plain and not any(folder in data.lower() for folder in wanted) and b"sdir" not in data:
                 continue
-            found |= {path: entry for path, entry in _entries(data) if path.lower().startswith(wanted)}
+            for path, entry in _entries(data):
+                lower = path.lower()
+                if lower.startswith(wanted) or (path.endswith(b"/") and any(f.startswith(lower) for f in wanted)):
+                    found[path] = entry
         return [found[path] for path in sorted(found)]
 
     def _parts(self) -> list[str]:
@@ -81,24 +87,44 @@ def find_index(work_tree: str) -> IndexFile | None:
     return None if folder is None else IndexFile(work_tree, folder)
 
 
-def sibling_trees(work_tree: str) -> list[str]:
-    """The other work trees of the repository that has the one at `work_tree`.
+def common_dir(git_dir: str) -> str:
+    """Where a linked work tree shares refs and objects with its main one; else `git_dir` itself."""
+    named = _first_line(os.path.join(git_dir, "commondir"))
+    return os.path.normpath(os.path.join(git_dir, named)) if named else git_dir
 
-    Each must name the repository, and the repository it: what one side alone says may have come in an archive.
+
+def shared_folder(work_tree: str) -> str | None:
+    """The folder of the repository that the work tree at `work_tree` belongs to, shared by all of its work trees.
+
+    None where there is no repository, or where only the work tree names it: a `.git` file may have come in an archive
+    and name any repository of this machine, so the repository must name the work tree too, as it does for linked work
+    trees and submodules.
     """
-    own = _linked(work_tree)
-    common = os.path.realpath(os.path.join(work_tree, ".git") if own is None else os.path.join(own, "..", ".."))
-    if own is not None and os.path.dirname(own) != os.path.join(common, "worktrees"):
-        return []
-    trees = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
-    with suppress(OSError):
-        for name in sorted(os.listdir(os.path.join(common, "worktrees")))[:_MAX_TREES]:
-            linked = os.path.join(common, "worktrees", name)
-            tree = os.path.dirname(os.path.join(linked, _first_line(os.path.join(linked, "gitdir"))))
-            trees += [tree] if _linked(tree) == linked else []
+    dot_git = os.path.join(work_tree, ".git")
+    if os.path.islink(dot_git):
+        return None
+    if os.path.isdir(dot_git):
+        return dot_git if os.path.lexists(os.path.join(dot_git, "HEAD")) else None
+    folder = _linked(work_tree)
+    if folder is None:
+        return None
     here = os.path.realpath(work_tree)
-    known = [os.path.realpath(tree) for tree in trees]
-    return [tree for tree in known if tree != here] if here in known else []
+    if back := _first_line(os.path.join(folder, "gitdir")):
+        common = os.path.realpath(common_dir(folder))
+        is_known = os.path.realpath(os.path.dirname(os.path.join(folder, back))) == here
+        return common if is_known and os.path.dirname(folder) == os.path.join(common, "worktrees") else None
+    named = _configured_tree(os.path.join(folder, "config"))
+    return folder if named and os.path.realpath(os.path.join(folder, named)) == here else None
+
+
+def _configured_tree(config: str) -> str:
+    """The `core.worktree` of a submodule's configuration; empty when there is none."""
+    with suppress(OSError), open(config, encoding="utf-8", errors="surrogateescape") as file:
+        for line in file.read(_MAX_CONFIG).splitlines():
+            name, _, value = line.partition("=")
+            if name.strip().lower() == "worktree":
+                return value.strip().strip('"')
+    return ""
 
 
 def _linked(work_tree: str) -> str | None:
@@ -127,7 +153,9 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:
     at, path = _HEADER, b""
     for _ in range(count):
         flags_at = at + _STAT + hash_length
-        name = flags_at + (4 if int.from_bytes(data[flags_at : flags_at + 2], "big") & _EXTENDED else 2)
+        is_extended = bool(int.from_bytes(data[flags_at : flags_at + 2], "big") & _EXTENDED)
+        name = flags_at + (4 if is_extended else 2)
+        is_sparse = is_extended and bool(int.from_bytes(data[flags_at + 2 : flags_at + 4], "big") & _SKIPPED)
         if version == _COMPRESSED:
             cut, name = _varint(data, name)
             end = data.index(b"\0", name)
@@ -137,8 +165,9 @@ def _entries(data: bytes) -> Iterator[tuple[bytes, Entry]]:
             end = data.index(b"\0", name)
             path = data[name:end]
             after = at + (end - at + 8) // 8 * 8
-        numbers = [int.from_bytes(data[at + n : at + n + 4], "big") for n in (8, 12, 20)]
-        yield path, Entry(os.fsdecode(path), *numbers)
+        seconds, nanoseconds, inode = (int.from_bytes(data[at + n : at + n + 4], "big") for n in (8, 12, 20))
+        is_left_out = is_sparse or path.endswith(b"/")
+        yield path, Entry(os.fsdecode(path), seconds, nanoseconds, inode, is_left_out)
         at = after
 
 

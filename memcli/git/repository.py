@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
+from memcli.git.index_file import common_dir
 from memcli.git.reading import Objects
 from memcli.model.names import show
 from memcli.record import Record, replace
@@ -181,15 +182,6 @@ def run_anywhere(*arguments: str) -> tuple[int, bytes]:
     """The exit code and the output of a git command that needs no repository. Raises ProviderError."""
     code, output, _ = _run(".", arguments)
     return code, output
-
-
-def common_dir(git_dir: str) -> str:
-    """Where a linked work tree shares refs and objects with its main one; else `git_dir` itself."""
-    try:
-        with open(os.path.join(git_dir, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
-            return os.path.normpath(os.path.join(git_dir, file.read().strip()))
-    except OSError:
-        return git_dir
 
 
 def check_revisions(text: str) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 
 from memcli.code.globs import Patterns, compile_patterns
 from memcli.errors import MemcliError
+from memcli.git.index_file import common_dir
 from memcli.git.reading import UnfitError, read_bytes
-from memcli.git.repository import Repository, common_dir
+from memcli.git.repository import Repository
 from memcli.record import Record, field
 
 _LOCK_FILES = frozenset([

@@ -34,7 +34,7 @@ class CachedIndex:
     """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
 
     With `live`, the folder of another such index, vectors are kept in that one, and an index begins as a copy of its
-    own. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
+    own. `place` gives the file of the index of a space, where that is another. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
     """
 
     def __init__(
@@ -44,7 +44,9 @@ class CachedIndex:
         warn: Callable[[str], None],
         progress: Progress | None = None,
         live: str | None = None,
+        place: Callable[[str], str] | None = None,
     ) -> None:
+        self._path = place or (lambda space: os.path.join(folder, f"{space}.index"))
         self._folder = folder
         self._live = folder if live is None else live
         self._load_embedder = embedder
@@ -82,7 +84,7 @@ class CachedIndex:
         try:
             if size_of(snapshot.fingerprint) > most:
                 raise TooMuchError
-            self._make(self._folder)
+            self._make(os.path.dirname(path))
             connection = connect(path)
             try:
                 follow(connection, snapshot, path)
@@ -152,7 +154,7 @@ class CachedIndex:
                 remove(path)
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
         try:
-            self._make(self._folder)
+            self._make(os.path.dirname(path))
             if self._live != self._folder and not os.path.exists(path):
                 copy(os.path.join(self._live, os.path.basename(path)), path)
             return self._synchronized(path, snapshot), path
@@ -184,9 +186,6 @@ class CachedIndex:
             connection = connect(path)
             synchronize(connection, snapshot, path)
         return connection
-
-    def _path(self, space: str) -> str:
-        return os.path.join(self._folder, f"{space}.index")
 
     def _semantic(self) -> tuple[Embedder, VectorFile] | None:
         """The embedder with its vectors, loaded when first asked for; None when there is none."""

@@ -16,8 +16,8 @@ _WAIT_SECONDS = 10.0
 _PER_STATEMENT = 500
 
 
-def erase(folder: str, space: str, ids: Collection[str], written_at: int) -> None:
-    """Takes the memories of `ids`, which the space no longer has, out of the cache in `folder`.
+def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None:
+    """Takes the memories of `ids`, which their space no longer has, out of its index at `path` and the cache in `folder`.
 
     The index of the space is removed, to be built anew; of the vectors, which cost more, those of the memories are
     overwritten. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
@@ -27,7 +27,6 @@ def erase(folder: str, space: str, ids: Collection[str], written_at: int) -> Non
 
     if not os.path.isdir(folder):
         return
-    path = os.path.join(folder, f"{space}.index")
     try:
         keys = _remove_index(path, ids, written_at)
         shutil.rmtree(os.path.join(folder, "revisions"), ignore_errors=True)
@@ -37,7 +36,7 @@ def erase(folder: str, space: str, ids: Collection[str], written_at: int) -> Non
     except sqlite3.OperationalError as error:
         raise LockedError(
             f"the memories are deleted, but {os.path.basename(path)} in the cache is in use ({error})",
-            f"`memcli index rebuild -s {space}` removes what it holds of them",
+            f"`memcli index rebuild -s {os.path.basename(path).removesuffix('.index')}` removes what it holds of them",
         ) from None
     except OSError as error:
         raise StoreError(

@@ -35,8 +35,9 @@ class KeptIndex(CachedIndex):
         embedder: Callable[[], Embedder | None],
         warn: Callable[[str], None],
         progress: Progress | None = None,
+        place: Callable[[str], str] | None = None,
     ) -> None:
-        super().__init__(folder, embedder, warn, progress)
+        super().__init__(folder, embedder, warn, progress, place=place)
         self._views: OrderedDict[str, KeptSpace] = OrderedDict()
         self._seen: tuple[object, int] | None = None
 

@@ -15,6 +15,9 @@ _LISTED = 50
 """So many new memories are listed one by one; of more a line holds the count and a digest."""
 
 
+DELETE_SPACE = "delete space"
+
+
 class Act(Record):
     """What one writer did. `by`: its user and command, where it is not the one that makes the write. `tasks` of upkeep did
     it, by name with the ids that each changed; `run` is where the trash has what was before. `advised`: what a model let go
@@ -41,7 +44,7 @@ def act_of(
     policy = None if before == after else _difference(before, after)
     if not receipt.touched and not receipt.header_changed and policy is None:
         return None
-    action = "delete space" if after is None else _action(receipt, policy)
+    action = DELETE_SPACE if after is None else _action(receipt, policy)
     tasks, advised = (dict(change.tasks) or None, change.advised) if change else (None, ())
     return Act(action, receipt.touched, policy, by, tasks, advised=advised)
 

@@ -181,7 +181,7 @@ class Gate:
         elif pages is not None:
             return pages.signed_out()
         else:
-            hint = "send `Authorization: Bearer TOKEN`; `.memory/local/serve-token` holds one"
+            hint = "send `Authorization: Bearer TOKEN`; `serve-token` in the private state holds one (`memcli doctor` says where)"
             found = problem(401, "no token, or none that is known", "refused", hint, {"WWW-Authenticate": "Bearer"})
         if {"content-length", "transfer-encoding"} & headers.keys():
             found.headers["Connection"] = "close"

@@ -23,7 +23,7 @@ from memcli.store.lock import locked
 from memcli.store.reading import read_regular
 
 FIRST = "first"
-"""The name of the token that is made on first use, which its user can read in `local/serve-token`."""
+"""The name of the token that is made on first use, which its user can read in `serve-token` of the private state."""
 PREFIX = "mct_"
 _BYTES = 32
 _MAX_BYTES = 1 << 20
@@ -58,8 +58,8 @@ class Tokens:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._first = layout.local("serve-token")
-        self._others = layout.local("serve-tokens.json")
+        self._first = layout.private("serve-token")
+        self._others = layout.private("serve-tokens.json")
         self._read = _Read()
 
     def make_first(self) -> str:

@@ -1,7 +1,7 @@
 """The one place that opens files for writing.
 
-`write_file` replaces a file whole: temporary file in the same directory, fsync, rename, fsync of the
-directory. After it returns, the new bytes survive a power cut. Killed before the rename, the old file
+`write_file` replaces a file whole: temporary file on the same file system, fsync, rename, fsync of the
+directories. After it returns, the new bytes survive a power cut. Killed before the rename, the old file
 stands and a temporary one is left over; killed after it, the new file stands.
 """
 
@@ -32,20 +32,25 @@ def write_file(
     mode: int = 0o644,
     *,
     alone: bool = False,
+    temporary: str = "",
     before_rename: Callable[[os.stat_result], None] | None = None,
     changed_ns: int | None = None,
 ) -> os.stat_result:
     """Makes the file at `path` hold exactly `data`; returns its status. See the module for what a crash leaves.
 
     `alone`: the caller holds a lock, so the temporary file has one name, and a leftover is taken by the next write.
+    `temporary`: a folder that git ignores, for the temporary file of what git may see; by default it lies beside `path`.
     `before_rename` is told the status that the file will have; `changed_ns` becomes its time of change, in nanoseconds.
     Raises StoreError, and what `data` and `before_rename` raise.
     """
     folder, name = os.path.split(path)
-    temp = os.path.join(folder, f".{name}{TEMP_MARK}{'' if alone else os.getpid()}")
+    mark = f"{TEMP_MARK}{'' if alone else os.getpid()}"
+    temp = os.path.join(folder, f".{name}{mark}")
     try:
         if os.path.islink(path):
             raise OSError(errno.ELOOP, "it is a symbolic link")
+        if temporary and _is_same_device(temporary, folder):
+            temp = os.path.join(temporary, f".{os.path.basename(folder)}%{name}{mark}")
         status = _write_temp(temp, [data] if isinstance(data, bytes) else data, mode, changed_ns)
         if before_rename is not None:
             before_rename(status)
@@ -58,11 +63,19 @@ def write_file(
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
     try:
         sync_folder(folder)
+        if not temp.startswith(os.path.join(folder, "")):
+            sync_folder(temporary)
     except OSError as error:
         raise StoreError(
             f"{path} was written, but may not survive a power failure: {error.strerror}", "run the command again"
         ) from None
     return status
+
+
+def _is_same_device(temporary: str, folder: str) -> bool:
+    """Whether a file in `temporary`, which is made if it is not there, can be renamed into `folder`. Raises OSError."""
+    os.makedirs(temporary, 0o700, exist_ok=True)
+    return os.stat(temporary).st_dev == os.stat(folder).st_dev
 
 
 def place_file(path: str, data: bytes) -> int:

@@ -1,4 +1,4 @@
-"""The audit log of a space: `.memory/audit/<space>.jsonl`, appended to; only paths of erased memories are taken out."""
+"""The audit log of a space: `audit/<space>.jsonl` of the private state, appended to; only paths of erased memories are taken out."""
 
 from __future__ import annotations
 
@@ -154,5 +154,5 @@ def _last(path: str) -> Link:
 def _unwritable(space: str, error: OSError) -> StoreError:
     return StoreError(
         f"cannot write the audit log of space {space!r}: {error.strerror}",
-        "free some space, or check the permissions of .memory/audit",
+        "free some space, or check its permissions",
     )

@@ -1,6 +1,6 @@
-"""Which sessions are being ended: a file for each in `local/sessions/<space>.ending`, until all that it yields is kept; and
-what the ends of each have made, as digests in `local/sessions/<space>.kept`. Imported sessions that were deleted leave an
-empty file in `local/sessions/<space>.deleted`."""
+"""Which sessions are being ended: a file for each in `sessions/<space>.ending` of the private state, until all that it
+yields is stored; and what the ends of each have made, as digests in `sessions/<space>.kept`. Imported sessions that were
+deleted leave an empty file in `sessions/<space>.deleted`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FileEndings:
         return os.path.exists(os.path.join(self._deleted(space), name))
 
     def _deleted(self, space: str) -> str:
-        return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.deleted")
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.deleted")
 
     def _forget_end(self, space: str, name: str) -> None:
         """Removes what is noted of the ends of a session that is deleted."""
@@ -63,10 +63,10 @@ class FileEndings:
             os.unlink(self._kept(space, name))
 
     def _kept(self, space: str, name: str) -> str:
-        return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.kept", f"{name}.json")
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.kept", f"{name}.json")
 
     def _marks(self, space: str) -> str:
-        return os.path.join(self._layout.local("sessions"), f"{check_space(space)}.ending")
+        return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.ending")
 
 
 def _mark(folder: str, name: str) -> None:

@@ -16,10 +16,12 @@ from memcli.policy.acts import Act, act_of
 from memcli.policy.receipts import receipt_of, without_erased
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
+from memcli.settings import BESIDE
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Acts, Erasures
+from memcli.store.private import is_private
 from memcli.store.snapshot import FileSnapshot, fingerprint_of
 
 if TYPE_CHECKING:  # what only a write needs is imported there
@@ -63,9 +65,7 @@ class FileStore:
 
     def spaces(self) -> list[str]:
         try:
-            names = os.listdir(self._layout.spaces)
-        except FileNotFoundError:
-            return []
+            names = self._layout.space_names()
         except OSError as error:
             raise StoreError(f"cannot read {self._layout.spaces}: {error.strerror}", "check its permissions") from None
         return sorted(n.removesuffix(".json") for n in names if n.endswith(".json") and not n.startswith("."))
@@ -153,6 +153,8 @@ class FileStore:
     def _write(self, space: str, held: Held, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
 
+        if not snapshot.fingerprint and self._acts:
+            self._check_present(space)
         shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
         journal = self._journal(space)
         draft = Draft(shelf)
@@ -181,7 +183,10 @@ class FileStore:
 
                 pieces = shelf.spliced(whole)
                 path = self._layout.space(space)
-                status = write_file(path, pieces, self._mode, alone=True, before_rename=before_rename)
+                mode = 0o600 if is_private(space) else self._mode
+                status = write_file(
+                    path, pieces, mode, alone=True, temporary=self._layout.temporary, before_rename=before_rename
+                )
             self._note_moves(space, fingerprint, fingerprint_of(status), pieces)
             if self._acts:
                 self._acts.finish(space)
@@ -190,10 +195,17 @@ class FileStore:
         journal.answer(answers)
         return receipt
 
+    def _check_present(self, space: str) -> None:
+        """Raises StoreError when git tracks the space, and somebody else than memcli took its file away."""
+        if space not in BESIDE:
+            from memcli.store.absent import check_present
+
+            check_present(self._layout.root, space)
+
     def _note_moves(self, space: str, before: str, after: str, pieces: Sequence[Piece]) -> None:
         """Notes for the index what it need not read. Where that fails, it reads the whole file."""
         path = self._layout.moves(space)
-        if not os.path.exists(self._layout.cache(f"{space}.index")):
+        if not os.path.exists(self._layout.index(space)):
             return
         from memcli.codec.moves import encode_step, step_of
 
@@ -249,14 +261,15 @@ class FileStore:
     def _journal(self, space: str) -> Journal:
         from memcli.store.journal import Journal
 
-        return Journal(self._layout.local(os.path.join("journal", space)), self._layout.local("quarantine"))
+        folder = self._layout.beside(space, os.path.join("journal", space))
+        return Journal(folder, self._layout.private("quarantine"))
 
     def _where(self, space: str) -> str:
         return os.path.join("spaces", f"{space}.json")
 
     def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[Held | None]:
         path = self._layout.lock(check_space(space))
-        make_folder(self._layout.spaces, self._folder_mode)
+        make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_private(space) else self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)
 

@@ -1,4 +1,4 @@
-"""Questions that nothing answered, in `local/gaps.json`. They are text, so a policy must ask for them."""
+"""Questions that nothing answered, in `gaps.json` of the private state. They are text, so a policy must ask for them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class FileGaps:
     """The gaps of the store at `layout`. A question is noted only if `is_recording`."""
 
     def __init__(self, layout: Layout, is_recording: Callable[[], bool] = lambda: True) -> None:
-        self._path = layout.local("gaps.json")
-        self._lock = layout.local("gaps.lock")
+        self._path = layout.private("gaps.json")
+        self._lock = layout.private("gaps.lock")
         self._is_recording = is_recording
 
     def note(self, gap: Gap) -> None:
@@ -51,7 +51,7 @@ class FileGaps:
             if gaps:
                 replace_file(self._path, encode([as_dict(gap) for gap in gaps]) + b"\n")
             elif os.path.lexists(self._path) and not remove_quietly(self._path):
-                raise StoreError(f"cannot remove {self._path}", "check the permissions of .memory/local")
+                raise StoreError(f"cannot remove {self._path}", "check its permissions")
 
 
 def _from_json(entry: object) -> Gap | None:

@@ -47,7 +47,7 @@ def _given(environ: Mapping[str, str]) -> bytes:
 
 def own_key(layout: Layout) -> bytes:
     """The key of this store, which is made if there is none. Raises StoreError, LockedError."""
-    path = layout.local(_FILE)
+    path = layout.private(_FILE)
     key = _read(path)
     if key is not None:
         return key

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 
 from memcli.errors import NotFoundError, StoreError
@@ -10,60 +11,107 @@ from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.store.atomic import make_folder, write_file
 from memcli.store.lock import Held, locked
+from memcli.store.private import can_write, is_private, private_folder
 from memcli.store.reading import read_json, read_regular
 
 FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
-# Of sessions the files are ignored and not the folders: git would not see a file of an ignored folder that is shared.
-_IGNORED = ("local/", "cache/", "audit/", "exports/", "sessions/*/*", *(f"spaces/{name}.json" for name in BESIDE))
+# Temporary files are made in `local/`; earlier versions made them beside their targets.
+_IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63
 _OWN_FOLDERS = (
     "spaces", "sessions", "exports", "tests", "audit", "local", "cache", "local/unreviewed", "local/inbox", "local/inbox/spaces",
-    "local/inbox/local",
+    "local/inbox/local", "local/audit", "local/sessions", "local/spaces", "local/trash",
 )  # fmt: skip
 
 
 class Layout(Record):
-    """The places in a store whose root is `root`."""
+    """The places in a store whose root is `root`.
+
+    `private_root`: the folder of its private state, where that is not the one that `store/private.py` finds.
+    """
 
     root: str
+    private_root: str = ""
 
     def space(self, name: str) -> str:
-        return os.path.join(self.root, "spaces", f"{name}.json")
+        return os.path.join(self._part("spaces", name), f"{name}.json")
+
+    def space_names(self) -> list[str]:
+        """The names of the files in the folders of spaces, without duplicates. Raises OSError."""
+        names: set[str] = set()
+        for folder in {self.spaces, self.private("spaces")}:
+            with suppress(FileNotFoundError):
+                names.update(os.listdir(folder))
+        return sorted(names)
 
     def lock(self, name: str) -> str:
-        return os.path.join(self.root, "local", f"{name}.lock")
+        return self.beside(name, f"{name}.lock")
+
+    def beside(self, space: str, name: str) -> str:
+        """A file that writers of a space keep for as long as they need it: next to the private state for a private one,
+        so that writers in all work trees share it."""
+        return self.private(name) if is_private(space) else self.local(name)
+
+    def index(self, space: str) -> str:
+        """The index of a space."""
+        return os.path.join(self.private("cache") if is_private(space) else self.cache(""), f"{space}.index")
 
     def cache(self, name: str) -> str:
         return os.path.join(self.root, "cache", name)
 
     def moves(self, name: str) -> str:
         """Where a writer notes, for the index of a space, what moved in its file."""
-        return self.cache(f"{name}.moves")
+        return f"{self.index(name).removesuffix('.index')}.moves"
 
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
 
-    def sessions(self, space: str) -> str:
-        """The folder of the sessions of a space."""
-        return os.path.join(self.root, "sessions", space)
+    def sessions(self, space: str, *, shared: bool = False) -> str:
+        """The folder of the private sessions of a space, or of those that git tracks."""
+        return os.path.join(self.root, "sessions", space) if shared else self.private(os.path.join("sessions", space))
 
     def session(self, space: str, name: str) -> str:
-        return os.path.join(self.sessions(space), f"{name}.jsonl")
+        """The file of a session: below `.memory/` when it is shared."""
+        shared = os.path.join(self.sessions(space, shared=True), f"{name}.jsonl")
+        return shared if os.path.lexists(shared) else os.path.join(self.sessions(space), f"{name}.jsonl")
 
     def audit(self, name: str) -> str:
-        return os.path.join(self.root, "audit", name)
+        return self.private(os.path.join("audit", name))
 
     def local(self, name: str) -> str:
+        """A file of this work tree alone, that nobody misses when it is gone."""
         return os.path.join(self.root, "local", name)
+
+    def private(self, name: str) -> str:
+        """A file or folder of the private state, where this process can write it."""
+        folder = self.private_folder
+        if self.private_root or folder == os.path.join(self.root, "local") or can_write(folder):
+            return os.path.join(folder, name)
+        from memcli.store.folding import copied
+
+        return copied(self.root, folder, name)
+
+    @property
+    def private_folder(self) -> str:
+        """The folder of the private state, whether it can be written or not."""
+        return self.private_root or private_folder(self.root)
 
     @property
     def spaces(self) -> str:
         return os.path.join(self.root, "spaces")
+
+    @property
+    def temporary(self) -> str:
+        """The folder for temporary files of what git may see."""
+        return self.local("tmp")
+
+    def _part(self, folder: str, space: str) -> str:
+        return self.private(folder) if is_private(space) else os.path.join(self.root, folder)
 
     @property
     def ignore(self) -> str:
@@ -79,15 +127,11 @@ class Layout(Record):
         return os.path.dirname(self.root)
 
     def documents(self) -> list[str]:
-        """The files that are kept, shared and handed on: spaces, sessions, exports, tests; no links, sorted."""
-        found = []
-        for name in ("spaces", "sessions", "exports", "tests"):
-            for folder, _, files in os.walk(os.path.join(self.root, name)):
-                found += [
-                    path
-                    for file in files
-                    if os.path.isfile(path := os.path.join(folder, file)) and not os.path.islink(path)
-                ]
+        """The files that hold texts: spaces, sessions, exports, tests; no links, sorted."""
+        shared = [os.path.join(self.root, name) for name in ("spaces", "sessions", "exports", "tests")]
+        found = [path for top in shared for path in _files(top)]
+        found += [path for path in _files(self.private("spaces")) if path.endswith(".json")]
+        found += [path for path in _files(self.private("sessions")) if path.endswith(".jsonl")]
         return sorted(found)
 
     def written_at(self, name: str) -> int:
@@ -99,7 +143,7 @@ class Layout(Record):
 
     def cache_size(self, name: str) -> int:
         """How many bytes the part of the cache takes that is of a space."""
-        return _size(self.cache(f"{name}.index"))
+        return _size(self.index(name))
 
     def export_target(self, path: str) -> str:
         """Where a policy's `export_path` leads: a `.json` file of the work tree that is none of git's or memcli's own.
@@ -117,6 +161,14 @@ class Layout(Record):
         if os.path.lexists(full) and not _is_export(full):
             raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
         return full
+
+
+def _files(top: str) -> Iterator[str]:
+    """The regular files below a folder."""
+    for folder, _, files in os.walk(top):
+        for path in (os.path.join(folder, file) for file in files):
+            if os.path.isfile(path) and not os.path.islink(path):
+                yield path
 
 
 def _no_export_path(path: str) -> StoreError:
@@ -194,8 +246,6 @@ def make_root(root: str) -> bool:
         check_root(root)
     for folder in _FOLDERS:
         make_folder(os.path.join(root, folder), 0o755)
-    if not os.path.lexists(Layout(root).ignore):
-        complete_ignore(Layout(root))
     return new
 
 
@@ -203,7 +253,8 @@ def complete_ignore(layout: Layout) -> None:
     """Adds what the `.gitignore` of the store lacks. Raises StoreError."""
     if missing := missing_lines(layout):
         data = _read_ignore(layout) or _TITLE
-        write_file(layout.ignore, b"".join([data.rstrip(b"\n"), *(b"\n" + line.encode() for line in missing), b"\n"]))
+        lines = b"".join([data.rstrip(b"\n"), *(b"\n" + line.encode() for line in missing), b"\n"])
+        write_file(layout.ignore, lines, temporary=layout.temporary)
 
 
 def missing_lines(layout: Layout) -> list[str]:
@@ -224,29 +275,6 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     _set_line(layout, f"spaces/{space}.json", ignored)
 
 
-def is_shared(layout: Layout, space: str, session: str) -> bool:
-    """Whether git sees the file of a session. Raises StoreError."""
-    return _sharing(space, session).encode() in _read_ignore(layout).splitlines()
-
-
-def set_shared(layout: Layout, space: str, session: str, shared: bool) -> None:
-    """Has git see the file of a session, or ignore it again; other lines stay as they are. Raises StoreError."""
-    if shared and not {b"sessions", b"sessions/"}.isdisjoint(_read_ignore(layout).splitlines()):
-        raise StoreError(f"{layout.ignore} ignores all sessions", "replace its line `sessions/` by `sessions/*/*`")
-    _set_line(layout, _sharing(space, session), shared)
-
-
-def ignore_sessions(layout: Layout) -> None:
-    """Has git ignore sessions, in a store that was made before there were any. Raises StoreError, LockedError."""
-    if missing_lines(layout):
-        with _ignore_locked(layout):
-            complete_ignore(layout)
-
-
-def _sharing(space: str, session: str) -> str:
-    return f"!sessions/{space}/{session}.jsonl"
-
-
 def _set_line(layout: Layout, text: str, wanted: bool) -> None:
     line = text.encode()
     with _ignore_locked(layout):
@@ -254,7 +282,7 @@ def _set_line(layout: Layout, text: str, wanted: bool) -> None:
         if (line in lines) == wanted:
             return
         kept = [*lines, line] if wanted else [known for known in lines if known != line]
-        write_file(layout.ignore, b"".join(known + b"\n" for known in kept))
+        write_file(layout.ignore, b"".join(known + b"\n" for known in kept), temporary=layout.temporary)
 
 
 def _ignore_locked(layout: Layout) -> AbstractContextManager[Held | None]:
@@ -272,7 +300,7 @@ def remove_unused(root: str) -> bool:
 
     layout = Layout(root)
     with suppress(OSError):
-        for folder in (layout.local("inbox/spaces"), layout.local("journal")):
+        for folder in (layout.private("inbox/spaces"), layout.local("journal")):
             if os.path.isdir(folder) and os.listdir(folder):
                 return False
         os.rmdir(os.path.join(root, "spaces"))
@@ -296,5 +324,6 @@ def install_attributes(root: str) -> bool:
         raise StoreError(f"cannot read {path}", "replace it with a text file") from None
     missing = [line for line in wanted if line not in lines]
     if missing:
-        write_file(path, "\n".join([*(lines or [_ATTRIBUTES_TITLE]), *missing, ""]).encode())
+        data = "\n".join([*(lines or [_ATTRIBUTES_TITLE]), *missing, ""]).encode()
+        write_file(path, data, temporary=Layout(root).temporary)
     return bool(missing)

@@ -1,4 +1,4 @@
-"""The ledger of calls to language models: one file for each day (UTC), in `local/ledger/`.
+"""The ledger of calls to language models: one file for each day (UTC), in `ledger/`.
 
 A call is booked with the most that it may cost before it is made, and settled after, by lines that are appended under a
 lock and flushed:
@@ -44,7 +44,7 @@ class Ledger:
     """The ledger of the store at `layout`."""
 
     def __init__(self, layout: Layout) -> None:
-        self._folder = layout.local(_FOLDER)
+        self._folder = layout.private(_FOLDER)
 
     def reserve(self, charge: Charge, check: Callable[[Day], None]) -> Booked:
         """Books a call on the day of its time, once `check` has seen the calls of that day so far; what it raises is raised.

@@ -1,5 +1,5 @@
 """What each provider has charged in all: the days of the ledger that are over are summed once, and kept in
-`local/ledger/sums.json`, so that the sums stay when the ledger removes its oldest days, and only grow."""
+`ledger/sums.json`, so that the sums stay when the ledger removes its oldest days, and only grow."""
 
 from __future__ import annotations
 

@@ -86,6 +86,18 @@ def locked(
             os.close(fd)
 
 
+def share(path: str) -> int:
+    """Takes the lock file at `path` together with others who share it, and returns it open: closing it, or the end of
+    this process, ends that. Waits for whoever holds it alone. Raises StoreError."""
+    try:
+        fd = open_own(path, os.O_RDWR | os.O_CREAT)
+        if os.name != "nt":
+            fcntl.flock(fd, fcntl.LOCK_SH)
+    except OSError as error:
+        raise StoreError(f"cannot lock {path}: {error.strerror}", "check its permissions") from None
+    return fd
+
+
 def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None) -> bool:
     since = time.monotonic()
     while True:

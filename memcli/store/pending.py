@@ -99,7 +99,7 @@ class Acts:
             self._warn(f"saved, but cannot write {self._path(space)}: {error.strerror}")
 
     def _path(self, space: str) -> str:
-        return self._layout.local(f"{space}{_ACTS}")
+        return self._layout.beside(space, f"{space}{_ACTS}")
 
 
 def pending_acts(layout: Layout) -> list[str]:
@@ -109,7 +109,7 @@ def pending_acts(layout: Layout) -> list[str]:
 
 def _begun(layout: Layout, space: str) -> dict[str, Any] | None:
     """What was begun and not finished; None also where it was torn, before the write that it speaks of."""
-    record = _load(layout.local(f"{space}{_ACTS}"))
+    record = _load(layout.beside(space, f"{space}{_ACTS}"))
     shape = {"before": str, "after": str, "entries": list}
     fits = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in shape.items())
     return record if fits else None
@@ -165,7 +165,7 @@ class Erasures:
             self._warn(f"cannot finish an earlier erasure in space {space!r} yet: {error.message} ({error.hint})")
 
     def _path(self, space: str) -> str:
-        return self._layout.local(f"{space}{_ERASING}")
+        return self._layout.beside(space, f"{space}{_ERASING}")
 
 
 def pending_erasures(layout: Layout) -> list[str]:
@@ -175,7 +175,7 @@ def pending_erasures(layout: Layout) -> list[str]:
 
 def _erased(layout: Layout, space: str) -> dict[str, str]:
     """The hashes of the texts of what is being erased, by id; empty also where it was torn."""
-    noted = _load(layout.local(f"{space}{_ERASING}"))
+    noted = _load(layout.beside(space, f"{space}{_ERASING}"))
     if not isinstance(noted, dict):
         return {}
     return {name: text for name, text in noted.items() if isinstance(text, str)}

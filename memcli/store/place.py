@@ -1,11 +1,11 @@
-"""What of a store belongs to this machine alone: the folders `local/`, `cache/` and `audit/`, and how they are known.
+"""What of a store belongs to this machine alone: its private state, the folders `local/` and `cache/`, and how they are known.
 
-git ignores them, but a file can be committed although it is ignored, and an archive can hold anything. So the folders
-are sealed when they are made: `local/place.json` names the inode of its folder, has a time of change that is an even
-second to the nanosecond, which a checkout practically never leaves, and bears a digest by the key of this user.
-Folders without a valid seal are put aside, into `local/quarantine`, before anything in them is read; a cache, which
-can be rebuilt, is deleted. A copy by the
-same user has the digest and gets a new seal. A file that git wrote there later, because a commit tracks it, is
+git ignores these folders, but a file can be committed although it is ignored, and an archive can hold anything, a
+repository's own folder included. So both are sealed when they are made: `local/place.json`, and `place.json` of the
+private state, name the inode of their folder, have a time of change that is an even second to the nanosecond, which a
+checkout practically never leaves, and bear a digest by the key of this user. What has no valid seal is put aside, into
+`quarantine` of the private state, before anything in it is read; a cache, which can be rebuilt, is deleted. A copy by
+the same user has the digest and gets a new seal. A file that git wrote there later, because a commit tracks it, is
 recognised by what the index of git says of it, and put aside as well.
 """
 
@@ -23,10 +23,13 @@ from memcli.git.index_file import Entry, IndexFile, find_index
 from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, move_file, replace_file, write_file
 from memcli.store.layout import FOLDER, Layout, find_work_tree
+from memcli.store.private import can_write
 from memcli.store.reading import read_regular
-from memcli.store.trust import EVEN, FileTrust, is_sealed, seal
+from memcli.store.trust import EVEN, is_sealed, seal
 
 FOLDERS = ("local", "cache", "audit")
+"""The folders below a store that came from elsewhere unless they are sealed; earlier versions kept the audit log there."""
+_MADE = ("local", "cache")
 _REBUILDABLE = "cache"
 _FORMAT = "memcli/place"
 _SEAL, _SEEN, _QUARANTINE = "place.json", "index.seen", "quarantine"
@@ -39,14 +42,26 @@ class Place:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._seal = layout.local(_SEAL)
+        self._local = os.path.join(layout.root, "local")
 
     def claim(self) -> list[str]:
         """Sees to it that the folders are this machine's own; the names of what was put aside for that.
 
-        Raises StoreError when something there came from elsewhere and cannot be put aside.
+        What waits in them for the private state is folded into it. Raises StoreError when something there came from
+        elsewhere and cannot be put aside.
         """
-        store, is_here = self._read()
+        aside = self._claim_store()
+        private = self._layout.private_folder
+        if private != self._local:
+            aside += self._claim_private(private)
+        if can_write(private):
+            from memcli.store.folding import fold
+
+            fold(self._layout.root, private)
+        return aside
+
+    def _claim_store(self) -> list[str]:
+        store, is_here = _read_seal(self._local)
         if store and is_here:
             return self._put_aside_tracked(anew=False)
         try:
@@ -66,45 +81,41 @@ class Place:
 
     def _seal_anew(self) -> list[str]:
         with _alone(self._layout.root):
-            store, is_here = self._read()
+            store, is_here = _read_seal(self._local)
             if is_here:
                 return []
-            is_own = bool(store) or self._was_sealed_before()
-            aside = [] if is_own else self._put_aside_all()
-            for name in FOLDERS:
+            aside = [] if store else self._put_aside_all()
+            for name in _MADE:
                 folder = os.path.join(self._layout.root, name)
                 make_folder(folder)
                 _tighten(folder)
                 # The store's own .gitignore comes with a clone; this one does not.
                 write_file(os.path.join(folder, ".gitignore"), b"*\n", 0o600, alone=True)
-            if is_own:
+            if store:
                 aside += self._put_aside_tracked(anew=True)
-            self._write(store or os.urandom(16).hex())
+            _write_seal(self._local, store or os.urandom(16).hex())
             return aside
 
-    def _read(self) -> tuple[str, bool]:
-        """The id that the store was given here, empty when it was not, and whether it was in this very folder."""
-        try:
-            folder = os.stat(os.path.dirname(self._seal)).st_ino
-            changed = os.lstat(self._seal).st_mtime_ns
-            data = json.loads(read_regular(self._seal, _MAX_BYTES) or b"null")
-        except (OSError, ValueError, RecursionError):
-            return "", False
-        if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("store"), str):
-            return "", False
-        if data.get("folder") == folder and changed % EVEN == 0:
-            return data["store"], True
-        return (data["store"] if is_sealed(_facts(data["store"]), data.get("seal")) else ""), False
-
-    def _write(self, store: str) -> None:
-        folder = os.stat(os.path.dirname(self._seal))
-        data = {**_facts(store), "folder": folder.st_ino, "seal": seal(_facts(store))}
-        even = folder.st_mtime_ns // EVEN * EVEN
-        write_file(self._seal, encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
-
-    def _was_sealed_before(self) -> bool:
-        """Whether a version of memcli that sealed nothing but trust did so here."""
-        return FileTrust(self._layout).is_sealed_here
+    def _claim_private(self, folder: str) -> list[str]:
+        """Makes the folder of the private state where it can be made, or puts aside what is in it and came from elsewhere."""
+        if _read_seal(folder)[1]:
+            return []
+        if not can_write(folder):
+            if os.path.isdir(folder) and os.listdir(folder) and not _read_seal(folder)[0]:
+                raise StoreError(f"{folder} came from another machine and cannot be moved to quarantine", "delete it")
+            return []
+        make_folder(folder)
+        with _alone(folder):
+            store, is_here = _read_seal(folder)
+            names = [] if store else sorted(os.listdir(folder))
+            if is_here:
+                return []
+            _tighten(folder)
+            for name in names:
+                if name != _QUARANTINE:
+                    move_file(os.path.join(folder, name), os.path.join(folder, _QUARANTINE))
+            _write_seal(folder, store or os.urandom(16).hex())
+            return names
 
     def _filled(self) -> list[str]:
         """Those of the folders that hold something."""
@@ -183,7 +194,7 @@ def describe(aside: Sequence[str]) -> str:
     """What became of what `claim` put aside."""
     parts = (
         ("deleted", [name for name in aside if _is_rebuildable(name)]),
-        (f"moved to {FOLDER}/local/{_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
+        (f"moved to {_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
     )
     told = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
     return f"files in {FOLDER} came from another machine and are not used: {told}"
@@ -191,6 +202,29 @@ def describe(aside: Sequence[str]) -> str:
 
 def _is_rebuildable(name: str) -> bool:
     return name.split(os.sep, maxsplit=1)[0].rstrip("/") == _REBUILDABLE
+
+
+def _read_seal(folder: str) -> tuple[str, bool]:
+    """The id that the folder was given here, empty when it was not, and whether it was this very folder."""
+    path = os.path.join(folder, _SEAL)
+    try:
+        inode = os.stat(folder).st_ino
+        changed = os.lstat(path).st_mtime_ns
+        data = json.loads(read_regular(path, _MAX_BYTES) or b"null")
+    except (OSError, ValueError, RecursionError):
+        return "", False
+    if not isinstance(data, dict) or data.get("format") != _FORMAT or not isinstance(data.get("store"), str):
+        return "", False
+    if data.get("folder") == inode and changed % EVEN == 0:
+        return data["store"], True
+    return (data["store"] if is_sealed(_facts(data["store"]), data.get("seal")) else ""), False
+
+
+def _write_seal(folder: str, store: str) -> None:
+    status = os.stat(folder)
+    data = {**_facts(store), "folder": status.st_ino, "seal": seal(_facts(store))}
+    even = status.st_mtime_ns // EVEN * EVEN
+    write_file(os.path.join(folder, _SEAL), encode(data) + b"\n", 0o600, alone=True, changed_ns=even)
 
 
 def _facts(store: str) -> dict[str, Json]:

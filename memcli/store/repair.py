@@ -19,9 +19,10 @@ from memcli.codec.run import decode_run
 from memcli.codec.space import check_writable, decode_space, spans
 from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
-from memcli.store.atomic import TEMP_MARK, make_folder, move_file, remove_file, write_file
+from memcli.store.absent import absent
+from memcli.store.atomic import make_folder, move_file, remove_file, write_file
 from memcli.store.layout import Layout
-from memcli.store.leftovers import JOURNAL, leftovers
+from memcli.store.leftovers import leftovers
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import pending_acts, pending_erasures
 from memcli.store.place import Place
@@ -43,6 +44,9 @@ def check_store(layout: Layout, fold: Callable[[str], object], repair: bool) -> 
     for entry in Place(layout).tracked():
         told = "tracked by git, so memcli ignores it (untrack it with `git rm --cached`)"
         yield Finding(entry.path, "strange", told), False
+    for name, command in absent(layout.root).items():
+        told = f"tracked by git, but missing from this work tree (`{command}` brings it back)"
+        yield Finding(os.path.join("spaces", f"{name}.json" if name else ""), "absent", told), False
     yield from _leftovers(layout, repair)
     known = {name: _ids(layout, name) for name in names} if len(names) > 1 else {}
     pending, erasing = pending_acts(layout), pending_erasures(layout)
@@ -97,7 +101,7 @@ def format_space(layout: Layout, name: str, check: bool) -> bool:
         finally:
             snapshot.close()
         if not canonical and not check:
-            held.leave(fingerprint_of(write_file(path, after, alone=True)))
+            held.leave(fingerprint_of(write_file(path, after, alone=True, temporary=layout.temporary)))
         return canonical
 
 
@@ -116,13 +120,13 @@ def space_names(layout: Layout, named: Iterable[str]) -> list[str]:
 
 def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -> None:
     if any(finding.is_damage for finding in found.findings):
-        aside = layout.local("quarantine")
+        aside = layout.private("quarantine")
         make_folder(aside, 0o700)
         name, _ = os.path.splitext(os.path.basename(path))
         digest = hashlib.sha256(data).hexdigest()[:12]
         write_file(os.path.join(aside, f"{name}-{digest}.json"), data, 0o600)
     if found.mended:
-        held.leave(fingerprint_of(write_file(path, found.mended, alone=True)))
+        held.leave(fingerprint_of(write_file(path, found.mended, alone=True, temporary=layout.temporary)))
     elif found.mended is not None:
         remove_file(path)
 
@@ -149,34 +153,28 @@ def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
 
 def _leftovers(layout: Layout, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Temporary files of writers that died."""
-    for folder, file, owner in leftovers(layout):
-        path = os.path.join(layout.root, folder, file)
-        finding = Finding(
-            os.path.join(folder, file),
-            "leftover",
-            "left over from an interrupted write",
-            repair="move it to quarantine",
-        )
-        if owner or not repair or folder.startswith(JOURNAL):
-            if repair:
-                _put_aside(layout, folder, path)
-            yield finding, repair
+    for path, where, lock in leftovers(layout):
+        finding = Finding(where, "leftover", "left over from an interrupted write", repair="move it to quarantine")
+        if not repair:
+            yield finding, False
             continue
-        with _held(layout, file.rpartition(TEMP_MARK)[0][1:].removesuffix(".json")):  # nobody is writing it now
+        if lock:
+            make_folder(os.path.dirname(lock))
+        with locked(lock, "the space") if lock else nullcontext():  # nobody is writing it now
             if os.path.lexists(path):
-                move_file(path, layout.local("quarantine"))
+                _put_aside(layout, where, path)
                 yield finding, True
 
 
-def _put_aside(layout: Layout, folder: str, path: str) -> None:
-    if folder.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
+def _put_aside(layout: Layout, where: str, path: str) -> None:
+    if where.split(os.sep, maxsplit=1)[0] == "cache" and not os.path.isdir(path):  # it can be rebuilt
         remove_file(path)
     else:
-        move_file(path, layout.local("quarantine"))
+        move_file(path, layout.private("quarantine"))
 
 
 def _waiting(layout: Layout, name: str) -> int:
-    folder = layout.local(os.path.join("journal", name))
+    folder = layout.beside(name, os.path.join("journal", name))
     return sum(file.endswith((".request", ".taken")) for file in _listed(folder))
 
 
@@ -184,7 +182,7 @@ def _records(layout: Layout) -> Iterator[Finding]:
     """What is wrong with exports, the trash and the audit logs, which nothing can mend."""
     kinds: tuple[tuple[str, str, str, Callable[[bytes, str, str], object]], ...] = (
         ("exports", layout.export(""), "export", lambda data, _, where: read_export(data, where)),
-        (os.path.join("local", "trash"), layout.local("trash"), "trash", lambda data, name, where: decode_run(name, data, where)),
+        (os.path.join("local", "trash"), layout.private("trash"), "trash", lambda data, name, where: decode_run(name, data, where)),
         ("audit", layout.audit(""), "audit", _check_chain),
     )  # fmt: skip
     for folder, path, kind, check in kinds:

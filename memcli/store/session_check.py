@@ -20,6 +20,8 @@ from memcli.store.session_lines import short_key
 from memcli.store.sessions import SUFFIX, lock_sessions
 
 _REBUILD = "rewrite the file; the original goes to quarantine"
+_NOTES = (".deleted", ".ending", ".kept", ".lock")
+"""How what is noted of the sessions of a space ends."""
 _Known = dict[int, bytes]
 
 
@@ -42,8 +44,10 @@ class _Examined(Record, frozen=False):
 
 def check_sessions(layout: Layout, wait: float, repair: bool) -> Iterator[tuple[Finding, bool]]:
     """Everything that is wrong with sessions, and whether it was mended. Raises LockedError, StoreError."""
-    top = os.path.join(layout.root, "sessions")
-    for space in _listed(top):
+    shared, private = os.path.join(layout.root, "sessions"), layout.private("sessions")
+    found = [(shared, space) for space in _listed(shared)]
+    found += [(private, space) for space in _listed(private) if not space.endswith(_NOTES)]
+    for top, space in found:
         folder = os.path.join(top, space)
         where = os.path.join("sessions", space)
         if os.path.islink(folder) or not os.path.isdir(folder) or not _is_space(space):
@@ -117,11 +121,11 @@ def _findings(found: _Examined, where: str) -> Iterator[Finding]:
 
 def _mend(layout: Layout, file: SessionFile, place: Session, found: _Examined) -> None:
     if found.header or found.bad or found.misnumbered or found.repeated:
-        aside = layout.local("quarantine")
+        aside = layout.private("quarantine")
         make_folder(aside, 0o700)
         copy = os.path.join(aside, f"{place.id}-{file.digest()[:12]}{SUFFIX}")
         write_file(copy, file.parts(file.status.st_size), 0o600)
-    write_file(layout.session(place.space, place.id), _mended(file, place, found), 0o600)
+    write_file(layout.session(place.space, place.id), _mended(file, place, found), 0o600, temporary=layout.temporary)
 
 
 def _mended(file: SessionFile, place: Session, found: _Examined) -> Iterator[bytes]:

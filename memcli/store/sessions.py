@@ -1,5 +1,7 @@
 """Sessions as files: `sessions/<space>/<id>.jsonl`, one line a message, appended under a lock of the space.
 
+They belong to the private state; those that are shared lie below `.memory/`, where git sees them.
+
 What `append` returned of is on disk. A line that a crash tore is ignored by readers, and cut off by the next append.
 An import writes the file anew, so that all of its messages are there, or none.
 """
@@ -18,9 +20,10 @@ from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
 from memcli.store.endings import FileEndings
-from memcli.store.layout import Layout, ignore_sessions, is_shared, set_shared
+from memcli.store.layout import Layout
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
+from memcli.store.reading import read_regular
 from memcli.store.session_file import SessionFile
 from memcli.store.session_lines import Clean, Lines, short_key, unknown
 
@@ -36,12 +39,14 @@ class FileSessions(FileEndings):
         self._wait = wait
 
     def ids(self, space: str) -> list[str]:
-        try:
-            names = os.listdir(self._folder(space))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"cannot read sessions/{space}: {error.strerror}", "check its permissions") from None
+        names: set[str] = set()
+        for shared in (False, True):
+            try:
+                names.update(os.listdir(self._folder(space, shared=shared)))
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise StoreError(f"cannot read sessions/{space}: {error.strerror}", "check its permissions") from None
         found = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
         return sorted(name for name in found if is_session_id(name))
 
@@ -126,7 +131,6 @@ class FileSessions(FileEndings):
                 is_imported = self._is_imported(file)
             if is_imported:
                 self._note_deleted(space, name)
-            set_shared(self._layout, space, name, shared=False)
             remove_file(self._layout.session(space, name))
             self._forget_end(space, name)
         self._remove_copies(name)
@@ -139,7 +143,7 @@ class FileSessions(FileEndings):
     def _remove_copies(self, name: str) -> None:
         """Removes what imports that were killed and repairs have left of the text of a session."""
         remove_leftovers(self._layout)
-        folder = self._layout.local("quarantine")
+        folder = self._layout.private("quarantine")
         for file in os.listdir(folder) if os.path.isdir(folder) else []:
             if file.startswith((f"{name}-", f".{name}{SUFFIX}")):
                 remove_quietly(os.path.join(folder, file))
@@ -154,17 +158,24 @@ class FileSessions(FileEndings):
             return file.stamp()
 
     def is_shared(self, space: str, name: str) -> bool:
-        """Whether git sees the file of a session. Raises StoreError."""
-        return is_shared(self._layout, space, name)
+        """Whether git sees the file of a session."""
+        return os.path.dirname(self._layout.session(space, name)) == self._layout.sessions(space, shared=True)
 
     def share(self, space: str, name: str, *, shared: bool) -> None:
-        """Has git see the file of a session, or ignore it again. Raises NotFoundError, LockedError, StoreError."""
+        """Moves the file of a session to where git sees it, or back. Raises NotFoundError, LockedError, StoreError."""
         with self._locked(space):
             with self._file(space, name) as file:
                 is_imported = self._is_imported(file)
             if is_imported:
                 self._note_deleted(space, name)
-            set_shared(self._layout, space, name, shared)
+            path = self._layout.session(space, name)
+            folder = self._folder(space, shared=shared)
+            if os.path.dirname(path) != folder:
+                make_folder(folder, 0o755 if shared else 0o700)
+                data = [read_regular(path, -1) or b""]
+                target = os.path.join(folder, os.path.basename(path))
+                write_file(target, data, 0o600, temporary=self._layout.temporary)
+                remove_file(path)
 
     def _place(self, session: Session, *told: str, of_source: bool = False) -> tuple[Session, bool]:
         """The session with the first id made of what is told that is free, or, `of_source`, that belongs to a session of
@@ -209,25 +220,26 @@ class FileSessions(FileEndings):
     def _write(
         self, session: Session, pieces: Iterable[bytes], check: Callable[[os.stat_result], None] | None = None
     ) -> None:
-        ignore_sessions(self._layout)
         folder = self._folder(session.space)
         if not os.path.isdir(folder):
             make_folder(folder)
             try:
                 sync_folder(os.path.dirname(folder))
-                sync_folder(self._layout.root)
+                sync_folder(os.path.dirname(os.path.dirname(folder)))
             except OSError as error:
                 raise StoreError(f"cannot flush {folder}: {error.strerror}", "run the command again") from None
-        write_file(self._layout.session(session.space, session.id), pieces, 0o600, before_rename=check)
+        path = self._layout.session(session.space, session.id)
+        write_file(path, pieces, 0o600, temporary=self._layout.temporary, before_rename=check)
 
     def _file(self, space: str, name: str) -> SessionFile:
         if not is_session_id(name):
             raise NotFoundError(f"no session {name!r}", "`memcli session list` lists the sessions")
         self._folder(space)
+        self._folder(space, shared=True)
         return SessionFile(self._layout.session(space, name), _where(space, name))
 
-    def _folder(self, space: str) -> str:
-        folder = self._layout.sessions(check_space(space))
+    def _folder(self, space: str, *, shared: bool = False) -> str:
+        folder = self._layout.sessions(check_space(space), shared=shared)
         if os.path.islink(folder):
             raise StoreError(
                 f"{folder} is a symbolic link", "memcli does not follow links out of a store; replace it with a folder"
@@ -252,7 +264,7 @@ def lock_sessions(layout: Layout, space: str, wait: float) -> AbstractContextMan
 
 
 def _lock(layout: Layout, name: str, what: str, wait: float) -> AbstractContextManager[Held | None]:
-    path = os.path.join(layout.local("sessions"), name)
+    path = os.path.join(layout.private("sessions"), name)
     make_folder(os.path.dirname(path))
     return locked(path, what, wait)
 

@@ -1,6 +1,6 @@
 """The spool of sessions: what the hooks of agents report for a later command to take in.
 
-`local/agents.spool.jsonl` has one JSON object a line, oldest first, and a line is written whole:
+`agents.spool.jsonl` has one JSON object a line, oldest first, and a line is written whole:
 
     {"version": 1, "at": "2026-05-03T12:00:00Z", "agent": "claude", "event": "stop", "session": "9f0c...",
      "cwd": "/home/ann/shop", "transcript": "/home/ann/.claude/projects/.../9f0c....jsonl", "text": "..."}
@@ -8,7 +8,7 @@
 `event` is `after-compaction` (`text` is the summary), `stop` (`text` is the last message of the agent) or
 `session-end`. `session`, `cwd`, `transcript` and `text` are empty where the agent does not report them. `text` is
 redacted and cut to 4,000 characters; the transcript is not copied. While lines are taken in they are in
-`local/agents.spool.jsonl.taken`. Consumers skip lines of another `version`, and lines
+`agents.spool.jsonl.taken`. Consumers skip lines of another `version`, and lines
 that are not JSON.
 """
 
@@ -36,7 +36,7 @@ class Spool:
     """The spool of the store at `layout`. Once it is full, the older half makes room: `.1` holds it until the next time."""
 
     def __init__(self, layout: Layout) -> None:
-        self._path = layout.local("agents.spool.jsonl")
+        self._path = layout.private("agents.spool.jsonl")
 
     def add(self, entry: Mapping[str, Json]) -> None:
         """Appends a line. Raises OSError, LockedError, StoreError."""

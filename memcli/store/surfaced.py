@@ -89,9 +89,9 @@ class Surfaced:
     """The records of all sessions of the store at `layout`."""
 
     def __init__(self, layout: Layout) -> None:
-        self._folder = layout.local("agents")
-        self._lock = layout.local("agents.lock")
-        self._last = layout.local("agents.last.json")
+        self._folder = layout.private("agents")
+        self._lock = layout.private("agents.lock")
+        self._last = layout.private("agents.last.json")
 
     @contextmanager
     def session(self, name: str) -> Iterator[SessionRecord]:

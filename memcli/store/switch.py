@@ -14,7 +14,7 @@ _NO = ("", "0", "false", "no")
 
 def is_off(root: str, environ: Mapping[str, str]) -> bool:
     """Whether memory is off for the store at `root`: switched off in this clone, or by MEMCLI_OFF."""
-    return is_off_by_variable(environ) or os.path.lexists(Layout(root).local(_FILE))
+    return is_off_by_variable(environ) or os.path.lexists(Layout(root).private(_FILE))
 
 
 def is_off_by_variable(environ: Mapping[str, str]) -> bool:
@@ -24,7 +24,7 @@ def is_off_by_variable(environ: Mapping[str, str]) -> bool:
 
 def switch(root: str, *, on: bool) -> bool:
     """Switches memory on or off in this clone. Returns whether that changes anything. Raises StoreError."""
-    path = Layout(root).local(_FILE)
+    path = Layout(root).private(_FILE)
     if os.path.lexists(path) != on:
         return False
     if on:

@@ -1,4 +1,4 @@
-"""What a space was at its last sync with another store, in `local/sync/<space>/`: the base of the next merge."""
+"""What a space was at its last sync with another store, in `sync/<space>/`: the base of the next merge."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def erase_bases(layout: Layout, space: str, ids: Collection[str]) -> None:
 
 
 def _folder(layout: Layout, space: str) -> str:
-    return layout.local(os.path.join("sync", space))
+    return layout.private(os.path.join("sync", space))
 
 
 def _write(path: str, space: Space) -> None:

@@ -1,4 +1,4 @@
-"""The last topic of each session of an agent, in `local/agents.topics.json`, for one day: its vector and keyed hashes of its
+"""The last topic of each session of an agent, in `agents.topics.json`, for one day: its vector and keyed hashes of its
 words, never the words."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Topics:
 
     def __init__(self, layout: Layout, now: str) -> None:
         self._layout = layout
-        self._path = layout.local("agents.topics.json")
+        self._path = layout.private("agents.topics.json")
         self._now = now
         self._key = b""
 

@@ -1,4 +1,4 @@
-"""The trash: what was removed from spaces, in `.memory/local/trash`, one file a run, for as long as its grace lasts."""
+"""The trash: what was removed from spaces, in `trash` of the private state, one file a run, for as long as its grace lasts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FileTrash:
 
     def __init__(self, layout: Layout, clock: Clock, command: str, warn: Callable[[str], None]) -> None:
         self._layout = layout
-        self._folder = layout.local("trash")
+        self._folder = layout.private("trash")
         self._clock = clock
         self._command = command
         self._warn = warn
@@ -114,7 +114,7 @@ class FileTrash:
 
     @property
     def _noted(self) -> str:
-        return self._layout.local("gc.json")
+        return self._layout.private("gc.json")
 
     def _collections(self) -> dict[str, Json]:
         try:

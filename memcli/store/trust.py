@@ -1,12 +1,11 @@
 """Whether somebody here has accepted the store, and which memories came from elsewhere and were not accepted yet.
 
-`local/trust.json` says so. Nothing in a clone may say it for itself, and a file can be committed though it is ignored.
-So the file is sealed as `store/place.py` says: it names the inode of its folder, its time of change is an even second
-to the nanosecond, and it bears a digest by the key of this user. A store that was moved stays trusted, and so does a
-copy by the same user. A work tree that `git worktree add` made has the trust of the others of its repository: git keeps
-a note of each of them that no clone and no archive can bring along.
+`trust.json` of the private state says so, for all work trees of the repository. Nothing in a clone may say it for itself,
+and a file can be committed though it is ignored. So the file is sealed as `store/place.py` says: it names the inode of
+its folder, its time of change is an even second to the nanosecond, and it bears a digest by the key of this user. A store
+that was moved stays trusted, and so does a copy by the same user.
 
-What is not told apart: an archive that holds the user's own `local/`, changed by somebody else and unpacked again.
+What is not told apart: an archive that holds the user's own private state, changed by somebody else and unpacked again.
 """
 
 from __future__ import annotations
@@ -20,10 +19,9 @@ from contextlib import AbstractContextManager, suppress
 from memcli.codec.canonical import encode, encode_line
 from memcli.digests import blake2b
 from memcli.errors import StoreError
-from memcli.git.index_file import sibling_trees
 from memcli.model.memory import Json
 from memcli.store.atomic import create_file, make_folder, remove_quietly, write_file
-from memcli.store.layout import Layout, find_work_tree
+from memcli.store.layout import Layout
 from memcli.store.lock import locked
 from memcli.store.reading import read_regular
 
@@ -81,25 +79,19 @@ _MAX_BYTES = 64 << 20
 
 
 class FileTrust:
-    """What `local/` knows of trust. Read once for each command; one file when nothing waits to be reviewed."""
+    """What the private state knows of trust. Read once for each command; one file when nothing waits to be reviewed."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._path = layout.local("trust.json")
+        self._path = layout.private("trust.json")
         self._seal: dict[str, Json] | None = None
-        self._home = layout  # whose lists of what waits hold: those of the store that was accepted
         self._ids: dict[str, frozenset[str]] = {}
 
     @property
     def is_accepted(self) -> bool:
         if self._seal is None:
-            self._seal = self._read_seal() or self._inherited()
+            self._seal = self._read_seal()
         return bool(self._seal)
-
-    @property
-    def is_sealed_here(self) -> bool:
-        """Whether the store was accepted in this very folder."""
-        return bool(self._read_seal(by_key=False))
 
     def is_reviewed(self, space: str, name: str) -> bool:
         return self.is_accepted and name not in self.waiting(space)
@@ -113,12 +105,10 @@ class FileTrust:
     def accept(self) -> None:
         make_folder(os.path.dirname(self._path))
         with self._locked():
-            self._settle()
             self._write_seal(self._spaces() if self.is_accepted else [])
 
     def revoke(self) -> None:
-        for layout in (self._layout, *self._siblings()):
-            remove_quietly(layout.local("trust.json"))
+        remove_quietly(self._path)
         self._forget()
 
     def bring(self, space: str, ids: Iterable[str]) -> None:
@@ -136,25 +126,17 @@ class FileTrust:
             return  # all of it is unreviewed anyway, and accepting the store means to accept all of it
         with self._locked():
             self._forget()
-            self._settle()
             ids = change(self.waiting(space))
             spaces = {*self._spaces(), space} if ids else {*self._spaces()} - {space}
             if ids:
                 self._write_ids(space, ids)
             self._write_seal(sorted(spaces))
             if not ids:
-                remove_quietly(self._list(self._layout, space))
-
-    def _settle(self) -> None:
-        """Makes a trust that was inherited one of this work tree itself. The lock is held."""
-        if self.is_accepted and self._home is not self._layout:
-            for space in self._spaces():
-                self._write_ids(space, self.waiting(space))
-            self._write_seal(self._spaces())
+                remove_quietly(self._list(space))
 
     def _locked(self) -> AbstractContextManager[object]:
         make_folder(os.path.dirname(self._path))
-        return locked(self._layout.local("trust.lock"), "the trust of this store")
+        return locked(self._layout.private("trust.lock"), "the trust of this store")
 
     def _spaces(self) -> list[str]:
         spaces = (self._seal or {}).get("unreviewed", [])
@@ -163,27 +145,9 @@ class FileTrust:
     def _forget(self) -> None:
         self._seal = None
         self._ids = {}
-        self._home = self._layout
 
-    def _inherited(self) -> dict[str, Json]:
-        """What another work tree of the same repository says, where one was accepted; nothing otherwise."""
-        for layout in self._siblings():
-            if found := FileTrust(layout)._read_seal():
-                self._home = layout
-                return found
-        return {}
-
-    def _siblings(self) -> list[Layout]:
-        """The same store in the other work trees of the repository."""
-        root = os.path.realpath(self._layout.root)
-        work_tree = find_work_tree(os.path.dirname(root), "")
-        if work_tree is None:
-            return []
-        inside = os.path.relpath(root, work_tree)
-        return [Layout(os.path.join(tree, inside)) for tree in sibling_trees(work_tree)]
-
-    def _read_seal(self, by_key: bool = True) -> dict[str, Json]:
-        """What the file says; nothing when it is not there, or neither of this folder nor, `by_key`, of this user."""
+    def _read_seal(self) -> dict[str, Json]:
+        """What the file says; nothing when it is not there, or neither of this folder nor of this user."""
         try:
             folder = os.stat(os.path.dirname(self._path)).st_ino
             changed = os.lstat(self._path).st_mtime_ns
@@ -193,7 +157,7 @@ class FileTrust:
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             return {}
         is_here = found.get("folder") == folder and changed % EVEN == 0
-        return found if is_here or (by_key and is_sealed(_facts(found), found.get("seal"))) else {}
+        return found if is_here or is_sealed(_facts(found), found.get("seal")) else {}
 
     def _write_seal(self, spaces: Iterable[str]) -> None:
         folder = os.stat(os.path.dirname(self._path))
@@ -204,21 +168,20 @@ class FileTrust:
         self._forget()
 
     def _write_ids(self, space: str, ids: Iterable[str]) -> None:
-        path = self._list(self._layout, space)
+        path = self._list(space)
         make_folder(os.path.dirname(path))
         write_file(path, encode({"ids": sorted(ids)}) + b"\n", 0o600, alone=True)
 
     def _read_ids(self, space: str) -> frozenset[str]:
-        path = self._list(self._home, space)
+        path = self._list(space)
         try:
             ids = json.loads(read_regular(path, _MAX_BYTES) or b"{}").get("ids", [])
         except (OSError, ValueError, AttributeError):
             return frozenset()
         return frozenset(name for name in ids if isinstance(name, str))
 
-    @staticmethod
-    def _list(layout: Layout, space: str) -> str:
-        return layout.local(os.path.join("unreviewed", f"{space}.json"))
+    def _list(self, space: str) -> str:
+        return self._layout.private(os.path.join("unreviewed", f"{space}.json"))
 
 
 def _facts(found: Mapping[str, Json]) -> dict[str, Json]:

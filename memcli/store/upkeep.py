@@ -1,4 +1,4 @@
-"""What upkeep keeps in `local/`: its ledger (`upkeep.json`), the lock of whoever is at it, and how often was recalled."""
+"""What upkeep keeps in the private state: its ledger (`upkeep.json`), the lock of whoever is at it, and how often was recalled."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class FileUpkeep:
         self._layout = layout
 
     def turn(self, now: str) -> AbstractContextManager[None]:
-        make_folder(self._layout.local(""))
-        return held(self._layout.local("upkeep.lock"), "the upkeep of this store", now)
+        make_folder(self._layout.private(""))
+        return held(self._layout.private("upkeep.lock"), "the upkeep of this store", now)
 
     def load(self) -> Json:
-        return read_json(self._layout.local("upkeep.json"))
+        return read_json(self._layout.private("upkeep.json"))
 
     def count(self) -> int:
-        path = self._layout.local(_COUNT)
+        path = self._layout.private(_COUNT)
         try:
             append_line(path, b"")  # a byte for each recall: what many processes append at once is all counted
             size = os.path.getsize(path)
@@ -41,13 +41,13 @@ class FileUpkeep:
         return size
 
     def tried(self) -> str:
-        tried = read_json(self._layout.local(_TRIED))
+        tried = read_json(self._layout.private(_TRIED))
         return tried if isinstance(tried, str) else ""
 
     def try_at(self, now: str) -> None:
-        make_folder(self._layout.local(""))
-        write_file(self._layout.local(_TRIED), encode(now) + b"\n", 0o600)
+        make_folder(self._layout.private(""))
+        write_file(self._layout.private(_TRIED), encode(now) + b"\n", 0o600)
 
     def save(self, ledger: Json) -> None:
-        make_folder(self._layout.local(""))
-        write_file(self._layout.local("upkeep.json"), encode(ledger) + b"\n", 0o600)
+        make_folder(self._layout.private(""))
+        write_file(self._layout.private("upkeep.json"), encode(ledger) + b"\n", 0o600)

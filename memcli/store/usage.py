@@ -1,4 +1,4 @@
-"""The usage log: `local/usage` has a line of JSON for each use that is not folded yet, `local/usage.counts` the accesses of
+"""The usage log: `usage` has a line of JSON for each use that is not folded yet, `usage.counts` the accesses of
 the others. Both hold ids, and keyed digests of topics and sessions, never a word of them.
 
 A line is appended under a lock, so that none is lost while another process folds. A fold writes the counts, with the keys
@@ -38,7 +38,7 @@ _PERSON = b"memcli/usage/1"  # keeps these digests apart from any other use of t
 
 
 class _State(Record):
-    """What `local/usage.counts` holds: accesses by space and id, the keys of what was folded last, the last bundles, and how
+    """What `usage.counts` holds: accesses by space and id, the keys of what was folded last, the last bundles, and how
     often was folded."""
 
     counts: Mapping[str, Mapping[str, Access]]
@@ -59,8 +59,8 @@ class FileUsage:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self._layout = layout
-        self._path = layout.local("usage")
-        self._counts = layout.local("usage.counts")
+        self._path = layout.private("usage")
+        self._counts = layout.private("usage.counts")
         self._session = session
         self._is_recording = is_recording
         self._max_bytes = max_bytes
@@ -159,7 +159,7 @@ class FileUsage:
             raise StoreError(f"cannot write {self._path}: {error.strerror}", "check its permissions") from None
 
     def _locked(self) -> AbstractContextManager[Held | None]:
-        return locked(self._layout.local("usage.lock"), "the usage log", _WAIT_SECONDS)
+        return locked(self._layout.private("usage.lock"), "the usage log", _WAIT_SECONDS)
 
     def _log(self) -> list[Use]:
         """The uses in the log, which is parsed again only if it has changed."""

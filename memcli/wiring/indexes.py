@@ -45,10 +45,12 @@ def open_index(
         revision = folder_for(layout.cache("revisions"), past.commit)
         return CachedIndex(revision, embedder.load, _once(warn), progress, folder)
     if keep is make:
-        return CachedIndex(folder, embedder.load, _once(warn), progress)
+        return CachedIndex(folder, embedder.load, _once(warn), progress, place=layout.index)
     from memcli.index.kept import KeptIndex
 
-    return keep(("index", folder, embedder.name), lambda: KeptIndex(folder, embedder.load, warn, progress))
+    return keep(
+        ("index", folder, embedder.name), lambda: KeptIndex(folder, embedder.load, warn, progress, layout.index)
+    )
 
 
 def _once(warn: Warn) -> Warn:

@@ -13,7 +13,8 @@ from memcli.ports import Store
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
-_FOLDERS = ("exports", "sessions", "tests", "local/quarantine", "local/inbox", "local/trash")
+_SHARED = ("exports", "sessions", "tests")
+_PRIVATE = ("inbox", "quarantine", "sessions", "trash")
 _MAX_BYTES = 1 << 28
 _Skip = Callable[[str, MemcliError | OSError], None]
 
@@ -53,8 +54,9 @@ def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
         if not isinstance(error, FileNotFoundError):
             skip(os.path.relpath(error.filename, layout.root), error)
 
-    for folder in _FOLDERS:
-        for place, folders, files in os.walk(os.path.join(layout.root, folder), onerror=skip_folder):
+    shared = (os.path.join(layout.root, name) for name in _SHARED)
+    for folder in (*shared, *map(layout.private, _PRIVATE)):
+        for place, folders, files in os.walk(folder, onerror=skip_folder):
             folders.sort()
             for file in sorted(files):
                 path = os.path.join(place, file)

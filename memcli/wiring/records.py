@@ -65,7 +65,7 @@ class Records:
         self.audit().erase(space, ids)
         FileUsage(self.layout).erase(space, ids)
         FileAnswers(self.layout).erase_texts()
-        erase(self.layout.cache(""), space, ids, self.layout.written_at(space))
+        erase(self.layout.cache(""), self.layout.index(space), ids, self.layout.written_at(space))
         remove_leftovers(self.layout)
         remove_quarantined_caches(self.layout)
 

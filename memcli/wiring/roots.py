@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 
-from memcli.errors import StoreError, UsageError
+from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 from memcli.settings import Config, check_config, has_password, is_server
+from memcli.store.absent import absent_above, check_present
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
 from memcli.store.place import Place
@@ -55,9 +56,12 @@ def make_store(
     root = named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)
-    complete_ignore(Layout(root))
     if options.get("project"):
-        write_file(Layout(root).config, f'project = "{_toml(str(options["project"]))}"\n'.encode())
+        write_file(
+            Layout(root).config,
+            f'project = "{_toml(str(options["project"]))}"\n'.encode(),
+            temporary=Layout(root).temporary,
+        )
     return root, new
 
 
@@ -89,10 +93,12 @@ def read_config(layout: Layout) -> Config:
 
 def make_trusted(root: str) -> bool:
     """Makes the store at `root`, or adds what it lacks; whether it is new. What is made here is trusted here."""
+    check_present(root)
     new = make_root(root)
     if new:
         Place(Layout(root)).claim()
         FileTrust(Layout(root)).accept()
+    complete_ignore(Layout(root))  # by a temporary file in `local/`, which is claimed by now
     return new
 
 
@@ -106,8 +112,16 @@ def create_root(warn: Warn) -> str | None:
     return root
 
 
+def no_store() -> MemcliError:
+    """What to say where there is no store in this folder or above."""
+    return absent_above(os.getcwd(), os.path.expanduser("~")) or NotFoundError(
+        "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
+    )
+
+
 def complete_root(root: str) -> str:
     """The store at `root` with all that belongs to it: an `init` that was killed may have left it without."""
+    check_present(root)
     make_root(root)
     return root
 

@@ -30,13 +30,13 @@ def open_talk(
     """The workspace over what was said in sessions: a store in the cache."""
     from memcli.store.file import FileStore
 
-    own = Layout(layout.cache("sessions"))
+    own = Layout(layout.cache("sessions"), layout.cache("sessions"))
 
     def erase(space: str, ids: Collection[str]) -> None:
         from memcli.index.erasing import erase as erase_index
         from memcli.store.leftovers import remove_leftovers
 
-        erase_index(own.cache(""), space, ids, own.written_at(space))
+        erase_index(own.cache(""), own.index(space), ids, own.written_at(space))
         remove_leftovers(own)
 
     return replace(

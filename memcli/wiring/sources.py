@@ -40,7 +40,8 @@ def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:
 
     def find(commits: Collection[str]) -> Collection[str]:
         from memcli.git.head import unreachable
-        from memcli.git.repository import common_dir, find_repository
+        from memcli.git.index_file import common_dir
+        from memcli.git.repository import find_repository
 
         with suppress(NotFoundError, ProviderError):
             own, here = find_repository(os.path.dirname(root)), find_repository(os.getcwd())

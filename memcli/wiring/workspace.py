@@ -11,7 +11,7 @@ from memcli.app.linked_store import LinkedStore
 from memcli.app.redact import Redactor
 from memcli.app.workspace import Workspace
 from memcli.clock import frozen_clock, system_clock
-from memcli.errors import NotFoundError, UsageError
+from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
 from memcli.model.space import Change
@@ -22,7 +22,7 @@ from memcli.settings import HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.answers import FileAnswers
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
-from memcli.store.layout import FOLDER, Layout
+from memcli.store.layout import FOLDER, Layout, complete_ignore
 from memcli.store.lock import WAIT_SECONDS
 from memcli.store.place import Place, describe
 from memcli.store.trust import FileTrust
@@ -41,6 +41,7 @@ from memcli.wiring.roots import (
     global_root,
     locate,
     make_trusted,
+    no_store,
     read_config,
 )
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
@@ -72,6 +73,8 @@ def open_workspace(
     a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
     layout = _claimed(_root(options, environ, create, warn), warn)
+    if create:
+        complete_ignore(layout)
     trust = FileTrust(layout)
     environ = _surroundings(options, environ)
     settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
@@ -89,7 +92,7 @@ def open_workspace(
     talk_index = partial(open_index, embedder, keep=keep, warn=warn, progress=progress)
     workspace = Workspace(
         store=store,
-        inbox=FileStore(Layout(layout.local("inbox")), fold, wait=wait, is_local=True),
+        inbox=FileStore(Layout(layout.private("inbox"), layout.private("inbox")), fold, wait=wait, is_local=True),
         trust=trust, load_embedder=embedder.load, load_summarizer=summarizer,
         load_trash=kept.load_trash, load_audit=kept.load_audit, load_ledger=kept.load_ledger,
         load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server)),
@@ -175,9 +178,7 @@ def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create:
     if create:
         found = create_root(warn) if found is None else complete_root(found)
     if found is None:
-        raise NotFoundError(
-            "no store found: no .memory in this folder or above", "run `memcli init`, or name a store with --root"
-        )
+        raise no_store()
     return found
 
 

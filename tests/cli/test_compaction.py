@@ -53,7 +53,7 @@ def test_golden(model: Script, run: Run, tmp_path: Path, update_golden: bool) ->
     (request,) = model.requests
     assert TOKEN.encode() not in request.raw
     assert request.path in MODELS.values()
-    told = json.loads((tmp_path / ".memory/audit/main.jsonl").read_text().splitlines()[-1])["advised"]
+    told = json.loads((tmp_path / ".memory/local/audit/main.jsonl").read_text().splitlines()[-1])["advised"]
     body = json.dumps([request.body, told], indent=2, sort_keys=True)
     found = f"{body}\n{(tmp_path / '.memory/spaces/main.json').read_text()}"
     file = ROOT / f"tests/prompts/golden/compact_{'openai' if request.path == CHAT else 'anthropic'}.txt"

@@ -158,7 +158,7 @@ def test_values(store: Path) -> None:
     assert ask("ids", "D1:") == ["D1:10", "D1:2"]
     assert ask("refs", "n") == ["notes/größe"]
     assert ask("refs", "mem_") == ["mem_odd", "mem_one", "mem_two"]
-    folder = store / ".memory" / "sessions" / "main"
+    folder = store / ".memory" / "local" / "sessions" / "main"
     assert ask("sessions") == []
     folder.mkdir(parents=True)
     for name in ("ses_one.jsonl", "ses_two.jsonl", ".ses_two.jsonl.tmp-1", "notes"):

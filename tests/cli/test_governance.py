@@ -366,7 +366,7 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     assert run("audit", "--since", "soon").code == 2
     checked = json.loads(run("audit", "--verify", "--json").out)
     assert (checked["acts"], checked["torn"], len(checked["head"])) == (3, [], 64)
-    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     data = log.read_bytes()
     log.write_bytes(data[:-40])
     torn = run("audit", "--verify")
@@ -380,7 +380,7 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
 def test_what_governs_is_not_done_without_its_record(run: Run, tmp_path: Path) -> None:
     fill(run, "log/a")
     policy(run, "allow_delete=true")
-    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     log.unlink()
     log.mkdir()
     before = space_file(tmp_path).read_bytes()

@@ -33,7 +33,7 @@ def shown(run: Run, name: str, *arguments: str) -> list[str]:
 
 
 def file_of(name: str, space: str = "main") -> Path:
-    return Path(".memory/sessions", space, f"{name}.jsonl")
+    return Path(".memory/local/sessions", space, f"{name}.jsonl")
 
 
 def test_a_conversation_is_recorded_and_read(run: Run) -> None:
@@ -163,13 +163,16 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
 
     def seen() -> list[str]:
         done = subprocess.run(
-            ["git", "status", "--short", "-uall", "--", ".memory/sessions"], check=True, capture_output=True, text=True
+            ["git", "status", "--short", "-uall", "--", ".memory/local/sessions"],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         return done.stdout.split()[1::2]
 
     assert seen() == []
     assert run("session", "share", name).out == f"{name} is shared\n"
-    assert seen() == [f".memory/sessions/main/{name}.jsonl"]
+    assert seen() == [f".memory/local/sessions/main/{name}.jsonl"]
     assert run("session", "share", name).out == f"{name} is already shared\n"
     assert json.loads(run("session", "show", name, "--json").out)["session"]["shared"] is True
     assert run("session", "share", name, "--undo").out == f"{name} is private\n"
@@ -177,7 +180,7 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
     assert file_of(other).exists()
     run("session", "share", name)
     gone = run("session", "delete", name, "--yes")
-    assert f"commits that have .memory/sessions/main/{name}.jsonl keep its text" in gone.err
+    assert f"commits that have .memory/local/sessions/main/{name}.jsonl keep its text" in gone.err
     assert f"{name}.jsonl" not in Path(".memory/.gitignore").read_text()
 
 

@@ -105,7 +105,7 @@ def test_what_was_interrupted_is_finished_by_the_next_command(run: Run, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(session_keep, "remember", fail)
         assert run("session", "end", name, "--outcome", "Fast").code == StoreError.exit_code
-    assert not Path(".memory/spaces/journal.json").exists()
+    assert not Path(".memory/local/spaces/journal.json").exists()
     assert run("session", "list").code == 0
     logs = [one for one in listed("journal").values() if one["kind"] == "log"]
     assert [one["raw"].splitlines()[1] for one in logs] == ["Outcome: Fast"]
@@ -216,7 +216,7 @@ def test_a_damaged_session_does_not_keep_others_from_being_ended(run: Run) -> No
         sessions.note_kept("main", name, {})
     assert run("space", "policy", "journal", "--set", "allow_delete=true").code == 0
     assert run("space", "delete", "journal").code == 0
-    Path(f".memory/sessions/main/{names[0]}.jsonl").write_bytes(b"damaged\n")
+    Path(f".memory/local/sessions/main/{names[0]}.jsonl").write_bytes(b"damaged\n")
     told = run("session", "list")
     assert f"what session {names[0]} yields is not kept yet" in told.err
     assert {one["provenance"]["session"] for one in listed("journal").values()} == {names[1]}
@@ -340,7 +340,7 @@ def test_facts_of_a_transcript_are_shown_and_nothing_is_stored(run: Run) -> None
         {name: one[name] for name in ("kind", "text", "message")} for one in told
     ]
     assert all(0 < one["confidence"] <= 1 for one in told)
-    assert not Path(".memory/sessions").exists()
+    assert not Path(".memory/local/sessions").exists()
 
 
 def test_what_was_promoted_comes_before_the_session_that_it_is_from(run: Run) -> None:

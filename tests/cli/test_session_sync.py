@@ -131,7 +131,7 @@ def test_a_full_journal_stops_no_other(run: Run) -> None:
 def test_a_damaged_session_stops_no_other(run: Run) -> None:
     spool("stop", path=transcript("talk.jsonl", "9f0c"))
     (one,) = synced(run)["imported"]
-    Path(f".memory/sessions/main/{one['id']}.jsonl").write_bytes(b"damaged\n")
+    Path(f".memory/local/sessions/main/{one['id']}.jsonl").write_bytes(b"damaged\n")
     spool("stop", path=str(Path("talk.jsonl").absolute()))
     spool("session-end", "b2", path=transcript("other.jsonl", "b2"))
     done = synced(run)

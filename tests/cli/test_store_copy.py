@@ -55,13 +55,13 @@ def _trash(folder: Path) -> dict[str, bytes]:
 
 def test_there_and_back_nothing_is_lost(stored: Run, tmp_path: Path, there: str) -> None:
     ours = _spaces(tmp_path)
-    log = (tmp_path / ".memory" / "audit" / "main.jsonl").read_bytes()
+    log = (tmp_path / ".memory" / "local" / "audit" / "main.jsonl").read_bytes()
     done = json.loads(stored("store", "copy", ".", there, "--json").out)
     assert [(one["space"], one["written"], one["runs"]) for one in done] == [("main", 1, 1), ("team", 1, 0)]
     assert stored("store", "copy", there, str(tmp_path / "back")).code == 0
     assert _spaces(tmp_path / "back") == ours
     assert _trash(tmp_path / "back") == _trash(tmp_path) != {}
-    copied = (tmp_path / "back" / ".memory" / "audit" / "main.jsonl").read_bytes()
+    copied = (tmp_path / "back" / ".memory" / "local" / "audit" / "main.jsonl").read_bytes()
     assert copied.startswith(log)
     assert stored("audit", "--verify", "--root", str(tmp_path / "back")).code == 0
     assert b"old/leak" not in copied
@@ -130,7 +130,7 @@ def test_what_is_of_this_machine_alone_is_not_copied(stored: Run, tmp_path: Path
     stored("session", "start")
     stored("store", "copy", ".", str(tmp_path / "there"))
     assert sorted(_spaces(tmp_path / "there")) == ["main.json", "team.json"]
-    assert not (tmp_path / "there" / ".memory" / "sessions").exists()
+    assert not (tmp_path / "there" / ".memory" / "local" / "sessions").exists()
 
 
 def test_a_private_space_does_not_go_to_a_server(stored: Run, tmp_path: Path, there: str) -> None:
@@ -165,7 +165,7 @@ def test_what_is_wrong_is_said_without_a_password(stored: Run, arguments: tuple[
 
 
 def test_a_log_that_was_tampered_with_is_refused(stored: Run, tmp_path: Path) -> None:
-    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     log.write_bytes(log.read_bytes().replace(b'"user":"ann"', b'"user":"eve"', 1))
     assert stored("store", "copy", ".", "there").code == 6
 

@@ -42,12 +42,13 @@ def play(sample: Path, folder: Path, surroundings: dict[str, str]) -> dict[str, 
     done = subprocess.run(["bash", str(sample), str(work)], cwd=here, env=environ, capture_output=True, check=False)
     assert os.listdir(here) == [".git"]
     found = {"stdout.txt": done.stdout.decode(), "stderr.txt": done.stderr.decode(), "exit.txt": f"{done.returncode}\n"}
-    for file in sorted((work / ".memory").rglob("*.json")):
-        if work / ".memory" / "cache" in file.parents:
-            continue  # it says of sessions which state of their files it was made of
-        if file.name in ("trust.json", "place.json", "agents.topics.json"):
-            continue  # they name inodes, and hashes by a random key
-        found[f"memory/{file.relative_to(work / '.memory')}"] = file.read_text()
+    for name, top in (("memory", work / ".memory"), ("private", work / ".git" / "memcli" / ".memory")):
+        for file in sorted(top.rglob("*.json")):
+            if top / "cache" in file.parents:
+                continue  # it says of sessions which state of their files it was made of
+            if file.name in ("trust.json", "place.json", "agents.topics.json"):
+                continue  # they name inodes, and hashes by a random key
+            found[f"{name}/{file.relative_to(top)}"] = file.read_text()
     assert str(folder) not in "".join(found.values())
     return found
 

@@ -20,7 +20,7 @@ def open_log(folder: Path, told: list[str] | None = None) -> AuditLog:
 
 
 def file_of(folder: Path) -> Path:
-    return folder / ".memory" / "audit" / "main.jsonl"
+    return folder / ".memory" / "local" / "audit" / "main.jsonl"
 
 
 def new(*names: str) -> list[Touched]:

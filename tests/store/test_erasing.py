@@ -178,9 +178,9 @@ def test_a_purge_that_was_killed_before_its_write_erases_nothing(
         patch.setattr("memcli.store.file.write_file", die)
         with pytest.raises(Killed):
             filled("forget", path_of(filled), "--purge", "--yes", "--now")
-    before = (tmp_path / ".memory/audit/main.jsonl").read_bytes()
+    before = (tmp_path / ".memory/local/audit/main.jsonl").read_bytes()
     assert filled("fsck", "--repair").code == 0
-    assert (tmp_path / ".memory/audit/main.jsonl").read_bytes() == before
+    assert (tmp_path / ".memory/local/audit/main.jsonl").read_bytes() == before
     assert not (tmp_path / ".memory/local/main.erasing").exists()
     assert TEXT in filled("get", path_of(filled)).out
 
@@ -243,7 +243,7 @@ def test_a_path_that_another_memory_took_over_leaves_the_log(filled: Run, tmp_pa
     old = json.loads(filled("get", path_of(filled), "--json").out)["id"]
     filled("remember", "The valve opens at nine.", "--supersedes", old, "--tag", "valve")
     filled("edit", path_of(filled), "--set", "path=valves/opening")
-    assert ".memory/audit/main.jsonl" in holding(tmp_path)
+    assert ".memory/local/audit/main.jsonl" in holding(tmp_path)
     filled("forget", old, "--purge", "--yes", "--now")
     assert holding(tmp_path) == []
     assert filled("audit", "--verify").code == 0
@@ -252,7 +252,7 @@ def test_a_path_that_another_memory_took_over_leaves_the_log(filled: Run, tmp_pa
 @pytest.mark.parametrize("told", [False, True])
 def test_a_torn_line_of_the_log_goes_too(filled: Run, tmp_path: Path, *, told: bool) -> None:
     filled("tag", path_of(filled), "--add", "torn")
-    log = tmp_path / ".memory/audit/main.jsonl"
+    log = tmp_path / ".memory/local/audit/main.jsonl"
     log.write_bytes(log.read_bytes()[:-90])
     if told:
         filled("remember", "Something else.")

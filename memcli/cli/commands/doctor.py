@@ -16,10 +16,12 @@ from memcli.errors import MemcliError
 from memcli.ports import Embedder
 from memcli.record import Record
 from memcli.retrieval.scale import own_spread, tells_apart
+from memcli.store.absent import absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, Place, describe
+from memcli.store.private import can_write
 from memcli.store.trust import FileTrust
 from memcli.wiring.embedders import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
@@ -120,6 +122,10 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     except MemcliError as error:
         yield Check("store", False, error.message, error.hint)
         return
+    absent = absent_above(os.getcwd(), os.path.expanduser("~")) if root is None else None
+    if absent:
+        yield Check("store", False, absent.message, absent.hint)
+        return
     if root is None:
         yield Check("store", True, "none found (`memcli init` creates one)")
         return
@@ -127,6 +133,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     yield _ignored(root)
     yield _place(root)
     yield _config(root)
+    yield _private(root)
     yield from _merge_driver(root)
     yield from _hooks(root)
     yield _agents(root, environ)
@@ -172,9 +179,18 @@ def _place(root: str) -> Check:
     if tracked:
         told.append(f"git tracks {len(tracked)} files that memcli does not use, such as {tracked[0].path}")
     fix = f"`git rm -r --cached --ignore-unmatch {' '.join(f'{FOLDER}/{name}' for name in FOLDERS)}`"
-    return Check(
-        "machine", not tracked, "; ".join(told) or "local/, cache/ and audit/ were created on this machine", fix
-    )
+    return Check("machine", not tracked, "; ".join(told) or "local/ and cache/ were created on this machine", fix)
+
+
+def _private(root: str) -> Check:
+    """Says where the private state is and what it takes, and whether it can be written."""
+    folder = Layout(root).private_folder
+    size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
+    told = f"{folder} ({-(-size // 1024):,} KB)"
+    if can_write(folder):
+        return Check("private state", True, told)
+    fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
+    return Check("private state", False, f"{told} cannot be written", fix)
 
 
 def _config(root: str) -> Check:
@@ -225,7 +241,7 @@ def _agents(root: str, environ: Mapping[str, str]) -> Check:
     from memcli.agents.table import PROJECT
     from memcli.store.switch import is_off
 
-    site = Site(PROJECT, os.path.dirname(root), Layout(root).local("agents.installed.json"), environ)
+    site = Site(PROJECT, os.path.dirname(root), Layout(root).private("agents.installed.json"), environ)
     names = [name for _, name in installed([site])]
     bad = [name for name in names if not all(row.is_fine for row in check(site, name))]
     off = "; memory is off (`memcli on`)" if is_off(root, environ) else ""
@@ -261,7 +277,7 @@ def _ledger(root: str) -> Check:
     except MemcliError as error:
         return Check("ledger", False, error.message, error.hint)
     told = f", {day.damaged} damaged lines" if day.damaged else ""
-    fix = f"remove them from {FOLDER}/local/ledger"
+    fix = f"remove them from {Layout(root).private('ledger')}"
     return Check("ledger", not day.damaged, f"{len(day.charges)} calls of language models today{told}", fix)
 
 

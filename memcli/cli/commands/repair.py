@@ -24,7 +24,7 @@ def fsck(session: Session, options: FsckOptions) -> None:
     hashes, wrong order, and leftovers of crashes.
 
     The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
-    Before --repair changes more than the order of a file, it copies the original to .memory/local/quarantine.
+    Before --repair changes more than the order of a file, it copies the original to the quarantine of the private state.
     Exits with 6 while there is damage.
     """
     from memcli.store.repair import check_store

@@ -40,8 +40,8 @@ class ServeOptions(Options):
 def command(session: Session, options: ServeOptions) -> None:
     """Serve the memory over HTTP to programs and browsers on this machine.
 
-    The first use creates .memory/local/serve-token, which allows everything; programs send it as `Authorization: Bearer
-    TOKEN`. The printed link opens the inspector in a browser; it works once, within ten minutes, and POST /api/login makes another.
+    The first use creates .git/memcli/.memory/serve-token (without git: .memory/local/serve-token), which allows everything;
+    programs send it as `Authorization: Bearer TOKEN`. The printed link opens the inspector in a browser; it works once, within ten minutes, and POST /api/login makes another.
     /openapi.json describes the API. A memory has an ETag; with If-Match, PATCH and DELETE fail with 412 if it has changed.
 
     A reader reads; a writer also remembers, edits, forgets, judges and records sessions; an admin also purges and sets

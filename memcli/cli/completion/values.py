@@ -49,14 +49,14 @@ def values(kind: str, prefix: str, space: str, root: str) -> list[str]:
         if there is not None:
             return _chosen(kind, prefix, there)
     if kind == "spaces":
-        names = (name for name in os.listdir(layout.spaces) if name.endswith(".json") and not name.startswith("."))
+        names = (name for name in layout.space_names() if name.endswith(".json") and not name.startswith("."))
         return _matching((name.removesuffix(".json") for name in names), prefix)
     space = space or os.environ.get("MEMCLI_SPACE", "") or _configured(layout) or "main"
     if os.path.basename(space) != space:
         return []
     if kind == "sessions":
-        folder = layout.sessions(space)
-        files = os.listdir(folder) if os.path.isdir(folder) else []
+        folders = (layout.sessions(space), layout.sessions(space, shared=True))
+        files = {file for folder in folders if os.path.isdir(folder) for file in os.listdir(folder)}
         return _matching((file.removesuffix(".jsonl") for file in files), prefix or "ses_")
     data = _read(layout.space(space))
     if kind == "tags":

@@ -211,7 +211,7 @@ def test_a_gap_is_closed(own: OneStore) -> None:
 def test_a_log_that_was_changed_is_said_to_be(own: OneStore) -> None:
     own.memory.remember("We use uv.")
     own.memory.remember("We use ruff.")
-    log = Path(own.memory.calls._options["root"] or "") / ".memory" / "audit" / "main.jsonl"
+    log = Path(own.memory.calls._options["root"] or "") / ".memory" / "local" / "audit" / "main.jsonl"
     log.write_text(log.read_text().replace('"command":"remember"', '"command":"mallory"', 1))
     assert "The log is intact" not in client(own).get("/audit?verify=1").text
     assert 'class="notice bad"' in client(own).get("/audit?verify=1").text

@@ -1,0 +1,103 @@
+"""Spaces that git tracks and the work tree lacks: after a sparse checkout, or deleted by hand.
+
+They are never begun anew, for a commit would then replace the team's memory by the new one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+
+from memcli.codec.audit import entries as read_entries
+from memcli.errors import MemcliError, StoreError
+from memcli.git.index_file import find_index, shared_folder
+from memcli.policy.acts import DELETE_SPACE
+from memcli.store.layout import FOLDER, Layout, find_work_tree
+from memcli.store.reading import read_regular
+
+
+def check_present(root: str, space: str = "") -> None:
+    """Raises StoreError when git tracks the store at `root`, or one `space` of it, and the work tree has no file of it."""
+    spaces = Layout(root).spaces
+    if space:
+        if os.path.lexists(os.path.join(spaces, f"{space}.json")):
+            return
+    elif os.path.isdir(spaces) and any(name.endswith(".json") for name in os.listdir(spaces)):
+        return
+    found = absent(root)
+    if space and not found.keys().isdisjoint(("", space)):
+        raise _error(root, space, found.get(space) or found[""])
+    if found and not space:
+        raise _error(root, "", _of_whole(found))
+
+
+def absent_above(start: str, home: str) -> StoreError | None:
+    """What to say of the first store at or above the folder `start` that git tracks and the work tree lacks, if any."""
+    work_tree = find_work_tree(start, home)
+    folder = start
+    while work_tree is not None:
+        root = os.path.join(folder, FOLDER)
+        if found := absent(root):
+            return _error(root, "", _of_whole(found))
+        if folder == work_tree:
+            return None
+        folder = os.path.dirname(folder)
+    return None
+
+
+def absent(root: str) -> dict[str, str]:
+    """The spaces of the store at `root` that the index or HEAD has and the work tree lacks, each with the git command that
+    brings it back; the name is empty where a sparse checkout leaves out the whole folder.
+
+    A space that memcli deleted is not absent: the next commit says so.
+    """
+    work_tree = find_work_tree(os.path.dirname(root), "")
+    if work_tree is None or shared_folder(work_tree) is None:
+        return {}
+    store = os.path.relpath(root, work_tree)
+    commands: dict[str, str] = {}
+    with suppress(OSError, ValueError):  # a damaged index is git's matter
+        index = find_index(work_tree)
+        for entry in index.below([f"{store}/spaces"]) if index else ():
+            sparse = f"git sparse-checkout add {store}"
+            commands[_space(entry.path)] = sparse if entry.is_sparse else f"git restore {entry.path}"
+    for path in _in_head(work_tree, f"{store}/spaces") if not commands else ():
+        commands[_space(path)] = f"git restore --staged --worktree {path}"
+    layout = Layout(root)
+    is_there = {name: os.path.lexists(os.path.join(layout.spaces, f"{name}.json")) for name in commands}
+    return {name: commands[name] for name in sorted(commands) if not is_there[name] and not _is_deleted(layout, name)}
+
+
+def _space(path: str) -> str:
+    return "" if path.endswith("/") else os.path.basename(path).removesuffix(".json")
+
+
+def _in_head(work_tree: str, folder: str) -> list[str]:
+    from memcli.git.repository import Repository
+
+    with suppress(MemcliError):
+        return Repository(work_tree).run("ls-tree", "-r", "--name-only", "HEAD", "--", folder).splitlines()
+    return []
+
+
+def _is_deleted(layout: Layout, space: str) -> bool:
+    """Whether the audit log of a space ends with its deletion."""
+    with suppress(OSError):
+        last = list(read_entries(read_regular(layout.audit(f"{space}.jsonl"), -1) or b""))[-1:]
+        return bool(last) and last[0].get("action") == DELETE_SPACE
+    return False
+
+
+def _of_whole(found: Mapping[str, str]) -> str:
+    """The command that brings back the store, from those for its spaces."""
+    command, _, path = next(iter(found.values())).rpartition(" ")
+    return f"{command} {path[: path.rindex(FOLDER) + len(FOLDER)]}"
+
+
+def _error(root: str, space: str, command: str) -> StoreError:
+    what = f"space {space!r}" if space else root
+    return StoreError(
+        f"{what} is tracked by git, but missing from this work tree",
+        f"`{command}` brings it back; memcli begins no new one",
+    )

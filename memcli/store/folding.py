@@ -1,0 +1,242 @@
+"""Copies of private state where it cannot be written, and how what was changed in them comes back.
+
+A process that may not write the private state works on copies of its files in `local/`; `local/waiting/` has what they
+were copied from. The next process that may write folds both together: what one side alone changed is taken, lines that
+both appended follow one another, spaces are merged memory by memory, and of anything else the copy is taken, which is
+younger. What earlier versions of memcli kept below `.memory/` is folded in the same way, as copies of nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import filecmp
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+
+from memcli.errors import LockedError, MemcliError, StoreError, hint_of
+from memcli.git.index_file import find_index
+from memcli.settings import JOURNAL
+from memcli.store.atomic import make_folder, remove_quietly, sync_folder, write_file
+from memcli.store.lock import locked, share
+from memcli.store.private import NAMES, is_private_name, work_tree_of
+from memcli.store.reading import read_regular
+
+_BASES = "waiting"
+_LOCK = "waiting.lock"
+_WAIT_SECONDS = 2.0
+_LINES = (".jsonl", "usage")
+_SHARED: dict[str, int] = {}
+"""The locks that keep others from folding while this process lives, by their folder."""
+
+
+def copied(root: str, private: str, name: str) -> str:
+    """The copy in `local/` of a file or folder in the folder `private`, which cannot be written; made at first need.
+
+    As long as this process runs, nobody folds the copies of the store at `root`. Raises StoreError.
+    """
+    local = os.path.join(root, "local")
+    top = name.split(os.sep, maxsplit=1)[0]
+    source, copy, base = (os.path.join(folder, top) for folder in (private, local, os.path.join(local, _BASES)))
+    if top in NAMES and not os.path.lexists(base):
+        if local not in _SHARED:
+            make_folder(local)
+            _SHARED[local] = share(os.path.join(local, _LOCK))
+        if os.path.lexists(source) and not os.path.lexists(copy):
+            make_folder(os.path.dirname(base))
+            for target in (copy, base):  # where there is a base, the copy was whole
+                _copy(source, f"{target}.tmp-{os.getpid()}")
+                os.rename(f"{target}.tmp-{os.getpid()}", target)
+    return os.path.join(local, name)
+
+
+def _copy(source: str, target: str) -> None:
+    try:
+        if os.path.isdir(source):
+            locks = shutil.ignore_patterns("*.lock", "lock")
+            shutil.copytree(source, target, symlinks=True, ignore=locks, copy_function=shutil.copyfile)
+            for folder, _, _ in os.walk(target):
+                os.chmod(folder, 0o700)
+        else:
+            shutil.copyfile(source, target, follow_symlinks=False)
+    except OSError as error:  # shutil.Error is one
+        raise StoreError(f"cannot copy {source}: {error}", "check its permissions") from None
+
+
+def fold(root: str, private: str) -> None:
+    """Folds what waits in the store at `root` into its private state in the folder `private`, which can be written.
+
+    Waits a moment for a process that works on the copies, and leaves them to the next command when it goes on.
+    Raises StoreError.
+    """
+    local = os.path.join(root, "local")
+    bases = os.path.join(local, _BASES)
+    if not any(_tops(root, private)) and not os.path.isdir(bases):
+        return
+    with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
+        for base, name in _files(bases, ""):
+            if not os.path.lexists(os.path.join(local, name)):
+                if _is_same(base, os.path.join(private, name)):
+                    remove_quietly(os.path.join(private, name))
+                remove_quietly(base)
+        for top, inside in list(_tops(root, private)):
+            is_copy = top.startswith(os.path.join(local, ""))
+            for path, name in _files(top, inside):
+                _fold_file(path, os.path.join(private, name), name, os.path.join(bases, name) if is_copy else "")
+            _remove_emptied(top)
+        shutil.rmtree(bases, ignore_errors=True)
+
+
+def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:
+    """What waits: files and folders of the store, each with its name in the private state."""
+    local = os.path.join(root, "local")
+    if private != local:
+        with suppress(OSError):
+            yield from (
+                (os.path.join(local, name), name) for name in sorted(os.listdir(local)) if is_private_name(name)
+            )
+    yield from _earlier(root)
+
+
+def _earlier(root: str) -> Iterator[tuple[str, str]]:
+    """What earlier versions kept elsewhere: the audit log, the journal, and sessions that git ignores."""
+    journal = os.path.join("spaces", f"{JOURNAL}.json")
+    found = [name for name in ("audit", journal) if os.path.lexists(os.path.join(root, name))]
+    if os.path.isdir(os.path.join(root, "sessions")):
+        lines = (read_regular(os.path.join(root, ".gitignore"), 1 << 20) or b"").decode("utf-8", "replace").splitlines()
+        if "sessions/*/*" in lines:
+            files = (name for _, name in _files(os.path.join(root, "sessions"), "sessions"))
+            found += [name for name in files if f"!{name}" not in lines]
+    if found:
+        tracked = _tracked(root, found)
+        yield from ((os.path.join(root, name), name) for name in found if name not in tracked)
+
+
+def _tracked(root: str, names: list[str]) -> set[str]:
+    """Those of the names below the store that git tracks: they came with a commit, and are nobody's private state."""
+    work_tree = work_tree_of(root)
+    index = find_index(work_tree) if work_tree else None
+    if work_tree is None or index is None:
+        return set()
+    store = os.path.relpath(root, work_tree)
+    try:
+        paths = {os.path.relpath(entry.path, store) for entry in index.below([store])}
+    except (OSError, ValueError):
+        return set(names)
+    return {name for name in names if any(path == name or path.startswith(f"{name}/") for path in paths)}
+
+
+def _files(top: str, inside: str) -> Iterator[tuple[str, str]]:
+    """The files at or below `top`, each with its name in the private state."""
+    if not os.path.isdir(top) or os.path.islink(top):
+        if os.path.lexists(top):
+            yield top, inside
+        return
+    for folder, _, files in os.walk(top):
+        for file in sorted(files):
+            path = os.path.join(folder, file)
+            yield path, os.path.normpath(os.path.join(inside, os.path.relpath(path, top)))
+
+
+def _fold_file(path: str, target: str, name: str, base: str) -> None:
+    """Puts what changed in the copy at `path` into the file at `target`; `base` is what it was copied from.
+
+    The base goes first: without it the copy still says all, and one that is gone was not deleted on purpose.
+    """
+    before = _read(base) if base else None
+    remove_quietly(base)
+    if os.path.islink(path) or not os.path.isfile(path) or path.endswith(".lock"):
+        remove_quietly(path)
+        return
+    if name.split(os.sep, maxsplit=1)[0] == "quarantine":
+        target = _free(target)
+    if not base and not os.path.lexists(target):
+        _move(path, target)
+        return
+    theirs, ours = _read(path), _read(target)
+    if theirs in (ours, before):
+        remove_quietly(path)
+    elif ours in (None, before):
+        _move(path, target)
+    else:
+        write_file(target, _joined(name, before or b"", ours or b"", theirs or b""), 0o600)
+        remove_quietly(path)
+
+
+def _joined(name: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """What two sides made of a file that both changed."""
+    folder = os.path.dirname(name)
+    with suppress(MemcliError):
+        if folder == "audit":
+            return _chained(ours, base, theirs)
+        if os.path.basename(folder) == "spaces":
+            return _merged(os.path.basename(name).removesuffix(".json"), base, ours, theirs)
+    if not name.endswith(_LINES):
+        return theirs
+    new = theirs.removeprefix(base)
+    return ours if ours.endswith(new) else ours + new
+
+
+def _chained(ours: bytes, base: bytes, theirs: bytes) -> bytes:
+    """The audit log `ours` with the acts that `theirs` has beyond `base`, bound to its chain."""
+    from memcli.codec.audit import Link, bare, entries, link_of, seal
+
+    known = len(list(entries(base)))
+    link = link_of(ours, is_whole=True) or Link()
+    for entry in list(entries(theirs))[known:]:
+        line = seal(bare(entry), link)
+        ours += line + b"\n"
+        link = link_of(ours, is_whole=True) or link
+    return ours
+
+
+def _merged(space: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """The file of a space that both sides wrote. Raises CorruptError."""
+    from memcli.codec.merge import merge
+    from memcli.codec.space import decode_space, encode_space, new_space
+
+    spaces = [decode_space(data, space) if data else new_space(space) for data in (base, ours, theirs)]
+    return encode_space(merge(*spaces).space)
+
+
+def _move(path: str, target: str) -> None:
+    """Moves a file, also to another file system. Raises StoreError."""
+    make_folder(os.path.dirname(target))
+    try:
+        os.replace(path, target)
+        sync_folder(os.path.dirname(target))
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise StoreError(
+                f"cannot move {path} to {target}: {error.strerror}", hint_of(error, "check the permissions")
+            ) from None
+        write_file(target, _read(path) or b"", 0o600)
+        remove_quietly(path)
+
+
+def _read(path: str) -> bytes | None:
+    """The bytes of a file; None when there is none. Raises StoreError."""
+    try:
+        return read_regular(path, -1)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None
+
+
+def _is_same(path: str, other: str) -> bool:
+    with suppress(OSError):
+        return filecmp.cmp(path, other, shallow=False)
+    return False
+
+
+def _free(path: str) -> str:
+    number, free = 0, path
+    while os.path.lexists(free):
+        number += 1
+        free = f"{path}.{number}"
+    return free
+
+
+def _remove_emptied(top: str) -> None:
+    if os.path.isdir(top):
+        shutil.rmtree(top, ignore_errors=True)

@@ -1,0 +1,79 @@
+"""Where the private state of a store lies: what somebody said, decided or deleted, which is no cache.
+
+In a git work tree that is `memcli/<the store's path from the top>/` in the repository's own folder, which all of its work
+trees share, and where `git clean` and a lost work tree do not reach it; elsewhere it is `local/` of the store. Where the
+repository's folder cannot be written, as in the sandboxes of some agents, a process works on copies in `local/`:
+see `store/folding.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memcli.git.index_file import shared_folder
+from memcli.settings import JOURNAL
+
+NAMES = frozenset((
+    "agents", "agents.installed.json", "agents.last.json", "agents.spool.jsonl", "agents.spool.jsonl.1",
+    "agents.spool.jsonl.taken", "agents.topics.json", "audit", "gaps.json", "gc.json", "inbox", "ledger", "off",
+    "quarantine", "redaction.key", "serve-token", "serve-tokens.json", "sessions", "spaces", "sync", "trash", "trust.json",
+    "unreviewed", "upkeep.count", "upkeep.json", "upkeep.tried", "usage", "usage.counts",
+))  # fmt: skip
+"""The files and folders of the private state. Its lock files lie beside them, and are nothing that is kept."""
+
+_GIT_FOLDER = "memcli"
+_STORE = ".memory"
+
+
+def private_folder(root: str) -> str:
+    """The folder of the private state of the store at `root`, whether it can be written or not."""
+    work_tree = work_tree_of(root)
+    common = work_tree and shared_folder(work_tree)
+    if not work_tree or not common:
+        return os.path.join(root, "local")
+    return os.path.join(common, _GIT_FOLDER, os.path.relpath(root, work_tree))
+
+
+def stores_of(work_tree: str) -> list[str]:
+    """The roots of the stores in a work tree that have private state in its repository, sorted: those that were used here."""
+    shared = shared_folder(work_tree)
+    found = []
+    for folder, names, _ in os.walk(os.path.join(shared, _GIT_FOLDER)) if shared else ():
+        if _STORE in names:
+            inside = os.path.relpath(os.path.join(folder, _STORE), os.path.join(shared or "", _GIT_FOLDER))
+            found.append(os.path.join(work_tree, inside))
+            names.remove(_STORE)
+    return sorted(root for root in found if os.path.isdir(root))
+
+
+def is_private(space: str) -> bool:
+    """Whether the file of a space belongs to the private state."""
+    return space == JOURNAL
+
+
+def is_private_name(name: str) -> bool:
+    """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
+    space do as well."""
+    space, dot, _ = name.partition(".")
+    return name in NAMES or (bool(dot) and is_private(space) and not name.endswith(".lock"))
+
+
+def can_write(folder: str) -> bool:
+    """Whether files can be made in the folder, or the folder itself, where it is not there yet."""
+    while not os.path.isdir(folder):
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.lexists(folder):
+            return False
+        folder = parent
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def work_tree_of(root: str) -> str | None:
+    """The nearest folder above the store that git works in."""
+    folder = os.path.dirname(root)
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder

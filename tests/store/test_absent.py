@@ -1,0 +1,91 @@
+"""What git tracks and the work tree lacks is never begun anew."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memcli.store.absent import absent
+from tests.conftest import Run
+from tests.store.test_place import git
+from tests.store.test_private import repository
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with a committed store, and a folder `src` beside it."""
+    found = repository(tmp_path / "shop")
+    (found / "src").mkdir()
+    (found / "src" / "a.py").write_text("a = 1\n")
+    monkeypatch.chdir(found)
+    assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
+    git(found, "add", ".")
+    git(found, "commit", "-qm", "memory")
+    return found
+
+
+def lose(folder: Path, how: str) -> str:
+    """Has the work tree lack the store; the git command that brings it back."""
+    if how == "deleted":
+        shutil.rmtree(folder / ".memory")
+        return "git restore .memory"
+    if how == "staged":
+        git(folder, "rm", "-rqf", ".memory")
+        shutil.rmtree(folder / ".memory", ignore_errors=True)
+        return "git restore --staged --worktree .memory"
+    git(folder, "sparse-checkout", "set", *(["--sparse-index"] if how == "sparse index" else []), "--cone", "src")
+    return "git sparse-checkout add .memory"
+
+
+@pytest.mark.parametrize("how", ["deleted", "staged", "sparse", "sparse index"])
+@pytest.mark.parametrize("line", [("remember", "We chose MySQL."), ("init",), ("recall", "which database?"), ("fsck",)])
+@pytest.mark.parametrize("place", [".", "src"])
+def test_a_store_that_git_has_is_not_begun_anew(
+    folder: Path, run: Run, how: str, line: tuple[str, ...], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = lose(folder, how)
+    monkeypatch.chdir(folder / place)
+    told = run(*line)
+    assert told.code == 8
+    assert command in told.err
+    assert not (folder / ".memory" / "spaces").exists()
+    assert not (folder / "src" / ".memory").exists()
+    assert "FAIL  store" in run("doctor").out
+    subprocess.run(command.split(), cwd=folder, check=True)
+    assert "PostgreSQL" in run("recall", "postgresql").out
+
+
+@pytest.mark.parametrize("how", ["deleted", "sparse"])
+def test_a_space_that_git_has_is_not_begun_anew(folder: Path, run: Run, how: str) -> None:
+    run("remember", "The wiki moved.", "-s", "docs", "--path", "wiki")
+    if how == "deleted":
+        (folder / ".memory" / "spaces" / "main.json").unlink()
+    else:
+        git(folder, "sparse-checkout", "set", "--no-cone", "/*", "!/.memory/spaces/main.json")
+    told = run("remember", "We chose MySQL.")
+    assert told.code == 8
+    assert "space 'main' is tracked by git, but missing" in told.err
+    found = run("fsck")
+    assert found.code == 6
+    assert "spaces/main.json" in found.out
+    assert run("remember", "The wiki is gone.", "-s", "docs").code == 0
+
+
+def test_what_memcli_deleted_or_never_was_is_begun(folder: Path, run: Run) -> None:
+    assert run("space", "policy", "--set", "allow_delete=true").code == 0
+    assert run("space", "delete", "main").code == 0
+    assert absent(str(folder / ".memory")) == {}
+    assert run("remember", "We chose MySQL.").code == 0
+    assert run("remember", "New.", "-s", "other").code == 0
+
+
+def test_a_branch_without_a_store_may_have_one(folder: Path, run: Run) -> None:
+    git(folder, "checkout", "-q", "--orphan", "empty")
+    git(folder, "rm", "-rqf", "--cached", ".")
+    shutil.rmtree(folder / ".memory")
+    assert run("remember", "We chose MySQL.").code == 0
+    assert os.path.exists(folder / ".memory" / "spaces" / "main.json")
