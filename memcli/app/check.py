@@ -14,12 +14,12 @@ from memcli.claims.claim import Claim, claim_of_text
 from memcli.claims.comparison import Finding, closeness, compare
 from memcli.claims.neighbours import neighbours
 from memcli.model.analysis import query_terms
-from memcli.model.findings import Checks, Found, Resolution
+from memcli.model.findings import DUPLICATES, Checks, Found, Resolution
 from memcli.model.memory import Memory, holds
 from memcli.model.recall import TermStats
 from memcli.model.shapes import OBSERVED
 from memcli.ports import Snapshot
-from memcli.record import Record
+from memcli.record import Record, replace
 from memcli.settings import REPO
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _compared(
             continue
         finding = compare(claim, claim_of_text(memory.raw), cosine)
         if finding is not None:
-            yield _found(finding, memory.id, memory.path, space, memory.hash)
+            yield _found(_with_fields(finding, candidate, memory), memory.id, memory.path, space, memory.hash)
 
 
 def _becomes(candidate: Candidate, memory: Memory) -> bool:
@@ -185,8 +185,21 @@ def _is_named(one: Memory | Found, ref: str) -> bool:
     return one.path == ref or one.id.startswith(ref)
 
 
+def _with_fields(finding: Finding, candidate: Candidate, memory: Memory) -> Finding:
+    """The finding; of a duplicate also what the candidate has beside its text, and the memory would not take over."""
+    given = candidate.given
+    adds = next((name for name in _ALONE if given.get(name) and given[name] != getattr(memory, name)), "")
+    if finding.kind != DUPLICATES or finding.adds or not adds:
+        return finding
+    return replace(finding, reason=f"{finding.reason}, but it lacks the {adds.replace('_', ' ')}", adds=adds)
+
+
+_ALONE = ("content", "triggers", "enforce", "procedure", "season", "valid_from", "valid_until")
+"""Fields that a memory which is told once more keeps as they are."""
+
+
 def _found(finding: Finding, name: str, path: str, space: str, digest: str, place: int = -1) -> Found:
-    return Found(finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place)
+    return Found(finding.kind, finding.reason, name, path, space, digest, finding.newer_holds, place, finding.adds)
 
 
 def _find_among(

@@ -14,13 +14,13 @@ from memcli.codec.memory import checked_fields
 from memcli.errors import UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
 from memcli.model.links import is_found
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory, holds
 from memcli.model.names import check_id, check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import LLM
 from memcli.model.space import Change, Receipt
 from memcli.model.usage import COMPACTION
-from memcli.policy.draft import check_validity
+from memcli.policy.draft import Draft, check_validity
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf, Summarizer
@@ -200,7 +200,9 @@ def fold(
     place = set_apart if request.get("apart") else lambda candidate, _: candidate
     merges = dict(enumerate(request.get("merges", ())))
     outcomes = [
-        upserter.merge(ref, candidate) if (ref := merges.get(n)) else upserter.take(place(candidate, upserter.draft))
+        upserter.merge(first, candidate)
+        if (first := _unchanged(upserter.draft, merges.get(n), request["now"])) is not None
+        else upserter.take(place(candidate, upserter.draft))
         for n, candidate in enumerate(candidates)
     ]
     outcomes += [upserter.supersede(request["supersedes"], candidate) for candidate in last]
@@ -216,6 +218,14 @@ def fold(
     return Change(
         put, gone, request["now"], displaced=merged, advised=tuple(step.to_json() for step in steps)
     ), outcomes
+
+
+def _unchanged(draft: Draft, target: Sequence[str] | None, now: str) -> Memory | None:
+    """The memory that a candidate is merged into, if it holds and still says what it said when the two were compared."""
+    if target is None:
+        return None
+    first = draft.get(target[0])
+    return first if first is not None and first.active and holds(first, now) and first.hash == target[1] else None
 
 
 def _link_contradictions(upserter: Upserter, outcomes: Sequence[Json], request: Json) -> None:

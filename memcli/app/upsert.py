@@ -97,10 +97,9 @@ class Upserter:
         self.keep(before if is_repeated else old)
         return outcome
 
-    def merge(self, ref: str, candidate: Candidate) -> dict[str, Json]:
-        """Strengthens the memory that `ref` names instead of storing the candidate, which says the same; what was stored of
-        that is superseded. Returns the outcome. Raises NotFoundError, UsageError."""
-        first = find(self.draft, ref)
+    def merge(self, first: Memory, candidate: Candidate) -> dict[str, Json]:
+        """Strengthens a memory instead of storing the candidate, which says the same; what was stored of that is superseded.
+        Returns the outcome."""
         for same in self.draft.find_by_hash(candidate.hash):
             if same.id != first.id and holds(same, self._now):
                 ended = replace(same, superseded_by=first.id, valid_until=self._now, updated_at=self._now)

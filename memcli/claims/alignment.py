@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from memcli.claims.choices import SCOPED
 from memcli.claims.claim import Claim
-from memcli.claims.lexicon import LIGHT, SOFT_SCOPES
+from memcli.claims.lexicon import LIGHT, ROLES, SOFT_SCOPES
+from memcli.claims.quantities import CODE, Quantity
 from memcli.claims.statement import Statement
 
 
@@ -45,8 +46,9 @@ def pairs(new: Claim, old: Claim) -> Iterator[Pair]:
                 yield _pair(one, other, new, old)
 
 
-def _content(statement: Statement) -> tuple[tuple[str, ...], tuple[tuple[str, float], ...]]:
-    return statement.stems, tuple((quantity.dimension, quantity.value) for quantity in statement.quantities)
+def _content(statement: Statement) -> Hashable:
+    quantities = tuple((quantity.dimension, quantity.key) for quantity in statement.quantities)
+    return statement.stems, quantities, statement.conditions, statement.denies_limits
 
 
 def _pair(one: Statement, other: Statement, new: Claim, old: Claim) -> Pair:
@@ -77,6 +79,8 @@ def _other_subject(
     if any(
         _is_about(one, kind) and _is_about(other, kind) for kind in SCOPED & one.choices.keys() & other.choices.keys()
     ):
+        return "head"
+    if one.labels and other.labels and one.labels.isdisjoint(other.labels):
         return "head"
     if one.scopes ^ other.scopes and not one.scopes & other.scopes:
         hard = (one.scopes | other.scopes) - SOFT_SCOPES
@@ -143,7 +147,19 @@ def _values(one: Statement, other: Statement) -> frozenset[str]:
         both = one.choices.get(kind, {}).keys() & other.choices.get(kind, {}).keys()
         named = (*_named(one, kind).items(), *_named(other, kind).items())
         found |= {stem for name, stem in named if name not in both}
+    mine, theirs = by_dimension(one, other), by_dimension(other, one)
+    found |= {q.stem for dimension in mine.keys() & theirs.keys() for q in (*mine[dimension], *theirs[dimension])}
     return frozenset(found)
+
+
+def by_dimension(one: Statement, other: Statement) -> dict[str, list[Quantity]]:
+    """The quantities of a statement by what they measure, to be compared with those of another. Where both speak of what
+    stands for one thing alone, such as a model, all codes measure the same."""
+    is_role = bool(one.head & other.head & ROLES)
+    found: dict[str, list[Quantity]] = {}
+    for each in one.quantities:
+        found.setdefault(CODE if is_role and each.dimension.startswith(CODE) else each.dimension, []).append(each)
+    return found
 
 
 def _named(statement: Statement, kind: str) -> dict[str, str]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memcli.regex import regex
+
+REGION = "region"
+REGIONS = regex(r"(?:[a-z]{2}|[a-z]{4,12})(?:-gov)?-(?:north|south|east|west|central){1,2}-?\d{1,2}[a-z]?")
+"""The names of regions of clouds: there are too many to list."""
 _CLASSES: Mapping[str, str] = {
     "database": """postgresql=postgres=postgre=pg mysql mariadb sqlite mongodb=mongo oracle mssql=sqlserver=sql-server
         cassandra scylladb cockroachdb dynamodb couchdb firestore neo4j clickhouse duckdb snowflake bigquery redshift
@@ -112,12 +117,12 @@ _CLASSES: Mapping[str, str] = {
     "replica": "primary=master replica=read-replica=secondary=standby",
     "branch": "main=trunk develop",
     "failure": "exceptions=exception error-values=result-type",
-    "region": "eu-west-1 us-east-1 us-west-2 eu-central-1 ap-southeast-1",
+    REGION: "eu-west-1 us-east-1 us-west-2 eu-central-1 ap-southeast-1",
     "severity": "debug-level info-level warn-level error-level",
     "role": "platform-team backend-team frontend-team data-team security-team support-team infra-team ops-team",
 }
 
-SCOPED = frozenset({"side", "replica", "weekday", "human language", "role", "branch", "region"})
+SCOPED = frozenset({"side", "replica", "weekday", "human language", "role", "branch", REGION})
 """Classes whose names are also what a sentence is about: as its subject they tell two things apart."""
 
 

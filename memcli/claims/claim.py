@@ -16,12 +16,14 @@ MOST_STATEMENTS = 12
 
 
 class Claim(Record):
-    """What a text claims. `is_newer`: it says that it takes the place of what held before."""
+    """What a text claims. `is_newer`: it says that it takes the place of what held before. `is_whole`: `text` and
+    `statements` are all of it, rather than its beginning."""
 
     statements: tuple[Statement, ...]
     terms: frozenset[str]
     is_newer: bool
     text: str
+    is_whole: bool
 
 
 def claim_of(memory: Memory) -> Claim:
@@ -34,7 +36,8 @@ def claim_of_text(text: str) -> Claim:
     """The claim of a text; without statements where there are none that could be compared."""
     begun = text[:MOST_CHARACTERS]
     found: list[Statement] = []
-    for sentence in split(begun, MOST_STATEMENTS):
+    sentences = split(begun, MOST_STATEMENTS + 1)
+    for sentence in sentences[:MOST_STATEMENTS]:
         for clause in clauses(sentence.text):
             one = statement_of(clause)
             # `It runs every 5 minutes`: of what was spoken of before
@@ -42,4 +45,5 @@ def claim_of_text(text: str) -> Claim:
     kept = tuple(found[:MOST_STATEMENTS])
     low = begun.lower()
     terms = frozenset(term for one in kept for term in one.terms)
-    return Claim(kept, terms, any(mark in low for mark in NEWER), begun)
+    is_whole = len(text) <= MOST_CHARACTERS and max(len(sentences), len(found)) <= MOST_STATEMENTS
+    return Claim(kept, terms, any(mark in low for mark in NEWER), begun, is_whole)

@@ -5,46 +5,62 @@ from __future__ import annotations
 from memcli.claims.alignment import Pair, is_of_others, pairs, same_terms
 from memcli.claims.claim import Claim
 from memcli.claims.conflicts import OWNER, QUANTITY, SLOT, Conflict, conflicts
+from memcli.claims.values import differ, missing, share_value, values_of
 from memcli.model.findings import CONTRADICTS, DUPLICATES
 from memcli.record import Record
 
 
 class Finding(Record):
     """What two memories have to do with each other. `kind` is `contradicts` or `duplicates`; `reason` says in what they
-    differ, or agree; `newer_holds`: the newer one says that it takes the place of the other."""
+    differ, or agree; `newer_holds`: the newer one says that it takes the place of the other. `adds` is what the newer one
+    of two that say the same has alone: it would be lost if only the older one were kept."""
 
     kind: str
     reason: str
     newer_holds: bool = False
+    adds: str = ""
 
 
 def compare(new: Claim, old: Claim, cosine: float | None = None) -> Finding | None:
     """What the newer claim has to do with the older one; None where they go together.
 
-    `cosine` is the nearness of the two texts by meaning, if that is known.
+    `cosine` is the nearness of the two texts by meaning, if that is known. Whether two claims contradict each other may
+    depend on it; but of two that do for one cosine, or for none, it says for no other that they are duplicates.
     """
     if not new.statements or not old.statements or (cosine is not None and cosine < _LEAST_COSINE):
         return None
-    found = list(conflicts(new, old))
-    best = max((c for c in found if _is_enough(c, cosine)), key=lambda c: (c.pair.alignment, c.reason), default=None)
+    found = (conflict for conflict in conflicts(new, old) if _is_enough(conflict, cosine))
+    best = max(found, key=lambda one: (one.pair.alignment, one.reason), default=None)
     if best is not None:
         return Finding(CONTRADICTS, best.reason, new.is_newer)
-    if any(c.pair.alignment >= _ALIKE for c in found) or _is_other(new, old):
-        return None
-    return _duplicate(new, old, cosine)
+    return _duplicate(new, old, cosine) if _is_close(new, old, cosine) and is_compatible(new, old) else None
+
+
+def is_compatible(new: Claim, old: Claim) -> bool:
+    """Whether nothing in two texts keeps them from saying the same: they are read whole, do not differ in what could be a
+    contradiction, speak of the same thing, and not each has a value that the other has not."""
+    return (
+        new.is_whole
+        and old.is_whole
+        and not any(True for _ in conflicts(new, old))
+        and not _is_other(new, old)
+        and not differ(values_of(new.text), values_of(old.text))
+    )
 
 
 def _is_other(new: Claim, old: Claim) -> bool:
     """Whether what is most alike in the two denies the other, be it as an exception, or speaks of another thing."""
-    for pair in pairs(new, old):
-        if pair.alignment >= _SAME and (pair.other_subject or (pair.new.sign != pair.old.sign and not pair.new.poles)):
-            return True
-    return False
+    return any(
+        pair.other_subject
+        or (pair.new.sign != pair.old.sign and not pair.new.poles)
+        or pair.new.denies_limits != pair.old.denies_limits
+        for pair in pairs(new, old)
+        if pair.alignment >= _SAME
+    )
 
 
 _SAME = 0.5
 _LEAST_COSINE = 0.5
-_ALIKE = 0.3
 
 
 def _is_enough(conflict: Conflict, cosine: float | None) -> bool:
@@ -84,7 +100,7 @@ def evidence(claim: Claim) -> frozenset[str]:
     for one in claim.statements:
         found |= one.terms | one.conditions
         found |= {name for names in one.choices.values() for name in names}
-        found |= {f"{quantity.dimension} {quantity.value:g}" for quantity in one.quantities}
+        found |= {f"{quantity.dimension} {quantity.key}" for quantity in one.quantities}
     return frozenset(found)
 
 
@@ -94,11 +110,17 @@ def closeness(new: Claim, old: Claim) -> float:
     return 2 * len(same_terms(mine, theirs)) / (len(mine) + len(theirs) or 1)
 
 
-def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Finding | None:
-    close = closeness(new, old)
-    if cosine is None:
-        return Finding(DUPLICATES, "the same words") if close >= _SAME_WORDS else None
-    return Finding(DUPLICATES, "the same claim in other words") if cosine + close >= _SAME_MEANING else None
+def _is_close(new: Claim, old: Claim, cosine: float | None) -> bool:
+    """Whether the two share enough to say the same: less is enough where they share a number or an identifier."""
+    lack = (_SAME_WORDS if cosine is None else _SAME_MEANING - cosine) - closeness(new, old)
+    return lack <= 0 or (lack <= _SHARED and share_value(values_of(new.text), values_of(old.text)))
 
 
 _SAME_WORDS, _SAME_MEANING = 0.7, 1.3
+_SHARED = 0.12
+
+
+def _duplicate(new: Claim, old: Claim, cosine: float | None) -> Finding:
+    adds = missing(values_of(old.text), values_of(new.text))
+    reason = "the same words" if cosine is None else "the same claim in other words"
+    return Finding(DUPLICATES, f"{reason}, but it lacks {adds}" if adds else reason, adds=adds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memcli.claims.alignment import Pair, pairs, same_terms
+from memcli.claims.alignment import Pair, by_dimension, pairs, same_terms
 from memcli.claims.claim import Claim
 from memcli.claims.lexicon import ROLES
 from memcli.claims.quantities import Quantity
@@ -30,14 +30,15 @@ def conflicts(new: Claim, old: Claim) -> Iterator[Conflict]:
 
 
 def _quantities(pair: Pair) -> Iterator[Conflict]:
-    mine_all, theirs_all = pair.new.quantities, pair.old.quantities
-    for dimension in sorted({q.dimension for q in mine_all} & {q.dimension for q in theirs_all}):
-        mine = [q for q in mine_all if q.dimension == dimension]
-        theirs = [q for q in theirs_all if q.dimension == dimension]
+    mine_all, theirs_all = by_dimension(pair.new, pair.old), by_dimension(pair.old, pair.new)
+    for dimension in sorted(mine_all.keys() & theirs_all.keys()):
+        mine, theirs = mine_all[dimension], theirs_all[dimension]
         if {q.value for q in mine} & {q.value for q in theirs}:
             mine, theirs = [q for q in mine if not q.bound], [q for q in theirs if not q.bound]
             if not mine or not theirs or {q.value for q in mine} & {q.value for q in theirs}:
                 continue
+        elif len(mine) > 1 and len(theirs) > 1:
+            continue  # where all numbers differ, they are of another case
         a, b = max(((x, y) for x in mine for y in theirs), key=lambda two: len(two[0].beside & two[1].beside))
         if a.is_beyond and b.is_beyond and pair.both:
             continue  # what happens beyond one bound, and beyond another

@@ -38,7 +38,10 @@ UNITS = {
     for words, factor in units.items()
     for word in words.split()
 }
+MEASURED = frozenset([*_UNITS, "clock", "date"])
+"""The dimensions whose values are equal however they are written: `60 s`, `1 minute`."""
 _GLUED = regex(r"(?<![\w.,])(\d{1,15}(?:[.,]\d{1,9})?)([a-zµ%°]{1,12}(?:/s)?)", re.IGNORECASE)
+_HALF_DAY = regex(r"(?<![\w.:])(1[0-2]|0?[1-9])(?::([0-5]\d))? ?([ap])(?:m\b|\.m\.)", re.IGNORECASE)
 _NUMBER = regex(r"\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?", re.IGNORECASE)
 _VERSION = regex(r"v?\d+(?:\.\d+)+|v\d+", re.IGNORECASE)
 _CLOCK = regex(r"\d{1,2}:\d\d(?::\d\d)?")
@@ -50,7 +53,9 @@ _LEAST = frozenset("min minimum least ≥".split())
 _BEYOND = frozenset(
     "over larger bigger more above longer beyond older greater > ≤ below under less smaller fewer <".split()
 )
-_CODE = regex(r"([a-z]{1,6})-?(\d{1,6}(?:\.\d+)?)")
+_CODE = regex(r"([a-z]{1,12})-?(\d{1,6}(?:\.\d+)?)|([a-z]{2,12})-?(\d[\w.-]{0,40})")
+CODE = "code "
+"""What the dimension of a code begins with; its letters follow."""
 _LINKS = frozenset("in on at of for to from with and or is are was per by as".split())
 _VERSION_WORDS = frozenset("version versions minimum".split())
 _PRODUCTS = frozenset(
@@ -67,12 +72,13 @@ _NOUNS, _SHORT_UNIT, _DAYS = 2, 2, 31
 class Quantity(NamedTuple):
     """A number: of what dimension, how much of it, and how it was written.
 
-    `at` is the place of its first word, `beside` the stems around it, `nouns` what a plain number counts. `bound` is `most`
-    or `least`; `is_beyond`: what is said holds of more, or of less.
+    The value of a code such as `gpt-4o-mini` is the text behind its first letters. `at` is the place of its first word,
+    `beside` the stems around it, `nouns` what a plain number counts. `bound` is `most` or `least`; `is_beyond`: what is said
+    holds of more, or of less. `stem` is that of a code or a version that is read as a word, too.
     """
 
     dimension: str
-    value: float
+    value: float | str
     text: str
     at: int
     beside: frozenset[str]
@@ -80,13 +86,19 @@ class Quantity(NamedTuple):
     bound: str = ""
     is_beyond: bool = False
     is_approximate: bool = False
+    stem: str = ""
+
+    @property
+    def key(self) -> str:
+        """The value as text, the same however it is written."""
+        return self.value if isinstance(self.value, str) else f"{self.value:.9g}"
 
 
 class _Read(NamedTuple):
     """What is read from a place on: the dimension, the value, how many words, and those that belong to it as text."""
 
     dimension: str
-    value: float
+    value: float | str
     length: int
     text: str
 
@@ -118,6 +130,7 @@ def _quantity(words: Sequence[Word], at: int, one: _Read) -> Quantity:
         bound="most" if lows & _MOST else "least" if lows & _LEAST else "",
         is_beyond=bool(lows & _BEYOND),
         is_approximate=bool(lows & _APPROXIMATE),
+        stem=words[at].stem,
     )
 
 
@@ -146,10 +159,10 @@ def _date(words: Sequence[Word], at: int) -> _Read | None:
 
 
 def _code(words: Sequence[Word], at: int) -> _Read | None:
-    """`ES2020`: a name that ends in a number."""
+    """`ES2020`, `gpt-4o-mini`: a name that begins with letters and goes on with a number."""
     word = words[at]
     match = _CODE.fullmatch(word.low) if word.is_name and not choice_of(word) else None
-    return _Read(f"code {match[1]}", float(match[2]), 1, word.text) if match else None
+    return _Read(f"{CODE}{match[1] or match[3]}", match[2] or match[4], 1, word.text) if match else None
 
 
 def _half(words: Sequence[Word], at: int) -> _Read | None:
@@ -225,8 +238,13 @@ def _parts(text: str) -> float | None:
 
 
 def glued(text: str) -> str:
-    """The text with a space between a number and the unit that is written right behind it."""
-    return _GLUED.sub(_apart, text)
+    """The text with a space between a number and the unit that is written right behind it, and times such as 2 pm as 14:00."""
+    return _GLUED.sub(_apart, _HALF_DAY.sub(_of_day, text))
+
+
+def _of_day(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + 12 * (match[3] in "pP")
+    return f"{hour:02}:{match[2] or '00'}"
 
 
 def _apart(match: re.Match[str]) -> str:

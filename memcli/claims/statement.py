@@ -21,7 +21,7 @@ from memcli.claims.lexicon import (
     VALUE_PLACES,
     VERB_MARKS,
 )
-from memcli.claims.quantities import UNITS, Quantity, quantities
+from memcli.claims.quantities import CODE, UNITS, Quantity, quantities
 from memcli.claims.replaced import replaced_places
 from memcli.claims.words import Word, choice_of, is_content
 from memcli.record import Record
@@ -41,7 +41,7 @@ class Statement(Record):
 
     `terms` are the stems of what it is about, `head` those before its verb, `conditions` those that limit it; `stems` are all
     of them in order, `places` those behind each preposition of place, `slots` those where a value stands. `sign` is -1 where it denies, `is_refusal` where a
-    verb such as `reject` does. `poles` are the ends of the axes that it names; `choices` and `replaced` the names that it
+    verb such as `reject` does. `labels` are the numbers and codes that tell its subject from others. `poles` are the ends of the axes that it names; `choices` and `replaced` the names that it
     chooses and rejects. `is_event`: it tells of something that happened.
     """
 
@@ -57,6 +57,7 @@ class Statement(Record):
     is_affirmed: bool
     poles: Mapping[str, tuple[int, str]]
     scopes: frozenset[str]
+    labels: frozenset[str]
     quantities: tuple[Quantity, ...]
     choices: Names
     replaced: Names
@@ -76,8 +77,7 @@ def statement_of(clause: Clause) -> Statement:
     if sign < 0 and any(one.is_beyond for one in counted):
         sign, is_refusal = 1, False  # what is refused beyond a bound is allowed up to it
     versions = [one for one in counted if _is_scope(one, main)]
-    apart = gone | {one.at for one in counted if one.dimension.startswith("code")}
-    terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in apart]
+    terms = [(at, word.stem) for at, word in enumerate(main) if _is_term(word) and at not in gone]
     verb = _verb_place(main)
     return Statement(
         terms=frozenset(stem for _, stem in terms),
@@ -92,6 +92,7 @@ def statement_of(clause: Clause) -> Statement:
         is_affirmed=any(word.stem in AFFIRMING for word in main),
         poles=poles,
         scopes=frozenset([*filter(None, map(_scope, words)), *(one.text for one in versions)]),
+        labels=frozenset(one.key for one in counted if _is_label(one, main)),
         quantities=tuple(one for one in counted if one not in versions),
         choices=_choices(word for at, word in enumerate(main) if at not in gone),
         replaced=_choices(main[at] for at in gone),
@@ -143,6 +144,16 @@ def _is_scope(quantity: Quantity, words: Sequence[Word]) -> bool:
         return bool(words[quantity.at - 1].stem)
     is_version = quantity.dimension.startswith("version")
     return is_version and quantity.at <= _LEADING and after not in ("is", "are", ".", "")
+
+
+def _is_label(quantity: Quantity, words: Sequence[Word]) -> bool:
+    """Whether it is the number or the code by which the subject is told from others: `rack 7 is`, not `gpt-7 is the model`."""
+    after = [word.low for word in words[quantity.at + 1 : quantity.at + 3]]
+    if quantity.dimension == "number":
+        has_noun = 0 < quantity.at <= _LEADING + 1 and bool(words[quantity.at - 1].stem)
+        return has_noun and bool(VERB_MARKS.intersection(after[:1]))
+    is_code = quantity.dimension.startswith(CODE) and quantity.at <= _LEADING
+    return is_code and bool(after) and not (after[0] in ("is", "are") and after[-1] in ("the", "our"))
 
 
 def _places(words: Sequence[Word]) -> dict[str, frozenset[str]]:

@@ -1,10 +1,11 @@
-"""Whether one text says what others said: each of their numbers, what they deny, and little that none of them says."""
+"""Whether one text says what others said: each of their values, what they deny, and little that none of them says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from memcli.claims.claim import claim_of_text
+from memcli.claims.values import missing, values_of
 from memcli.model.analysis import terms
 from memcli.regex import regex
 
@@ -32,7 +33,8 @@ def lacking(text: str, said: Sequence[str]) -> str:
         return "the new text lacks most words of a text"
     if len(words & frozenset().union(*others)) < _LEAST_SHARE * len(words):
         return "most words of the new text are in neither text"
-    return ""
+    value = next(filter(None, (missing(values_of(text), values_of(one)) for one in said)), "")
+    return f"the new text lacks {value}" if value else ""
 
 
 def _denials(text: str) -> int:

@@ -8,14 +8,17 @@ from typing import NamedTuple
 
 import Stemmer
 
-from memcli.claims.choices import CASED, FIRST_PARTS, LONGEST, NAMES, PLAIN
+from memcli.claims.choices import CASED, FIRST_PARTS, LONGEST, NAMES, PLAIN, REGION, REGIONS
 from memcli.claims.lexicon import GENERIC, SAME_WORDS
 from memcli.claims.phrases import FIRST_WORDS, LONGEST_PHRASE, PHRASES
 from memcli.regex import regex
 
+_NUMBER = r"v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?"
+_MIXED = regex(rf"(?!{_NUMBER}\Z)\d\w*")
+"""`4o`, `9f3ab2c`: a name that begins with a digit."""
 _TOKEN = regex(
-    r"`[^`\n]{1,80}`|\d{1,2}:\d\d(?::\d\d)?|v?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,15}){0,4}(?:e-?\d{1,2})?(?:x\d{1,9})?%?(?![\w])|"
-    r"[^\W\d_](?:[\w+#]|[-/.'](?=\w)|:(?=v?\d))*[+#]*|--[a-z][\w-]*|°[cf]?|[.,;:!?()=<>≤≥|%$€/+-]"
+    rf"`[^`\n]{{1,80}}`|\d{{1,2}}:\d\d(?::\d\d)?|{_NUMBER}(?![\w])|"
+    r"\d{1,15}[^\W\d_]\w*|[^\W\d_](?:[\w+#]|[-/.'](?=\w)|:(?=v?\d))*[+#]*|(?<!\S)--?[^\W\d_][\w-]*|°[cf]?|[.,;:!?()=<>≤≥|%$€/+-]"
 )
 _APOSTROPHES = str.maketrans("’‘“”–—\u00a0", "''\"\"-- ")
 _MOST_CHARACTERS = 60
@@ -42,7 +45,9 @@ def read(sentence: str) -> list[Word]:
 def choice_of(word: Word) -> tuple[str, str] | None:
     """The class of names that a word is one of, and the name."""
     known = NAMES.get(word.low)
-    if known is None or word.low in PLAIN:
+    if known is None:
+        return (REGION, word.low) if REGIONS.fullmatch(word.low) else None
+    if word.low in PLAIN:
         return None
     if word.low in CASED and not (word.text[0].isupper() or word.text[0] == "`"):
         return None
@@ -76,7 +81,7 @@ def _word(token: str, *, is_first: bool) -> Word:
         inner = token.strip("`").strip().lower()
         return Word(token, inner, inner, is_name=True)
     low = token.lower()
-    if not token[0].isalpha():
+    if not token[0].isalpha() and not _MIXED.fullmatch(token):
         return Word(token, low, "", is_name=False)
     low = low.removesuffix("'s")[:_MOST_CHARACTERS]
     is_name = (token[0].isupper() and not is_first) or any(c.isupper() or c.isdigit() or c in "_./" for c in token[1:])

@@ -42,7 +42,7 @@ def checked(
 
 def asked(resolution: Resolution | None, supersedes: str | None, space: str) -> tuple[Resolution | None, str | None]:
     """What the user, if there is one to ask, wants of the findings for one memory of `space`. Raises RefusedError."""
-    found = resolution.checks[0] if resolution and resolution.checks else ()
+    found = [one for one in resolution.checks[0] if not one.adds] if resolution and resolution.checks else []
     if resolution is None or not found or supersedes or resolution.is_accepted or resolution.merges or not can_ask():
         return resolution, supersedes
     opposed = [one for one in found if one.kind == CONTRADICTS]
@@ -86,7 +86,7 @@ def found_lines(outcomes: Sequence[Outcome], *, is_accepted: bool = False, can_r
         yield f"  to resolve it, {_way_on(contradicting, can_repeat=can_repeat, is_one=not named)}"
     for outcome, one in repeating[:_SHOWN]:
         yield f"{f'{outcome.id} ' if named else ''}{said(one, outcome.space)}"
-    if can_repeat and any(one.space == outcome.space for outcome, one in repeating):
+    if can_repeat and any(one.space == outcome.space and not one.adds for outcome, one in repeating):
         yield "  to strengthen that one instead, repeat the command with --merge"
     left = max(0, len(contradicting) - _SHOWN) + max(0, len(repeating) - _SHOWN)
     if left:

@@ -14,7 +14,8 @@ class Found(Record):
     """What a new memory has to do with another one: the one of `id`, or the candidate at `place` of the same batch.
 
     `kind` is CONTRADICTS or DUPLICATES. `hash` is that of the text that was compared, so that a link is made only while it
-    holds. `newer_holds`: the newer one says that it takes the place of the other.
+    holds. `newer_holds`: the newer one says that it takes the place of the other. `adds` is what only the newer one of two
+    duplicates has.
     """
 
     kind: str
@@ -25,6 +26,7 @@ class Found(Record):
     hash: str
     newer_holds: bool = False
     place: int = -1
+    adds: str = ""
 
     def to_json(self, space: str) -> dict[str, Json]:
         """As `remember` answers for a memory of `space`."""
@@ -62,15 +64,20 @@ class Resolution(Record):
             for found in self.checks
         ]
 
-    def targets(self, space: str) -> list[str | None]:
-        """For each candidate the id of the memory of the space that it is merged into."""
+    def targets(self, space: str) -> list[list[str] | None]:
+        """For each candidate the memory of the space that it is merged into, by its id and the hash of the text that was
+        compared; None where that lacks something, so that it would be lost."""
         if not self.merges:
             return []
         repeated = (
-            [one.id for one in found if one.kind == DUPLICATES and one.space == space and one.id]
+            [
+                [one.id, one.hash]
+                for one in found
+                if one.kind == DUPLICATES and one.space == space and one.id and not one.adds
+            ]
             for found in self.checks
         )
-        return [ids[0] if ids else None for ids in repeated]
+        return [first[0] if first else None for first in repeated]
 
     def found_for(self, outcomes: Sequence[Mapping[str, Json]], place: int) -> list[Found]:
         """What was found for one of the candidates, with the ids of others of the batch."""

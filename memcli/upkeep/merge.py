@@ -6,6 +6,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from memcli.claims.claim import claim_of
+from memcli.claims.comparison import is_compatible
+from memcli.claims.values import missing, values_of
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES
@@ -54,12 +57,9 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 
 
 def _is_same(kept: Memory, other: Memory) -> bool:
-    """Whether two episodes with nearly the same words differ in none that decides: a number, or how it went."""
-    return _numbers(kept.raw) == _numbers(other.raw) and _sign(kept) == _sign(other)
-
-
-def _numbers(text: str) -> frozenset[str]:
-    return frozenset(term for term in terms(text) if any(c.isdigit() for c in term))
+    """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
+    is_compatible_with = _sign(kept) == _sign(other) and is_compatible(claim_of(other), claim_of(kept))
+    return is_compatible_with and not missing(values_of(kept.raw), values_of(other.raw))
 
 
 def _sign(memory: Memory) -> int:

@@ -28,6 +28,11 @@ def test_what_says_all(text: str, said: tuple[str, str]) -> None:
     [
         ("The caches hold 64 MB of pages and of images.", (PAGES, IMAGES), "lacks the number 128"),
         ("The caches of pages and images hold 64 and 128 to 256 MB.", (PAGES, IMAGES), "has the number 256"),
+        (
+            "Keys and tokens are made in src/keys.py.",
+            ("Keys are made in src/keys.py.", "Tokens are made in src/token.py."),
+            "lacks src/token.py",
+        ),
         ("Run migrations by hand with flyway.", (NEVER, FLYWAY), "does not deny"),
         ("Never run migrations with flyway.", (FLYWAY, "Run migrations at night."), "denies what neither"),
         ("Never peel bananas.", (NEVER, FLYWAY), "lacks most words of a text"),

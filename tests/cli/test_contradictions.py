@@ -10,7 +10,9 @@ import pytest
 
 from memcli.app.check import check, scan
 from memcli.app.remember import prepare
+from memcli.app.remember import remember as store
 from memcli.cli import stored
+from memcli.model.findings import Resolution
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import Run
 
@@ -278,6 +280,69 @@ def test_meaning_finds_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(run, "GPU nodes are scaled to zero at night because of cost.", "--embed")
     answer = remember(run, "We scale GPU machines to zero overnight to save money.", "--embed")
     assert [one["reason"] for one in answer["duplicates"]] == ["the same claim in other words"]
+
+
+MODEL, OTHER_MODEL = "The default model is gpt-4o-mini.", "The default model is gpt-7."
+
+
+@pytest.mark.parametrize("embed", [[], ["--embed"]])
+@pytest.mark.parametrize("batch", [False, True])
+def test_another_value_contradicts_and_is_not_merged(
+    run: Run, monkeypatch: pytest.MonkeyPatch, embed: list[str], batch: bool
+) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
+    run("init")
+    old = remember(run, MODEL, *embed)
+    if batch:
+        line = json.dumps({"raw": OTHER_MODEL})
+        told = run("remember", "--batch", "-", "--merge", "--json", *embed, stdin=line).out
+        (new,) = json.loads(told)["memories"]
+    else:
+        new = remember(run, OTHER_MODEL, "--merge", *embed)
+    assert new["contradicts"] == [{"id": old["id"], "path": old["path"], "reason": "gpt-7 here, gpt-4o-mini there"}]
+    assert (new["status"], new["duplicates"]) == ("created", [])
+    assert [memory["raw"] for memory in objects().values()] == [MODEL, OTHER_MODEL]
+    (found,) = scan(open_workspace({}, {"MEMCLI_EMBEDDER": "onnx"}), by_meaning=True)
+    assert found.finding.kind == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "lacks"),
+    [
+        ("Upstream calls of the API gateway time out after 30 seconds in eu-west-1.", [], "eu-west-1"),
+        (SAME, ["--trigger", "gateway", "--kind", "constraint"], "the triggers"),
+        (SAME, ["--valid-until", "2030-01-01"], "the valid until"),
+    ],
+)
+def test_a_merge_drops_nothing_that_only_the_new_one_has(run: Run, text: str, options: list[str], lacks: str) -> None:
+    run("init")
+    old = remember(run, OLD)
+    answer = remember(run, text, "--merge", *options)
+    assert answer["status"] == "created"
+    assert [(one["id"], one["reason"]) for one in answer["duplicates"]] == [
+        (old["id"], f"the same words, but it lacks {lacks}")
+    ]
+    assert len(objects()) == 2
+    assert "--merge" not in run("remember", text, *options).out
+
+
+def test_a_merge_keeps_what_only_the_first_one_has(run: Run) -> None:
+    run("init")
+    old = remember(run, f"{OLD[:-1]} in eu-west-1.")
+    assert remember(run, SAME, "--merge")["id"] == old["id"]
+    assert [memory["raw"] for memory in objects().values()] == [f"{OLD[:-1]} in eu-west-1."]
+
+
+def test_a_memory_that_changed_after_it_was_compared_takes_nothing_in(run: Run) -> None:
+    run("init")
+    old = remember(run, OLD)["id"]
+    workspace = open_workspace({}, {"MEMCLI_EMBEDDER": "off"})
+    candidate = prepare(workspace, {"raw": SAME})
+    resolution = Resolution(check(workspace, [candidate]), merges=True)
+    assert run("edit", old, "--set", f"raw={NEW}").code == 0
+    (outcome,) = store(workspace, [candidate], resolution=resolution).outcomes
+    assert outcome.status == "created"
+    assert {memory["raw"] for memory in objects().values()} == {NEW, SAME}
 
 
 def test_scan_lists_a_whole_space(run: Run, both: tuple[str, str]) -> None:

@@ -241,6 +241,9 @@ def test_episodes_that_tell_the_same_become_one() -> None:
     [
         episode("b", TOLD.replace("Ann", "Bob").replace("login", "upload").replace("pool", "size")),
         episode("b", f"{TOLD} 8080"),
+        episode("b", TOLD.replace("Ann", "Bob")),
+        episode("b", f"{TOLD} It was eu-west-1."),
+        episode("b", TOLD.replace("raised", "never raised")),
         episode("b", TOLD, valence=-0.5),
         episode("b", TOLD, superseded_by="mem_c"),
         episode("b", TOLD, active=False),
