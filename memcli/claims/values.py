@@ -23,6 +23,7 @@ _POWER = regex(r"\d+(?:\.\d+)?e-?\d+")
 _SUFFIXES = frozenset(["", "%", "st", "nd", "rd", "th"])
 _IDENTIFIER = regex(r".*\d.*|.*\w[/\\_.@:=#]+\w.*|[-./\\~@#]+\w.*|.*[a-z][A-Z].*", re.DOTALL)
 _JOINED = regex(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_LONGEST_WORD = 100
 _PERIODS = {
     name: f"{UNITS[unit][1]:.9g}"
     for name, unit in zip(
@@ -114,6 +115,8 @@ def _apart(text: str) -> tuple[list[Value], str]:
 
 def _is_identifier(bare: str) -> bool:
     """Whether it is written as no word, number or known name is."""
+    if len(bare) > _LONGEST_WORD:
+        return True
     if not _IDENTIFIER.fullmatch(bare) or bare.lower() in NAMES or bare.lower() in UNITS:
         return False
     counted = _COUNTED.fullmatch(bare)

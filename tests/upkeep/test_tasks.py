@@ -121,23 +121,86 @@ def test_before_uses_are_known_for_long_nothing_is_out_of_use() -> None:
 def test_what_is_in_use_and_judged_to_be_of_no_use_is_archived() -> None:
     used = {"mem_a": Access(50, NOW)}
     given = replace(GIVEN, watched_since=OLD, accesses=used, uses=judged(UNHELPFUL, "mem_a"))
-    assert ids(archive.propose, [old("a", kind="guide", confidence=0.5)], given) == ["mem_a"]
-    assert not ids(archive.propose, [old("a", kind="guide", confidence=0.7)], given)
+    assert ids(archive.propose, [old("a", kind="log", confidence=0.5)], given) == ["mem_a"]
+    assert not ids(archive.propose, [old("a", kind="log", confidence=0.7)], given)
     assert not ids(
-        archive.propose, [old("a", kind="guide", confidence=0.5)], replace(given, uses=judged(HELPFUL, "mem_a"))
+        archive.propose, [old("a", kind="log", confidence=0.5)], replace(given, uses=judged(HELPFUL, "mem_a"))
     )
 
 
 def test_what_is_not_helpful_where_another_is_counts_half() -> None:
     uses = [shown("mem_a", "mem_b"), *judged(UNHELPFUL, "mem_a"), *judged(HELPFUL, "mem_b")]
     given = replace(GIVEN, watched_since=OLD, uses=uses)
-    pair = [old("a", kind="decision", confidence=0.8), old("b", kind="decision")]
+    pair = [old("a", kind="log", confidence=0.8), old("b", kind="log")]
     (step,) = proposed(archive.propose, pair, given)
     assert step.id == "mem_a"
     assert "not helpful where notes/b was" in step.reason
     assert not ids(archive.propose, [replace(pair[0], confidence=0.9), pair[1]], given)
     assert not ids(archive.propose, [pair[0], replace(pair[1], confidence=0.8)], given)
     assert not ids(archive.propose, pair, replace(given, uses=uses[1:]))
+
+
+TOLD_KINDS = ("fact", "decision", "constraint", "negative", "procedure", "preference", "correction", "guide")
+
+
+@pytest.mark.parametrize("kind", TOLD_KINDS)
+@pytest.mark.parametrize("source", [None, "user_stated", "extracted", "imported"])
+def test_time_and_judgements_alone_archive_nothing_that_was_told(kind: str, source: str | None) -> None:
+    fields = {"kind": kind, "confidence": 0.1, **({"provenance": {"source": source}} if source else {})}
+    uses = [shown("mem_a", "mem_b"), *judged(UNHELPFUL, "mem_a"), *judged(HELPFUL, "mem_b")]
+    later = replace(GIVEN, now="2036-06-01T00:00:00Z", watched_since=OLD, uses=uses)
+    assert not ids(archive.propose, [old("a", **fields), old("b", kind=kind)], later)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "inferred"},
+        {"kind": "log"},
+        {"kind": "episode"},
+        {"kind": "fact", "provenance": {"source": "observed"}},
+        {"kind": "fact", "provenance": {"source": "inferred"}},
+    ],
+)
+def test_time_archives_what_nobody_told(fields: dict[str, object]) -> None:
+    assert ids(archive.propose, [old("a", **{"confidence": 0.1, **fields})]) == ["mem_a"]
+
+
+def opposed(*, newer: dict[str, object] | None = None, **marks: object) -> list[Memory]:
+    """An old fact, and a newer one that contradicts it, with links both ways."""
+    to_old = {"to": "mem_old", "relation": "contradicts", **marks}
+    to_new = {"to": "mem_new", "relation": "contradicts", **({"accepted": True} if "accepted" in marks else {})}
+    later = {"kind": "fact", "created_at": "2026-02-01T00:00:00Z", "updated_at": "2026-02-01T00:00:00Z"}
+    return [old("old", kind="fact", links=(to_new,)), old("new", links=(to_old,), **{**later, **(newer or {})})]
+
+
+def test_what_is_contradicted_is_archived_and_what_contradicts_it_is_not() -> None:
+    (step,) = proposed(archive.propose, opposed())
+    assert step.id == "mem_old"
+    assert step.reason.startswith("notes/new contradicts it, worth 0.0")
+    assert ids(archive.propose, [replace(opposed()[0], links=()), opposed()[1]]) == ["mem_old"]  # told from one end
+    renewed = replace(opposed()[0], strength=2, updated_at="2026-03-01T00:00:00Z")
+    assert ids(archive.propose, [renewed, opposed()[1]]) == ["mem_new"]
+
+
+def test_what_says_that_it_holds_is_not_archived() -> None:
+    assert ids(archive.propose, opposed(newer={"created_at": "2025-06-01T00:00:00Z"}, holds=True)) == ["mem_old"]
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        opposed(accepted=True),
+        opposed(newer={"active": False}),
+        opposed(newer={"superseded_by": "mem_x"}),
+        opposed(newer={"valid_until": "2026-03-01T00:00:00Z"}),
+        opposed(newer={"kind": "inferred", "confidence": 1.0, "updated_at": NOW}),
+        [replace(opposed()[0], kind="decision"), opposed()[1]],
+        opposed()[:1],
+    ],
+)
+def test_what_nothing_contradicts_now_stays(pair: list[Memory]) -> None:
+    assert not ids(archive.propose, pair)
 
 
 def test_relevance_falls_with_the_confidence() -> None:
