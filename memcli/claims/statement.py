@@ -39,10 +39,11 @@ Names = Mapping[str, Mapping[str, str]]
 class Statement(Record):
     """What one clause says.
 
-    `terms` are the stems of what it is about, `head` those before its verb, `conditions` those that limit it; `stems` are all
-    of them in order, `places` those behind each preposition of place, `slots` those where a value stands. `sign` is -1 where it denies, `is_refusal` where a
-    verb such as `reject` does. `labels` are the numbers and codes that tell its subject from others. `poles` are the ends of the axes that it names; `choices` and `replaced` the names that it
-    chooses and rejects. `is_event`: it tells of something that happened.
+    `terms` are the stems of what it is about, `head` those before its verb, `conditions` those that limit it; `stems`
+    are all of them in order, `places` those behind each preposition of place, `slots` those where a value stands.
+    `sign` is -1 where it denies, `is_refusal` where a verb such as `reject` does. `labels` are the numbers and codes
+    that tell its subject from others. `poles` are the ends of the axes that it names; `choices` and `replaced` the
+    names that it chooses and rejects. `is_event`: it tells of something that happened.
     """
 
     terms: frozenset[str]

@@ -58,8 +58,9 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> bool:
 
 def _is_same(kept: Memory, other: Memory) -> bool:
     """Whether two episodes with nearly the same words differ in none that decides: a value, or how it went."""
-    is_compatible_with = _sign(kept) == _sign(other) and is_compatible(claim_of(other), claim_of(kept))
-    return is_compatible_with and not missing(values_of(kept.raw), values_of(other.raw))
+    if _sign(kept) != _sign(other) or not is_compatible(claim_of(other), claim_of(kept)):
+        return False
+    return not missing(values_of(kept.raw), values_of(other.raw))
 
 
 def _sign(memory: Memory) -> int:
