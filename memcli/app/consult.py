@@ -66,6 +66,6 @@ def _key(prompt: Prompt, model: str) -> str:
     """A digest of all that decides the answer. Raises UsageError when `model` names none."""
     asked = [
         str(model_name(model)), prompt.task, prompt.system, prompt.text, dict(prompt.schema), prompt.max_tokens,
-        float(prompt.temperature),
+        None if prompt.temperature is None else float(prompt.temperature),
     ]  # fmt: skip
     return sha256(encode_line(asked)).hexdigest()

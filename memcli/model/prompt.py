@@ -21,7 +21,8 @@ class Prompt(Record, kw_only=True):
     schema: Mapping[str, Json]
     max_tokens: int
     """The longest answer, in tokens."""
-    temperature: float = 0.0
+    temperature: float | None = None
+    """None leaves it to the wire format."""
 
 
 class ModelName(Record):

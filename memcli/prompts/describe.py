@@ -68,7 +68,7 @@ def make(
         text=f"File this note.\n{fenced(note)}",
         schema=SCHEMA,
         max_tokens=max_tokens or MAX_TOKENS,
-        temperature=temperature or 0.0,
+        temperature=temperature,
     )
 
 

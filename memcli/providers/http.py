@@ -121,8 +121,10 @@ def _create(
         client = sdk.OpenAI(**(credential or {"api_key": _NO_KEY}), **common)
         called = client.embeddings if embeds else client.chat.completions
         return called.with_raw_response.create  # type: ignore[no-any-return]
-    client = sdk.Anthropic(**credential, open_telemetry=False, **common)
-    return client.messages.with_raw_response.create  # type: ignore[no-any-return]
+    create = sdk.Anthropic(**credential, open_telemetry=False, **common).messages.with_raw_response.create
+    return lambda temperature=None, **request: create(  # the SDK has no parameter for it
+        **request, **({} if temperature is None else {"extra_body": {"temperature": temperature}})
+    )
 
 
 class _Guard:

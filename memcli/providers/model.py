@@ -94,7 +94,8 @@ class ProviderModel:
             outcome = self._send(prompt, request, ends)
             if isinstance(outcome, wire.Reply):
                 return outcome
-            if feature := wire.refused_feature(request, outcome.complaint):
+            feature = wire.refused_feature(request, outcome.complaint)
+            if feature and not (feature == wire.TEMPERATURE and prompt.temperature is not None):  # which the user asked for
                 request = wire.without(request, feature)
                 continue
             wait = outcome.after if outcome.after is not None else self._wait(prompt, attempt)

@@ -23,9 +23,10 @@ _UNSENT = (
     "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "pattern", "format", "examples", "default",
 )  # fmt: skip
 _PLACES = ("messages", "system", "input")
-_FEATURES = {"temperature": ("temperature",), "response_format": ("response_format", "json_schema", "output_config")}
+TEMPERATURE = "temperature"
+_FEATURES = {TEMPERATURE: ("temperature",), "response_format": ("response_format", "json_schema", "output_config")}
 """What a server may not know, and the words by which it says so."""
-_PARAMETERS = {"temperature": ("temperature",), "response_format": ("response_format", "output_config")}
+_PARAMETERS = {TEMPERATURE: ("temperature",), "response_format": ("response_format", "output_config")}
 
 
 class Reply(Record):
@@ -46,12 +47,14 @@ def body(provider: Provider, model: str, prompt: Prompt, turns: Sequence[Turn]) 
         shape = {"name": _name(prompt.task), "schema": schema, "strict": _is_strict(schema)}
         return {
             **common,
-            "temperature": prompt.temperature,
+            "temperature": prompt.temperature or 0.0,
             "messages": [{"role": "system", "content": prompt.system}, *messages],
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
-    return {  # which has no temperature any more
+    tuned = {} if prompt.temperature is None else {"temperature": prompt.temperature}  # newer models refuse any
+    return {
         **common,
+        **tuned,
         "system": prompt.system,
         "messages": messages,
         "output_config": {"format": {"type": "json_schema", "schema": schema}},

@@ -78,7 +78,13 @@ class Asked:
         )  # fmt: skip
 
     def ask(
-        self, within: float = 60, read: Callable[[Json], Json] = lambda data: data, text: str = "Which kind?"
+        self,
+        within: float = 60,
+        read: Callable[[Json], Json] = lambda data: data,
+        text: str = "Which kind?",
+        temperature: float | None = None,
     ) -> Json:
-        prompt = Prompt(task="kinds/1", system="Say a kind.", text=text, schema=SCHEMA, max_tokens=300)
+        prompt = Prompt(
+            task="kinds/1", system="Say a kind.", text=text, schema=SCHEMA, max_tokens=300, temperature=temperature
+        )
         return self.model.ask(prompt, read, within)

@@ -331,6 +331,17 @@ def test_what_a_server_does_not_know_is_left_out(
 
 
 @both
+def test_a_temperature_that_was_asked_for_is_sent_and_never_left_out(server: Script, name: str) -> None:
+    asked = Asked(server, name)
+    assert asked.ask(temperature=0.5) == ANSWER
+    server.play(play.fail(400, "temperature: this model accepts none"), play.reply())
+    with pytest.raises(ProviderError, match="temperature: this model accepts none"):
+        asked.ask(temperature=0.0)
+    (request,) = server.requests
+    assert request.body["temperature"] == 0.0
+
+
+@both
 def test_what_is_sent_was_redacted_last(server: Script, name: str) -> None:
     server.play(play.reply("The password is hunter2."), play.reply())
     Asked(server, name).ask(text=f"The password is hunter2, the key {KEY}.")
