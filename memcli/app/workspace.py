@@ -158,11 +158,15 @@ class Workspace(Record, kw_only=True):
             return [self.space]
         return [self.main, *(name for name in BESIDE if self.has_space(name))]
 
-    def has_space(self, name: str) -> bool:
-        """Whether there is a space of this name. Raises StoreError."""
+    def fingerprint(self, name: str) -> str:
+        """What changes with every write of a space; empty where there is no space of this name. Raises StoreError."""
         snapshot = self.store.open(name)
         snapshot.close()
-        return bool(snapshot.fingerprint)
+        return snapshot.fingerprint
+
+    def has_space(self, name: str) -> bool:
+        """Whether there is a space of this name. Raises StoreError."""
+        return bool(self.fingerprint(name))
 
     def load_policy(self, space: str) -> Policy:
         """The policy of a space as it is stored. Raises CorruptError, StoreError."""

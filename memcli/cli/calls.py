@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from threading import RLock, Thread
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Event, RLock, Thread
+from typing import TYPE_CHECKING, Any
 
+from memcli.cancel import cancelled_by
 from memcli.cli.binding import bind
 from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
@@ -19,6 +21,16 @@ from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
 from memcli.errors import MemcliError, RefusedError
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
+
+if TYPE_CHECKING:
+    from memcli.wiring.kept import Kept
+
+
+class _Line:
+    """Calls that wait for each other, and what is kept for them."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.kept, self.lock, self.is_abandoned = kept, RLock(), Event()
 
 
 class Calls:
@@ -33,8 +45,7 @@ class Calls:
 
         self._options = dict(options)
         self._note = note
-        self._kept = Kept()
-        self._lock = RLock()
+        self._line = _Line(Kept())
         self._is_late = False
         self._loader: Thread | None = None
 
@@ -44,8 +55,8 @@ class Calls:
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, arguments, given)
         output = _Values(as_json and values.get("format") is None, self._note)
-        with self._lock, called(data):
-            return self._run(verb, values, options.get("space"), output)
+        with self._turn() as kept, called(data):
+            return self._run(kept, verb, values, options.get("space"), output)
 
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
         """What a command prints in a pipe, and then its messages, for an agent. Raises as `run` does, and RefusedError while
@@ -57,9 +68,37 @@ class Calls:
         if self._is_loading and verb.name in ("recall", "search"):
             notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
         output = _Values(as_json=False, note=notes.append)
-        with self._lock, called(data):
-            text = self._run(verb, values, options.get("space"), output) or ""
+        with self._turn() as kept, called(data):
+            text = self._run(kept, verb, values, options.get("space"), output) or ""
         return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
+
+    @contextmanager
+    def _turn(self) -> Iterator[Kept]:
+        """Around a call, with what is kept for it: no other runs meanwhile, and it stops when it is abandoned."""
+        line = self._line
+        with line.lock, cancelled_by(line.is_abandoned.is_set):
+            yield line.kept
+
+    def abandon(self) -> None:
+        """Leaves the call that runs to itself: it writes nothing that it has not begun to write, and the next call neither
+        waits for it nor shares with it what is kept, but for models."""
+        self._line.is_abandoned.set()
+        self._line = _Line(self._line.kept.successor())
+
+    def state(self) -> object:
+        """What changes whenever a space does that calls read; None without a store."""
+        options = {**self._options, "command": "mcp"}
+        try:
+            with self._turn() as kept:
+                own = kept.open(options, os.environ)
+                return [
+                    (one.root, name, one.fingerprint(name))
+                    for one in (own, own.elsewhere)
+                    if one is not None
+                    for name in one.store.spaces()
+                ]
+        except MemcliError:
+            return None
 
     def _refuse_while_off(self) -> None:
         from memcli.store.switch import is_off, is_off_by_variable
@@ -90,7 +129,7 @@ class Calls:
 
     def _load(self) -> None:
         try:
-            model = self._kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
+            model = self._line.kept.part(("embedder", DEFAULT_EMBEDDER), EMBEDDERS[DEFAULT_EMBEDDER])
             if model is not None:
                 model.embed(["load the model"])
         except MemcliError as error:
@@ -113,14 +152,14 @@ class Calls:
 
     def close(self) -> None:
         """Closes what is kept. The next call loads it again."""
-        with self._lock:
-            self._kept.close()
+        with self._turn() as kept:
+            kept.close()
 
-    def _run(self, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values) -> Any:
+    def _run(self, kept: Kept, verb: Verb, values: Mapping[str, Any], space: str | None, output: _Values) -> Any:
         known = {name: self._options.get(name) for name in ("root", "freeze_clock")}
         offline = bool(self._options.get("offline"))
         common = CommonOptions(quiet=True, offline=offline, space=space or self._options.get("space"), **known)
-        session = Session(verb.name, common, output, self._kept.open)
+        session = Session(verb.name, common, output, kept.open)
         session.options |= {name: value for name, value in self._options.items() if name not in CommonOptions.FIELDS}
         if self._is_loading:
             session.options["embedder"] = "off"

@@ -13,8 +13,7 @@ from memcli.cli.calls import Calls, find_verb
 from memcli.cli.options import CommonOptions, Field
 from memcli.cli.output import as_error, on_one_line
 from memcli.cli.verb import module_of
-from memcli.mcp.server import Offer, Resource
-from memcli.mcp.tools import Tool
+from memcli.mcp.tools import Offer, Resource, Tool
 from memcli.record import Record
 
 INSTRUCTIONS = """\
@@ -127,6 +126,7 @@ TOOLS = (
     ),
 )
 """A tool appears when its verb does."""
+_PROMPT_TOKENS = 7_500
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -142,6 +142,8 @@ def make_offer(calls: Calls, tools: str, find_project: Callable[[Sequence[str] |
         report=lambda error: on_one_line(as_error(error)),
         find_project=find_project,
         answered=calls.load,
+        abandon=calls.abandon,
+        state=calls.state,
     )
 
 
@@ -230,7 +232,7 @@ def _prompt(recall: Tool) -> Tool:
         description="Add what the project's memory says about a topic to the conversation.",
         properties={"topic": recall.properties["topic"]},
         required=["topic"],
-        run=recall.run,
+        run=lambda arguments: recall.run({**arguments, "budget": _PROMPT_TOKENS}),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from memcli.cancel import check_cancelled
 from memcli.cli.console import can_ask, is_terminal
 from memcli.codec.canonical import encode, encode_line
 from memcli.errors import MemcliError, StoreError
@@ -160,6 +161,7 @@ class ProgressBar:
         self._task: TaskID | None = None
 
     def __call__(self, done: int, total: int) -> None:
+        check_cancelled()
         now = self._now()
         self._started = now if self._started is None else self._started
         if not self.is_shown:

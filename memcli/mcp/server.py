@@ -1,49 +1,22 @@
-"""The server: the protocol's requests, answered by the tools and texts of its caller, one at a time."""
+"""The server: the protocol's requests on the official SDK, answered one at a time."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from memcli import __version__
-from memcli.mcp.tools import Tool
-from memcli.record import Record
+from memcli.mcp.answers import Answers
+from memcli.mcp.tools import Offer, Tool
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
 
 _Context = Any
-
-
-class Resource(Record, kw_only=True):
-    """A text with a URI; `{}` in it makes it a template. `read` takes what stands there, and raises MemcliError."""
-
-    uri: str
-    name: str
-    description: str
-    mime_type: str = "text/plain"
-    read: Callable[[str], str]
-
-    @property
-    def is_template(self) -> bool:
-        """Whether the URI has a place for a value."""
-        return "{" in self.uri
-
-
-class Offer(Record, kw_only=True):
-    """What a server offers. `report` describes an exception in a line; `find_project`, if there is one, is given the roots
-    of the client, None if it has none to give, before the first tool runs; `answered` is called after each tool."""
-
-    instructions: str
-    tools: Sequence[Tool]
-    resources: Sequence[Resource]
-    prompt: Tool
-    report: Callable[[Exception], str]
-    find_project: Callable[[Sequence[str] | None], None] | None = None
-    answered: Callable[[], None]
+_T = TypeVar("_T")
 
 
 class Agents:
@@ -53,7 +26,7 @@ class Agents:
         import anyio
 
         self._offer = offer
-        self._tools = {tool.name: tool for tool in offer.tools}
+        self._answers = Answers(offer)
         self._lock = anyio.Lock()
         self._has_project = False
 
@@ -85,30 +58,38 @@ class Agents:
     async def _call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         import mcp_types as types
 
-        tool = self._tools.get(params.name)
-        if tool is None:
-            text, is_error = f"no tool {params.name!r} (tools: {', '.join(self._tools)})", True
-        else:
-            text, is_error = await self._run(context, functools.partial(tool.call, params.arguments or {}))
-        self._offer.answered()
+        work = partial(self._answers.call_tool, params.name, params.arguments or {})
+        try:
+            text, is_error = await self._run(context, work), False
+        except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+            text, is_error = self._answers.report(error), True
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
-    async def _run(self, context: _Context, work: Callable[[], str]) -> tuple[str, bool]:
-        """The text that `work` gives, or the error in a line, and whether it is one."""
+    async def _run(self, context: _Context, work: Callable[[], _T]) -> _T:
+        """What `work` returns, which runs in a thread. Cancelled, it is left to itself: the next call does not wait for it."""
+        import anyio
         import anyio.to_thread
 
         async with self._lock:
             await self._find_project(context)
             try:
-                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True), False
-            except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
-                return self._offer.report(error), True
+                return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            except anyio.get_cancelled_exc_class():
+                self._offer.abandon()
+                raise
+            finally:
+                self._offer.answered()
 
     async def _find_project(self, context: _Context) -> None:
         """Asks the client for its roots, before the first work of a session and when they have changed."""
-        if self._offer.find_project is not None and not self._has_project:
-            self._has_project = True
+        if self._offer.find_project is None or self._has_project:
+            return
+        self._has_project = True
+        try:
             self._offer.find_project(await _roots(context))
+        except BaseException:  # cancelled: the next call asks again
+            self._has_project = False
+            raise
 
     async def _forget(self, _: _Context, _params: Any) -> None:
         self._has_project = False
@@ -141,10 +122,8 @@ class Agents:
         import mcp_types as types
 
         uri = str(params.uri)
-        one, value = _matching(self._offer.resources, uri)
-        text = await self._told(context, functools.partial(one.read, value))
-        content = types.TextResourceContents(uri=uri, text=text, mime_type=one.mime_type)
-        return types.ReadResourceResult(contents=[content])
+        text, mime_type = await self._told(context, partial(self._answers.read_resource, uri))
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type=mime_type)])
 
     async def _list_prompts(self, _: _Context, _params: Any) -> types.ListPromptsResult:
         import mcp_types as types
@@ -160,20 +139,16 @@ class Agents:
     async def _get_prompt(self, context: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         import mcp_types as types
 
-        prompt = self._offer.prompt
-        if params.name != prompt.name:
-            raise _protocol_error(f"no prompt {params.name!r}")
-        text = await self._told(context, functools.partial(prompt.call, params.arguments or {}))
+        text = await self._told(context, partial(self._answers.get_prompt, params.name, params.arguments or {}))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(description=prompt.description, messages=[message])
+        return types.GetPromptResult(description=self._offer.prompt.description, messages=[message])
 
-    async def _told(self, context: _Context, work: Callable[[], str]) -> str:
-        """The text that `work` gives. Raises MCPError with the error in a line."""
-        text, is_error = await self._run(context, work)
-        self._offer.answered()
-        if is_error:
-            raise _protocol_error(text)
-        return text
+    async def _told(self, context: _Context, work: Callable[[], _T]) -> _T:
+        """What `work` returns. Raises MCPError with an error in a line."""
+        try:
+            return await self._run(context, work)
+        except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
+            raise _protocol_error(self._answers.report(error)) from None
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -191,15 +166,6 @@ def _described(tool: Tool) -> types.Tool:
         ),
         _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
     )
-
-
-def _matching(resources: Sequence[Resource], uri: str) -> tuple[Resource, str]:
-    """The resource with this URI and the value in it. Raises MCPError if there is none."""
-    for one in resources:
-        start = one.uri.partition("{")[0]
-        if uri == one.uri or (one.is_template and uri.startswith(start) and len(uri) > len(start)):
-            return one, unquote(uri[len(start) :])
-    raise _protocol_error(f"no resource {uri[:200]!r}")
 
 
 def _protocol_error(text: str) -> Exception:

@@ -95,7 +95,9 @@ class ProviderModel:
             if isinstance(outcome, wire.Reply):
                 return outcome
             feature = wire.refused_feature(request, outcome.complaint)
-            if feature and not (feature == wire.TEMPERATURE and prompt.temperature is not None):  # which the user asked for
+            if feature and not (
+                feature == wire.TEMPERATURE and prompt.temperature is not None
+            ):  # which the user asked for
                 request = wire.without(request, feature)
                 continue
             wait = outcome.after if outcome.after is not None else self._wait(prompt, attempt)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from typing import TYPE_CHECKING
 
+from memcli.cancel import check_cancelled
 from memcli.codec.space import check_writable, encode_space, memory_digest, new_space
 from memcli.errors import LockedError, MemcliError, NotFoundError, StoreError, error_of
 from memcli.model.memory import Json
@@ -89,6 +90,7 @@ class FileStore:
 
         def answered() -> bool:
             nonlocal mail
+            check_cancelled()
             mail = mail or journal.place({**request, "by": self._acts.author()} if self._acts else request)
             return mail.answered()
 
@@ -144,6 +146,7 @@ class FileStore:
 
     def _commit(self, space: str, held: Held, change: Callable[[Shelf], Change]) -> Receipt:
         """Makes the change, and all that the journal asks for, in one write. The lock is held."""
+        check_cancelled()
         snapshot = self.open(space)
         try:
             return self._write(space, held, snapshot, change)

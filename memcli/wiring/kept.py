@@ -19,6 +19,7 @@ class Kept:
 
     def __init__(self) -> None:
         self._parts: dict[tuple[Any, ...], Any] = {}
+        self._models: dict[tuple[Any, ...], Any] = {}
         self._warn: Callable[[str], None] = lambda _: None
         self._progress: Progress | None = None
 
@@ -53,16 +54,24 @@ class Kept:
 
     def part(self, key: tuple[Any, ...], make: Callable[[], _T]) -> _T:
         """The part of this key; `make` makes it if there is none."""
-        if key not in self._parts:
-            self._parts[key] = make()
-        found: _T = self._parts[key]
+        parts = self._models if key[0] == "embedder" else self._parts
+        if key not in parts:
+            parts[key] = make()
+        found: _T = parts[key]
         return found
+
+    def successor(self) -> Kept:
+        """One with the same models and nothing else, for calls beside one that still uses this."""
+        new = Kept()
+        new._models = self._models
+        return new
 
     def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:
         """Closes and forgets all parts."""
+        self._models = {}  # a successor has them still
         while self._parts:
             _, part = self._parts.popitem()
             if hasattr(part, "close"):

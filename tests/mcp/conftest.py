@@ -38,9 +38,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @asynccontextmanager
-async def in_process(mode: str = "auto", tools: str = "default", **options: Any) -> AsyncIterator[Client]:
-    """A client of a server in this process."""
-    calls = Calls({}, lambda _: None)
+async def in_process(
+    mode: str = "auto", tools: str = "default", lock_wait: str | None = None, **options: Any
+) -> AsyncIterator[Client]:
+    """A client of a server in this process, whose writers wait so many seconds for a lock."""
+    calls = Calls({"lock_wait": lock_wait}, lambda _: None)
     agents = Agents(make_offer(calls, tools, partial(enter_project, environ=os.environ)))
     try:
         async with Client(agents.server(), mode=mode, **options) as client:

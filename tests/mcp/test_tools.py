@@ -12,7 +12,8 @@ from mcp.shared.exceptions import MCPError
 
 from memcli import Memory
 from memcli.cli.offer import INSTRUCTIONS
-from memcli.mcp.tools import MOST_TOKENS, page
+from memcli.errors import UsageError
+from memcli.mcp.answers import MOST_TOKENS, Pages
 from memcli.model.tokens import count_tokens
 from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text
@@ -98,7 +99,8 @@ def test_a_session(mode: str) -> None:
         ("recall", {"topic": "x", "limit": "0"}, "--limit must be between 1 and 10000, not 0"),
         ("recall", {"topic": "x", "limit": 0}, "--limit must be between 1 and 10000, not 0"),
         ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
-        ("recall", {"topic": "x", "cursor": "5-abc"}, "the memory changed since the cursor was given"),
+        ("recall", {"topic": "x", "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+        ("forget", {"refs": ["x"], "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
         ("remember", {"text": "-"}, "there is no standard input to read"),
         ("remember", {"text": ["x"]}, "text must be text, not list"),
         ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),
@@ -108,7 +110,7 @@ def test_a_session(mode: str) -> None:
 @pytest.mark.usefixtures("project")
 def test_an_error_is_a_result_with_a_hint(tool: str, arguments: dict[str, Any], message: str) -> None:
     async def work() -> Any:
-        async with in_process() as client:
+        async with in_process(tools="all") as client:
             return await client.call_tool(tool, arguments)
 
     Memory().init()
@@ -262,17 +264,49 @@ def test_a_long_result_comes_in_pages() -> None:
     assert all(f"word{n}" in whole for n in range(0, 30_000, 997))
 
 
-def test_pages_are_the_text() -> None:
+def _walked(pages: Pages, whole: str) -> list[str]:
+    """All pages of a text, which is searched for once."""
+    found, cursor, searches = [], None, 0
+
+    def search() -> str:
+        nonlocal searches
+        searches += 1
+        return whole
+
+    while True:
+        found.append(pages.read("key", cursor, search, 'call again with cursor "%s"'))
+        if "\n[There is more" not in found[-1]:
+            assert searches == 1
+            return found
+        cursor = found[-1].rsplit('"', 2)[1]
+
+
+def test_pages_are_the_text_and_are_searched_for_once() -> None:
     lines = "\n".join(f"line {n} of a text with some words" for n in range(3_000))
-    for whole in (lines, "x" * 200_000, "a\n" * 20_000, ""):
-        parts, cursor = [], None
-        while True:
-            part, _, rest = page(whole, cursor).partition("\n[There is more")
-            parts.append(part)
-            if not rest:
-                break
-            cursor = rest.rsplit('"', 2)[1]
-        assert "".join(parts) == whole
+    for whole in (lines, "x" * 200_000, "a\n" * 20_000, "\u6f22" * 20_000, ""):
+        found = _walked(Pages(lambda: 0), whole)
+        assert all(count_tokens(one) <= MOST_TOKENS for one in found)
+        assert "".join(one.partition("\n[There is more")[0] for one in found) == whole
+
+
+def test_a_page_is_kept_until_the_memory_changes() -> None:
+    state = 0
+    pages = Pages(lambda: state)
+
+    def read(text: str, cursor: str | None = None, key: str = "key") -> str:
+        return pages.read(key, cursor, lambda: text, '"%s"')
+
+    cursors = [read(f"{n} text\n" * 20_000, key=f"key {n}").rsplit('"', 2)[1] for n in range(9)]
+    assert read("", cursors[8], "key 8").startswith("8 text\n")
+    with pytest.raises(UsageError, match="no longer kept"):  # the oldest made room
+        read("", cursors[0], "key 0")
+    with pytest.raises(UsageError, match="belongs to another call"):
+        read("", cursors[8], "key 7")
+    with pytest.raises(UsageError, match="belongs to another call"):
+        read("", f"{10**9}-{cursors[8].partition('-')[2]}", "key 8")
+    state = 1
+    with pytest.raises(UsageError, match="no longer kept"):
+        read("", cursors[8], "key 8")
 
 
 def test_the_project_is_the_first_root_with_a_store(project: Path, tmp_path: Path) -> None:
