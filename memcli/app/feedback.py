@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.app.catalogue import reading
+from memcli.app.homes import joined
 from memcli.app.lookup import find_elsewhere, find_in, reading_asked
 from memcli.app.usage import ELSEWHERE
 from memcli.app.workspace import Workspace
-from memcli.errors import NotFoundError
+from memcli.errors import MemcliError, NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.usage import Use
 from memcli.record import Record
@@ -28,22 +29,33 @@ class Judged(Record):
         return {"id": self.memory.id, "path": self.memory.path, "space": self.space}
 
 
-def feedback(workspace: Workspace, refs: Sequence[str], act: str, reason: str = "") -> list[Judged]:
-    """Notes that memories were helpful, unhelpful or rejected. `refs` are ids, paths, or numbers in the last bundle.
+def feedback(
+    workspace: Workspace, refs: Sequence[str], act: str, reason: str = ""
+) -> tuple[list[Judged], MemcliError | None]:
+    """Notes that memories were helpful, unhelpful or rejected. `refs` are ids, paths, or numbers in the last bundle. Also
+    returns the error for those that are not there.
 
-    Raises NotFoundError for the first that is not there, and has then noted nothing; UsageError, StoreError, LockedError.
+    Raises that if none is there; StoreError, LockedError.
     """
     places = _places(workspace) if any(map(_is_number, refs)) else {}
     judged: dict[tuple[str, str, str], Judged] = {}
+    errors: list[MemcliError] = []
     for ref in refs:
-        one = _numbered(workspace, int(ref), places) if _is_number(ref) else _named(workspace, ref)
-        judged.setdefault((one.home.root, one.space, one.memory.id), one)
+        try:
+            one = _numbered(workspace, int(ref), places) if _is_number(ref) else _named(workspace, ref)
+        except (NotFoundError, UsageError) as error:
+            errors.append(error)
+        else:
+            judged.setdefault((one.home.root, one.space, one.memory.id), one)
+    missing = joined(errors)
+    if missing is not None and not judged:
+        raise missing
     said, _ = workspace.redactor.detector(workspace.space).redact(reason)
     text = " ".join(said.split())[:_LONGEST_REASON]
     for home in {one.home.root: one.home for one in judged.values()}.values():
         ids = [(one.space, one.memory.id) for one in judged.values() if one.home is home]
         home.usage.judge([Use(workspace.clock(), act, space, (name,), reason=text) for space, name in ids])
-    return list(judged.values())
+    return list(judged.values()), missing
 
 
 def _is_number(ref: str) -> bool:

@@ -14,7 +14,7 @@ from memcli.app.opening import tell_empty
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
-from memcli.errors import NotFoundError
+from memcli.errors import NotFoundError, UsageError
 from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
 from memcli.model.tree import Node, tree
@@ -31,28 +31,35 @@ def get(workspace: Workspace, refs: Sequence[str], *, as_stored: bool = False) -
     that is not there.
     """
     if not as_stored:
-        return [memory for memory, _ in get_with_digests(workspace, refs)]
+        found, errors = get_with_digests(workspace, refs)
+        if errors:
+            raise errors[0]
+        return [memory for memory, _ in found]
     with reading_asked(workspace) as spaces, telling_where(workspace, refs):
         return [find_in(spaces, ref)[1] for ref in refs]
 
 
-def get_with_digests(workspace: Workspace, refs: Sequence[str]) -> list[tuple[Memory, str]]:
-    """The memories that `refs` name, to be read, each with the digest of what is stored; empty for one of the user-wide
-    store. Raises NotFoundError."""
-    found = []
+def get_with_digests(
+    workspace: Workspace, refs: Sequence[str]
+) -> tuple[list[tuple[Memory, str]], list[NotFoundError | UsageError]]:
+    """The memories that `refs` name, to be read, each with the digest of what is stored, empty for one of the user-wide
+    store; and the errors for those that are nowhere, or of which several may be meant."""
+    found: list[tuple[Memory, str]] = []
+    errors: list[NotFoundError | UsageError] = []
     with reading_asked(workspace) as spaces:
         for ref in refs:
             try:
                 space, memory = find_in(spaces, ref)
-                (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
-                found.append((shown, memory_digest(memory)))
-            except NotFoundError:
-                other = find_elsewhere(workspace, ref)
-                if other is None:
-                    raise
+            except (NotFoundError, UsageError) as error:
+                if (other := find_elsewhere(workspace, ref)) is None:
+                    errors.append(error)
+                    continue
                 workspace.warn(f"{ref!r} is in space {other[0]!r} of the user-wide store")
                 found.append((other[1], ""))
-        return found
+            else:
+                (shown,) = workspace.redactor.show([_shown(workspace, space.name, memory)], space.policy)
+                found.append((shown, memory_digest(memory)))
+        return found, errors
 
 
 @contextmanager

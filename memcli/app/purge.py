@@ -27,6 +27,11 @@ class Purged(Record):
     current: tuple[Memory, ...] = ()
     quotes: tuple[str, ...] = ()
 
+    def with_also(self, other: Purged) -> Purged:
+        """What this and another purge have done."""
+        quotes = tuple(dict.fromkeys([*self.quotes, *other.quotes]))
+        return Purged((*self.memories, *other.memories), (*self.current, *other.current), quotes)
+
 
 def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = False) -> list[Memory]:
     """The memories that a purge of `refs` would delete. Raises NotFoundError."""
@@ -99,12 +104,7 @@ def purge(
     done = Purged(())
     with reporting_done(lambda: f"{len(done.memories)} purged" if done.memories else ""):
         for space, memories in _located(workspace, refs, recursive):
-            one = _purge(workspace, space, memories, now, digest)
-            done = Purged(
-                (*done.memories, *one.memories),
-                (*done.current, *one.current),
-                tuple(dict.fromkeys([*done.quotes, *one.quotes])),
-            )
+            done = done.with_also(_purge(workspace, space, memories, now, digest))
     return done
 
 

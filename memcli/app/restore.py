@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from memcli.app.homes import Homes, beyond, grouped
 from memcli.app.linked_store import without_lost
 from memcli.app.repo import sync_repo
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
-from memcli.errors import ConflictError, NotFoundError, RefusedError, StoreError, UsageError
+from memcli.errors import ConflictError, MemcliError, NotFoundError, RefusedError, StoreError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.references import SUPERSEDES, is_same_memory, without_dangling
 from memcli.model.removal import Run, Severed, rejoined, relinked, severed_between
@@ -44,6 +45,27 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
         runs = [run for run in all_runs if run.space.name == workspace.space]
         found = dict(_find(runs, ref, workspace.space) for ref in refs)
     return _bring_back(workspace, workspace.space, found)
+
+
+def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:
+    """Whose trash has the memories that `refs` name, that of the workspace's space or of the user-wide store; and the error
+    for those that are in none. Raises as `by_home`."""
+    with _all_runs(workspace) as all_runs:
+        runs = [run for run in all_runs if run.space.name == workspace.space]
+        other = None if workspace.is_space_named else workspace.elsewhere
+        theirs = other.trash.runs() if other is not None else []
+
+        def home(ref: str) -> Workspace:
+            try:
+                _find(runs, ref, workspace.space)
+            except NotFoundError:
+                names = [run.space.name for run in theirs if any(is_named(m, [ref]) for m in run.space.objects)]
+                if not names:
+                    raise
+                return beyond(workspace, ref, names[0])
+            return workspace
+
+        return grouped(refs, home)
 
 
 def restore_run(workspace: Workspace, name: str) -> Restored:

@@ -14,11 +14,11 @@ from memcli.cancel import cancelled_by
 from memcli.cli.binding import bind
 from memcli.cli.console import called
 from memcli.cli.options import CommonOptions
-from memcli.cli.output import Output, as_error
+from memcli.cli.output import Output, as_error, on_one_line
 from memcli.cli.verb import Group, Session, Verb, module_of
 from memcli.codec.canonical import encode_line
 from memcli.embed import DEFAULT_EMBEDDER, EMBEDDERS
-from memcli.errors import MemcliError, RefusedError
+from memcli.errors import MemcliError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json
 from memcli.render.clean import clean, clean_line
 
@@ -59,8 +59,8 @@ class Calls:
             return self._run(kept, verb, values, options.get("space"), output)
 
     def text(self, verb: Verb, options: Mapping[str, Any]) -> str:
-        """What a command prints in a pipe, and then its messages, for an agent. Raises as `run` does, and RefusedError while
-        memory is off."""
+        """What a command prints in a pipe, and then its messages, for an agent; also those of an error after the answer.
+        Raises as `run` does, and RefusedError while memory is off."""
         self._refuse_while_off()
         given = {name: value for name, value in options.items() if name != "space"}
         values, data = bind(verb, (), given)
@@ -69,7 +69,13 @@ class Calls:
             notes.append("the embedding model is still loading: this answer is by words alone; ask again for more")
         output = _Values(as_json=False, note=notes.append)
         with self._turn() as kept, called(data):
-            text = self._run(kept, verb, values, options.get("space"), output) or ""
+            try:
+                text = self._run(kept, verb, values, options.get("space"), output) or ""
+            except (NotFoundError, UsageError) as error:  # of some of the memories that were named
+                if not isinstance(error.value, str):
+                    raise
+                text = error.value
+                notes.append(on_one_line(error))
         return "\n".join([*([text.rstrip("\n")] if text.strip() else []), *map(clean_line, notes)])
 
     @contextmanager

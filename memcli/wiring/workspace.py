@@ -262,7 +262,9 @@ def _elsewhere(
     other = global_root(environ)
     if other == root or not os.path.isdir(other) or os.path.islink(other):
         return None
-    same = {name: options.get(name) for name in ("freeze_clock", "backend", "embedder", "offline")}
+    same = {
+        name: options.get(name) for name in ("command", "freeze_clock", "backend", "embedder", "offline", "lock_wait")
+    }
     return open_workspace({**same, "root": other}, without_server(environ), warn=warn, progress=progress, keep=keep)
 
 

@@ -28,7 +28,7 @@ CHANGES: list[Callable[[Workspace, str], Any]] = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_has_changed_meanwhile_is_left_alone(workspace: Workspace, change: Callable[..., Any]) -> None:
     workspace.store.update("main", lambda _: Change((memory("a"),)))
-    ((_, digest),) = get_with_digests(workspace, ["mem_a"])
+    ((_, digest),), _ = get_with_digests(workspace, ["mem_a"])
     pin(workspace, ["mem_a"], pinned=True)
     before = get(workspace, ["mem_a"])
     with pytest.raises(ChangedError) as found:
@@ -40,7 +40,7 @@ def test_what_has_changed_meanwhile_is_left_alone(workspace: Workspace, change: 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_is_as_it_was_read_is_changed(workspace: Workspace, change: Callable[..., Any]) -> None:
     workspace.store.update("main", lambda _: Change((memory("a"),)))
-    ((_, digest),) = get_with_digests(workspace, ["mem_a"])
+    ((_, digest),), _ = get_with_digests(workspace, ["mem_a"])
     change(workspace, digest)
 
 

@@ -75,7 +75,7 @@ def test_a_reason_is_kept_without_secrets(run: Run, ids: list[str], tmp_path: Pa
         (["1", "--helpful"], 3, "no answer of recall"),
         (["db/0"], 2, "one of --helpful"),
         (["db/0", "--helpful", "--rejected"], 2, "one of --helpful"),
-        (["db/0", "nowhere", "--helpful"], 3, "no memory 'nowhere'"),
+        (["nowhere", "--helpful"], 3, "no memory 'nowhere'"),
     ],
 )
 def test_what_cannot_be_judged_notes_nothing(

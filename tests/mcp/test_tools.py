@@ -120,6 +120,21 @@ def test_an_error_is_a_result_with_a_hint(tool: str, arguments: dict[str, Any], 
     assert "\n" not in text(done)
 
 
+@pytest.mark.usefixtures("project")
+def test_a_bad_ref_does_not_hide_the_good_ones() -> None:
+    async def work() -> None:
+        async with in_process(tools="all") as client:
+            for tool, more in (("get", {}), ("feedback", {"helpful": True}), ("tag", {"add": ["x"]}), ("forget", {})):
+                done = await client.call_tool(tool, {"refs": ["no/where", "tools/uv"], **more})
+                assert not done.is_error
+                assert "tools/uv" in text(done).partition("no memory 'no/where'")[0]
+                assert "no memory 'no/where' in space 'main'" in text(done)
+
+    Memory().init()
+    Memory().remember("We use uv, not pip.", path="tools/uv")
+    run(work)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_without_a_store_a_read_says_how_to_make_one_and_makes_none(mode: str, project: Path) -> None:
     async def work() -> None:
@@ -242,8 +257,10 @@ def test_while_memory_is_off_agents_neither_store_nor_read(by: str, monkeypatch:
         assert memory.list() == before
 
 
+@pytest.mark.usefixtures("project")
 def test_a_long_result_comes_in_pages() -> None:
     words = " ".join(f"word{n}" for n in range(30_000))
+    Memory().init()
     Memory().remember(file=words.encode(), path="long/text")
 
     async def work() -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.cli.assignments import assignments
 from memcli.cli.options import Options, check_one, digest_option, flag, option, ref_argument, refs_argument
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
-from memcli.errors import UsageError
+from memcli.errors import MemcliError, UsageError
 from memcli.model.memory import Json
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def edit(session: Session, options: EditOptions) -> None:
     Example: memcli edit auth/tokens --set kind=decision --set tags=auth,security
     """
     from memcli.app import edit as app
+    from memcli.app.homes import by_home
     from memcli.cli.arguments import note_similar
 
     fields = _given(options.text, options.set)
@@ -52,7 +53,7 @@ def edit(session: Session, options: EditOptions) -> None:
         raise UsageError("--object cannot be used with --text or --set", "--object opens the editor; use it alone")
     if options.if_digest and not fields:
         raise UsageError("--if-digest requires --text or --set", "the editor checks it anyway")
-    workspace = session.open()
+    ((workspace, _),), _ = by_home(session.open(), [options.ref])
     note_similar(session, [fields["kind"]] if isinstance(fields.get("kind"), str) else [])
     done = (
         app.edit(workspace, options.ref, fields, digest=options.if_digest)
@@ -104,16 +105,16 @@ def tag(session: Session, options: TagOptions) -> None:
     add = options.add
     refs = options.refs
     from memcli.app import edit as app
+    from memcli.app.homes import by_home
     from memcli.cli import arguments
-    from memcli.render.memory import summary_json
 
     if not add and not options.remove:
         refs, add = refs[:1], _words(refs[1:])
     check_one(refs, options.if_digest)
     tags = arguments.parts(add or ()), arguments.parts(options.remove or ())
-    memories = app.tag(session.open(), refs, *tags, options.if_digest)
-    text = "\n".join(f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories)
-    session.output.confirm([summary_json(m) for m in memories], text)
+    homes, missing = by_home(session.open(), refs)
+    memories = [memory for home, own in homes for memory in app.tag(home, own, *tags, options.if_digest)]
+    _confirm(session, memories, [f"{m.id} {m.path}: {', '.join(m.tags) or 'no tags'}" for m in memories], missing)
 
 
 class PinOptions(Options):
@@ -137,12 +138,21 @@ def unpin(session: Session, options: PinOptions) -> None:
 
 def _set_pinned(session: Session, options: PinOptions, *, pinned: bool) -> None:
     from memcli.app import edit as app
-    from memcli.render.memory import summary_json
+    from memcli.app.homes import by_home
 
     check_one(options.refs, options.if_digest)
-    memories = app.pin(session.open(), options.refs, pinned, options.if_digest)
-    text = "\n".join(f"{'pinned' if pinned else 'unpinned'} {m.id} {m.path}" for m in memories)
-    session.output.confirm([summary_json(m) for m in memories], text)
+    homes, missing = by_home(session.open(), options.refs)
+    memories = [memory for home, own in homes for memory in app.pin(home, own, pinned, options.if_digest)]
+    _confirm(session, memories, [f"{'pinned' if pinned else 'unpinned'} {m.id} {m.path}" for m in memories], missing)
+
+
+def _confirm(session: Session, memories: Sequence[Memory], lines: Sequence[str], missing: MemcliError | None) -> None:
+    """Says what was changed, and then raises the error for what is `missing`, if anything is."""
+    from memcli.render.memory import summary_json
+
+    session.output.confirm([summary_json(memory) for memory in memories], "\n".join(lines))
+    if missing is not None:
+        raise missing
 
 
 def _given(text: str | None, pairs: list[str] | None) -> dict[str, Json]:

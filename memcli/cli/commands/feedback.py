@@ -35,7 +35,9 @@ def command(session: Session, options: FeedbackOptions) -> None:
     chosen = [act for act in JUDGEMENTS if getattr(options, act)]
     if len(chosen) != 1:
         raise UsageError("one of --helpful, --unhelpful and --rejected is needed", "memcli feedback 2 --helpful")
-    judged = feedback(session.open(), options.refs, chosen[0], options.reason)
+    judged, missing = feedback(session.open(), options.refs, chosen[0], options.reason)
     told = {"feedback": chosen[0], "memories": [one.to_json() for one in judged]}
     lines = [clean_line(f"{chosen[0]} {one.memory.id} {one.memory.path}") for one in judged]
     session.output.confirm(told, "\n".join(lines))
+    if missing is not None:
+        raise missing

@@ -39,18 +39,24 @@ def command(session: Session, options: ForgetOptions) -> None:
         _purge(session, workspace, options)
         return
     from memcli.app.edit import forget
+    from memcli.app.homes import by_home
 
-    memories = forget(workspace, options.refs, options.recursive, options.if_digest)
+    homes, missing = by_home(workspace, options.refs, recursive=options.recursive)
+    memories = [m for home, own in homes for m in forget(home, own, options.recursive, options.if_digest)]
     data = {"status": "forgotten", "memories": [{"id": m.id, "path": m.path} for m in memories]}
     session.output.confirm(data, "\n".join(f"forgotten {m.id} {m.path}" for m in memories))
+    if missing is not None:
+        raise missing
 
 
 def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> None:
-    from memcli.app.purge import erase_trashed, find_named, find_trashed, purge
+    from memcli.app.homes import by_home
+    from memcli.app.purge import Purged, erase_trashed, find_named, find_trashed, purge
 
     refs, recursive, now, yes = options.refs, options.recursive, options.now, options.yes
     try:
-        named = find_named(workspace, refs, recursive)
+        homes, missing = by_home(workspace, refs, recursive=recursive)
+        named = [(home, find_named(home, own, recursive)) for home, own in homes]
     except NotFoundError:
         trashed = find_trashed(workspace, refs) if now else []
         if not trashed:
@@ -60,9 +66,10 @@ def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> No
         data = {"status": "erased", "memories": [{"id": m.id, "path": m.path} for m in erased]}
         session.output.confirm(data, "\n".join(f"erased from the trash {m.id} {m.path}" for m in erased))
         return
-    _confirm(named, yes)
-    refs, recursive = [memory.id for memory in named], False
-    done = purge(workspace, refs, recursive, now=now, digest=options.if_digest)
+    _confirm([memory for _, memories in named for memory in memories], yes)
+    done = Purged(())
+    for home, memories in named:
+        done = done.with_also(purge(home, [memory.id for memory in memories], now=now, digest=options.if_digest))
     lines = [f"purged {m.id} {m.path}" for m in done.memories]
     lines += [f"current again {m.id} {m.path}" for m in done.current]
     told = {
@@ -72,6 +79,8 @@ def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> No
     session.output.confirm({"status": "purged", **told, "quoted_in": list(done.quotes)}, "\n".join(lines))
     for quote in done.quotes:
         session.output.note(f"the text also appears in {quote}")
+    if missing is not None:
+        raise missing
 
 
 def _confirm(memories: Sequence[Memory], yes: bool) -> None:

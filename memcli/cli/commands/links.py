@@ -40,8 +40,10 @@ def link(session: Session, options: LinkOptions) -> None:
     Example: memcli link auth/tokens notes:auth/sessions --relation contradicts
     """
     from memcli.app import links as app
+    from memcli.app.homes import home_of_link
 
-    done = app.link(session.open(), options.start, options.end, options.relation, options.weight)
+    workspace = home_of_link(session.open(), options.start, options.end)
+    done = app.link(workspace, options.start, options.end, options.relation, options.weight)
     status = "linked" if done.changed else "unchanged"
     data = {"status": status, "relation": options.relation, "weight": done.weight, **_ends(done)}
     told = f"{_name(done, 'start')} {options.relation} {_name(done, 'end')}"
@@ -63,8 +65,10 @@ def unlink(session: Session, options: UnlinkOptions) -> None:
     What holds in both directions is removed in both. A memory that was superseded is current again.
     """
     from memcli.app import links as app
+    from memcli.app.homes import home_of_link
 
-    done = app.unlink(session.open(), options.start, options.end, options.relation)
+    workspace = home_of_link(session.open(), options.start, options.end)
+    done = app.unlink(workspace, options.start, options.end, options.relation)
     data = {"status": "unlinked" if done.changed else "unchanged", "relations": list(done.relations), **_ends(done)}
     ends = f"{_name(done, 'start')} and {_name(done, 'end')}"
     relation = f" {options.relation}" if options.relation else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from memcli.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
+    from memcli.model.memory import Memory
 
 
 class GetOptions(Options):
@@ -38,17 +40,27 @@ class GetOptions(Options):
 def get(session: Session, options: GetOptions) -> None:
     """Print memories in full, by id or path.
 
-    When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
+    What is not found is reported after the others, with exit code 3. When its output is piped, --field prints the stored bytes, including escape sequences. On a terminal, escape sequences
     are always removed.
     """
-    from memcli.app import lookup
+    from memcli.app.homes import joined
+    from memcli.app.lookup import get_with_digests
+
+    workspace = session.open(rev=options.rev)
+    found, errors = get_with_digests(workspace, options.refs)
+    missing = joined(errors)
+    if found:
+        _print(session, workspace, options, found)
+    if missing is not None:
+        raise missing
+
+
+def _print(session: Session, workspace: Workspace, options: GetOptions, found: Sequence[tuple[Memory, str]]) -> None:
     from memcli.app.usage import USAGE, note_read, unnoted
     from memcli.codec.canonical import encode
     from memcli.codec.memory import memory_to_json
     from memcli.render.memory import render_memory
 
-    workspace = session.open(rev=options.rev)
-    found = lookup.get_with_digests(workspace, options.refs)
     memories = [memory for memory, _ in found]
     noting = unnoted(workspace) if options.no_usage else workspace
     known = [standing.to_json() for standing in note_read(noting, memories)]
@@ -58,7 +70,7 @@ def get(session: Session, options: GetOptions) -> None:
             raise UsageError(f"no field {options.field!r}", "`memcli schema object` lists the fields")
         text = "\n".join(v if isinstance(v, str) else encode(v).decode() for v in values)
         if session.output.json:
-            session.output.answer(values[0] if len(values) == 1 else values, "")
+            session.output.answer(values[0] if len(options.refs) == 1 else values, "")
         else:
             session.output.raw(text)
         return
@@ -77,7 +89,7 @@ def get(session: Session, options: GetOptions) -> None:
         render_memory(m, workspace.clock(), _path_of(workspace, m.superseded_by), one)
         for m, one in zip(memories, known, strict=True)
     )
-    session.output.answer(data[0] if len(data) == 1 else data, "\n".join(shown))
+    session.output.answer(data[0] if len(options.refs) == 1 else data, "\n".join(shown))
 
 
 class ListOptions(Options):

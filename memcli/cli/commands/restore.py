@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.removal import Run
+
+if TYPE_CHECKING:
+    from memcli.app.restore import Restored
 
 
 class RestoreOptions(Options):
@@ -23,7 +29,7 @@ def command(session: Session, options: RestoreOptions) -> None:
 
     Example: memcli restore auth/tokens
     """
-    from memcli.app.restore import restore, restore_run
+    from memcli.app.restore import by_trash, restore, restore_run
     from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:
@@ -40,20 +46,34 @@ def command(session: Session, options: RestoreOptions) -> None:
         text = grid(["run", "space", "removed by", "id", "path"], rows) if rows else "the trash is empty"
         session.output.answer([_run_json(r) for r in runs], text)
         return
-    done = restore_run(workspace, options.run) if options.run is not None else restore(workspace, options.refs or [])
-    lines = [f"restored {m.id} {m.path}" for m in done.memories]
-    lines += [f"exists already {m.id} {m.path}" for m in done.there]
-    lines += [f"left {m.id} {m.path}: it has changed since (`memcli restore {m.id}` replaces it)" for m in done.changed]
+    if options.run is not None:
+        _confirm(session, [restore_run(workspace, options.run)])
+        return
+    homes, missing = by_trash(workspace, options.refs)
+    _confirm(session, [restore(home, own) for home, own in homes])
+    if missing is not None:
+        raise missing
+
+
+def _confirm(session: Session, done: Sequence[Restored]) -> None:
+    """Says what was brought back, by each restore in a space of its own."""
+    there = [m for one in done for m in one.there]
+    brought = [m for one in done for m in one.memories]
+    changed = [m for one in done for m in one.changed]
+    due = [m.id for one in done for m in one.due]
+    lines = [f"restored {m.id} {m.path}" for m in brought]
+    lines += [f"exists already {m.id} {m.path}" for m in there]
+    lines += [f"left {m.id} {m.path}: it has changed since (`memcli restore {m.id}` replaces it)" for m in changed]
     data = {
-        "space": done.space,
-        "restored": [{"id": m.id, "path": m.path} for m in done.memories],
-        "there": [m.id for m in done.there],
-        "due": [m.id for m in done.due],
-        "changed": [m.id for m in done.changed],
+        "space": done[0].space,
+        "restored": [{"id": m.id, "path": m.path} for m in brought],
+        "there": [m.id for m in there],
+        "due": due,
+        "changed": [m.id for m in changed],
     }
-    session.output.confirm(data, "\n".join(lines) or f"restored space {done.space}")
-    if done.due:
-        session.output.note(f"{len(done.due)} will expire at the next gc: pin them, or change the policy")
+    session.output.confirm(data, "\n".join(lines) or f"restored space {done[0].space}")
+    if due:
+        session.output.note(f"{len(due)} will expire at the next gc: pin them, or change the policy")
 
 
 def _run_json(run: Run) -> Json:
