@@ -35,7 +35,7 @@ _memcli_table() {
     arguments='refs...'
     ;;
   'list')
-    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--kind=kinds -k=kinds --tag=tags -t=tags --limit=- -l=- --offset=- --all -a --include-raw --rev=- --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='paths'
     ;;
   'tree')

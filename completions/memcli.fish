@@ -250,6 +250,7 @@ complete -c memcli -n '__memcli_at list' -l tag -s t -r -f -a '(__memcli_values 
 complete -c memcli -n '__memcli_at list' -l limit -s l -r -f -d 'List at most N memories.'
 complete -c memcli -n '__memcli_at list' -l offset -r -f -d 'Skip the first N memories.'
 complete -c memcli -n '__memcli_at list' -l all -s a -d 'Include forgotten and superseded memories.'
+complete -c memcli -n '__memcli_at list' -l include-raw -d 'With --json: include the full text of each memory.'
 complete -c memcli -n '__memcli_at list' -l rev -r -f -d 'Read the store as of this commit.'
 complete -c memcli -n '__memcli_at list' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo].'
 complete -c memcli -n '__memcli_at list' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

@@ -333,6 +333,7 @@ class Memory:
         limit: int | None = None,
         offset: int = 0,
         all: bool = False,
+        include_raw: bool = False,
         rev: str | None = None,
         space: str | None = None,
     ) -> Objects:
@@ -348,6 +349,7 @@ class Memory:
             limit: List at most N memories. (N)
             offset: Skip the first N memories. (N)
             all: Include forgotten and superseded memories.
+            include_raw: With --json: include the full text of each memory.
             rev: Read the store as of this commit. (REV)
             space: The space to use, for this call.
         """

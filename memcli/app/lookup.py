@@ -132,15 +132,18 @@ def find_elsewhere(workspace: Workspace, ref: str) -> tuple[str, Memory] | None:
 
 @contextmanager
 def listed(
-    workspace: Workspace, wanted: Wanted, limit: int | None = None, offset: int = 0
+    workspace: Workspace, wanted: Wanted, limit: int | None = None, offset: int = 0, *, with_raw: bool = False
 ) -> Iterator[tuple[Iterator[Memory], Callable[[], int]]]:
     """The memories that are wanted, in order of path, read as they are taken; and how many there are without limit and
-    offset. Raises NotFoundError when the path names nothing.
+    offset. Their text and content may be shown only `with_raw`. Raises NotFoundError when the path names nothing.
     """
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, wanted.under)
         places = islice(_merged(spaces, wanted), offset, None if limit is None else offset + limit)
-        yield _read(workspace, places), lambda: sum(space.count(wanted) for space in spaces)
+        yield (
+            _read(workspace, places, (*SUMMARY, "raw", "content") if with_raw else SUMMARY),
+            lambda: sum(space.count(wanted) for space in spaces),
+        )
 
 
 def list_memories(workspace: Workspace, wanted: Wanted = _ALL) -> list[Memory]:
@@ -179,14 +182,16 @@ def _owned(space: SpaceReader, place: Place) -> tuple[SpaceReader, Place]:
     return space, place
 
 
-def _read(workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]]) -> Iterator[Memory]:
-    """The memories at these places as they may be shown in a list, a few at a time."""
+def _read(
+    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str] = SUMMARY
+) -> Iterator[Memory]:
+    """The memories at these places, of which these fields may be shown, a few at a time."""
     while block := list(islice(places, _BLOCK)):
         found: dict[int, Memory] = {}
         for space in {id(space): space for space, _ in block}.values():
             own = [n for n, (other, _) in enumerate(block) if other is space]
             read = [_shown(workspace, space.name, m) for m in space.read([block[n][1] for n in own])]
-            found.update(zip(own, workspace.redactor.show(read, space.policy, SUMMARY), strict=True))
+            found.update(zip(own, workspace.redactor.show(read, space.policy, fields), strict=True))
         yield from (found[n] for n in range(len(block)))
 
 

@@ -92,8 +92,8 @@ def _value(value: object) -> str:
     return clean_line(value if isinstance(value, str) else encode_line(value).decode())
 
 
-def summary_json(memory: Memory) -> dict[str, Json]:
-    """The JSON of a memory in a list."""
+def summary_json(memory: Memory, *, with_raw: bool = False) -> dict[str, Json]:
+    """The JSON of a memory in a list; `with_raw`, also with its text and content."""
     data: dict[str, Json] = {
         name: getattr(memory, name)
         for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
@@ -106,6 +106,10 @@ def summary_json(memory: Memory) -> dict[str, Json]:
         data["superseded_by"] = memory.superseded_by
     if is_marked(memory):
         data["untrusted"] = memory.metadata[UNTRUSTED]
+    if with_raw:
+        data["raw"] = memory.raw
+        if memory.content is not None:
+            data["content"] = memory.content
     return data
 
 

@@ -60,7 +60,9 @@ def _add_spaces(router: APIRouter, backend: Backend) -> None:
 
 
 def _add_list(router: APIRouter, backend: Backend) -> None:
-    @router.get("/apps/{space}/memories", summary="List memories in order of path", responses=problems(200))
+    @router.get(
+        "/apps/{space}/memories", summary="List memories with their texts in order of path", responses=problems(200)
+    )
     async def list_memories(
         request: Request,
         space: _Space,
@@ -74,7 +76,7 @@ def _add_list(router: APIRouter, backend: Backend) -> None:
     ) -> Response:
         options = {
             "path": under, "kind": kind or [], "tag": tag or [], "all": all, "offset": offset, "limit": limit + 1,
-            "space": space,
+            "include_raw": True, "space": space,
         }  # fmt: skip
         found = await backend.call("list", options, caller)
         more = len(found) > limit

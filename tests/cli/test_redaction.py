@@ -357,6 +357,7 @@ def hand_written(run: Run, tmp_path: Path) -> Path:
         ["get", "mem_a", "--field", "raw"],
         ["list"],
         ["list", "--json"],
+        ["list", "--json", "--include-raw"],
         ["tree"],
         ["tree", "--json"],
         ["scan"],

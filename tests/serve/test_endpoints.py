@@ -166,6 +166,18 @@ def test_a_list_has_pages(server: Server) -> None:
     assert found == [f"pages/{number}" for number in range(5)]
 
 
+def test_a_list_has_the_text_of_each_memory(server: Server) -> None:
+    server.remember("texts", raw="The first rule.\nIt has two lines.", path="rules/a")
+    server.remember("texts", content={"goal": "ship"}, path="rules/b")
+    found = server.get("/apps/texts/memories").json["memories"]
+    assert [(one["raw"], one.get("content")) for one in found] == [
+        ("The first rule.\nIt has two lines.", None), ("", {"goal": "ship"}),
+    ]  # fmt: skip
+    for one in found:
+        whole = server.get(f"/apps/texts/memories/{one['id']}").json
+        assert {name: whole.get(name) for name in one} == one
+
+
 def test_a_space_is_purged(server: Server) -> None:
     ids = [server.remember("purged", raw=f"Fact {number} holds.", path=f"facts/{number}") for number in range(3)]
     one = server.ask("DELETE", f"/apps/purged/memories/{ids[0]}?purge=true")

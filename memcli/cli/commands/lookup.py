@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import (
@@ -101,6 +102,7 @@ class ListOptions(Options):
     limit: int | None = option("--limit", "-l", metavar="N", help="List at most N memories.", type=int, low=1)
     offset: int = option(metavar="N", help="Skip the first N memories.", type=int, low=0, default=0)
     all: bool = flag("--all", "-a", help="Include forgotten and superseded memories.")
+    include_raw: bool = flag(help="With --json: include the full text of each memory.")
     rev: str | None = rev_option()
 
 
@@ -114,9 +116,11 @@ def list_(session: Session, options: ListOptions) -> None:
 
     kinds, tags = arguments.kinds(session, options.kind), arguments.tags(options.tag)
     wanted = Wanted(arguments.path(options.path, "the path"), tuple(kinds), tuple(tags), inactive=options.all)
-    with listed(session.open(rev=options.rev), wanted, options.limit, options.offset) as (memories, count):
+    with_raw = options.include_raw and session.output.json
+    workspace = session.open(rev=options.rev)
+    with listed(workspace, wanted, options.limit, options.offset, with_raw=with_raw) as (memories, count):
         if session.output.json:
-            shown = session.output.array(map(summary_json, memories))
+            shown = session.output.array(map(partial(summary_json, with_raw=with_raw), memories))
         else:
             rows = [listing_row(memory) for memory in memories]
             shown = len(rows)
