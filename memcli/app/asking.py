@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memcli.app.choice import Place
+from memcli.app.living import living
 from memcli.app.topic import asked, with_period
 from memcli.app.views import Views
 from memcli.app.workspace import Workspace
@@ -40,6 +41,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
         policy.seasons,
         lambda: workspace.usage.counts(space),
         policy.gaps,
+        partial(living, workspace),
     )
 
 
@@ -56,7 +58,15 @@ def _of_place(query: Query, place: Place) -> Query:
     """The query with what the place knows of seasons, and of accesses if they weigh."""
     if query.weights.get("access"):
         query = replace(query, accesses={name: one.count for name, one in place.load_accesses().items()})
+    query = in_session(query, place)
     return replace(query, seasons=place.seasons) if place.seasons else query
+
+
+def in_session(query: Query, place: Place) -> Query:
+    """The query with the session in which it is asked, where memories of the place live in one."""
+    if query.session is not None or not place.view.has_sessions():
+        return query
+    return replace(query, session=place.load_session())
 
 
 def ask(query: Query, place: Place) -> Ranking:

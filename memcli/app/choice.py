@@ -30,7 +30,7 @@ class Place(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
     the seasons of its policy, and the accesses of its memories by id, and whether it keeps
-    questions that nothing answers."""
+    questions that nothing answers; the session in which it is asked."""
 
     name: str
     space: str
@@ -45,6 +45,7 @@ class Place(Record):
     seasons: Mapping[str, str] = field(default_factory=dict)
     load_accesses: Callable[[], Mapping[str, Access]] = dict
     keeps_gaps: bool = False
+    load_session: Callable[[], str] = str
 
     @property
     def view(self) -> SpaceView:

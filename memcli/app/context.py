@@ -15,7 +15,7 @@ from memcli.conversation.topic import compare
 from memcli.conversation.window import REPEATED, UNTRUSTED, Layout, Limits, Window, allocate, insert, without
 from memcli.errors import RefusedError, UsageError
 from memcli.model.analysis import query_terms
-from memcli.model.conversation import Message, Session
+from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Memory
 from memcli.model.recall import Bundle, Query, Section
 from memcli.record import Record, replace
@@ -109,7 +109,8 @@ def _query(asked: Asked, talk: _Talk, now: str) -> Query:
     if earlier and _is_follow_up(earlier[-1].text, topic):
         topic = f"{topic} {earlier[-1].text}"
     limit = min(_MOST_RECALLED, max(_LEAST_RECALLED, asked.limits.total // _TOKENS_OF_MEMORY))
-    return Query(topic=topic, about=about, now=now, limit=limit)
+    session = "" if asked.session is None or asked.session.state == ENDED else asked.session.id
+    return Query(topic=topic, about=about, now=now, limit=limit, session=session)
 
 
 def _is_follow_up(previous: str, current: str) -> bool:

@@ -14,7 +14,7 @@ from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import memory_digest
 from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.links import is_found
-from memcli.model.memory import Json, Memory
+from memcli.model.memory import SESSION, Json, Memory
 from memcli.model.names import check_path, check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
@@ -142,6 +142,10 @@ def edit(
             _check_unchanged(memory, expected, fields)
         references = _resolved(shelf, memory, clean, now)
         edited = _edited(memory, {**_derived(workspace, memory, clean), **clean, **references}, redacted.flags)
+        if edited.scope == SESSION != memory.scope and not edited.session:
+            raise UsageError(
+                "scope session needs a session", "`memcli remember --scope session` stores a memory of one"
+            )
         other = shelf.at(edited.path)
         if other is not None and other.id != memory.id:
             raise ConflictError(f"the path {edited.path!r} belongs to {other.id}", "choose another path")

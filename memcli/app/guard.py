@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memcli.app.living import living
 from memcli.app.opening import opened
 from memcli.app.recall import recall
 from memcli.app.usage import note_bundle, unnoted
@@ -91,7 +92,8 @@ def _place(finding: Finding) -> tuple[str, int, bool, str, str]:
 def _ask(workspace: Workspace, space: str, label: str, edits: Sequence[FileEdit]) -> tuple[list[Finding], int, int]:
     """What a space finds, how many of its memories were asked, and how many that matched are withheld."""
     with opened(workspace, space) as (_, view):
-        visible = view.visible(Query(topic="", now=workspace.clock()))
+        session = living(workspace) if view.has_sessions() else ""
+        visible = view.visible(Query(topic="", now=workspace.clock(), session=session))
         memories = [m for m in view.fetch([row for row in view.triggers() if row in visible]) if _is_asked(m)]
         policy = workspace.in_force(view.policy)
     triggers = TriggerSet([memory.triggers for memory in memories])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from memcli.app.asking import ask, asked_of, on_one_scale, open_place
+from memcli.app.asking import ask, asked_of, in_session, on_one_scale, open_place
 from memcli.app.choice import Place
 from memcli.app.lookup import nothing_under, placed
 from memcli.app.views import Views
@@ -57,7 +57,7 @@ def search(workspace: Workspace, text: str, under: str, limit: int, bias: float 
 
 def _search(views: Views, workspace: Workspace, query: Query, limit: int, bias: float) -> list[Found]:
     places = [open_place(views, workspace, name, name) for name in workspace.asked_spaces]
-    visible = [place.view.visible(query) for place in places]
+    visible = [place.view.visible(in_session(query, place)) for place in places]
     if query.under and not any(map(len, visible)):
         raise nothing_under(workspace, query.under)
     if query.topic.strip():

@@ -94,7 +94,7 @@ def marks(over: Workspace, session: Session, candidates: Sequence[Candidate]) ->
 
 def _stored(over: Workspace, session: Session) -> list[Memory]:
     """The memories of the space that were made from the session."""
-    return made_from(load_space(over.store, over.space).objects, session)
+    return [one for one in made_from(load_space(over.store, over.space).objects, session) if not one.session]
 
 
 def _is_untouched(over: Workspace, memory: Memory, kept: Kept) -> bool:

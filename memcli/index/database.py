@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"14/{ANALYSIS_VERSION}"
+VERSION = f"15/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -60,6 +60,7 @@ CREATE INDEX memory_start ON memory (start);
 CREATE INDEX memory_path ON memory (path, id, hidden);
 CREATE INDEX memory_odd ON memory (row) WHERE is_odd OR start < 0;
 CREATE INDEX memory_kind ON memory (kind);
+CREATE INDEX memory_scope ON memory (scope);
 CREATE INDEX memory_commit ON memory (commit_hash) WHERE commit_hash <> '';
 CREATE INDEX memory_group ON memory (grp, position, terms);
 CREATE INDEX memory_pinned ON memory (row) WHERE pinned;

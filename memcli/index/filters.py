@@ -22,7 +22,7 @@ its own times say so. Stores of earlier versions do not say until when a superse
 
 def visible(connection: sqlite3.Connection, size: int, query: Query) -> Rows:
     """The rows that pass the filters of the query, of the `size` rows that there are."""
-    hidden = _out_of_force(connection, query)
+    hidden = _out_of_force(connection, query) | _of_other_sessions(connection, query)
     where, values = _conditions(query)
     if not where:
         return Rows(size - len(hidden), None, hidden)
@@ -55,6 +55,15 @@ def _not_held(connection: sqlite3.Connection, moment: str) -> frozenset[int]:
     )
 
 
+def _of_other_sessions(connection: sqlite3.Connection, query: Query) -> frozenset[int]:
+    """The rows that live in another session than that of the query."""
+    found = connection.execute(
+        "SELECT row FROM memory WHERE scope > 'session:' AND scope < 'session;' AND scope <> ?",
+        (f"session:{query.session}",),
+    )
+    return frozenset(row for (row,) in found)
+
+
 def _conditions(query: Query) -> tuple[list[str], list[Any]]:
     where: list[str] = []
     values: list[Any] = []
@@ -76,7 +85,7 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         # The slash and the character after it bound all that lies below the prefix.
         add("(path = ? OR (path >= ? AND path < ?))", prefix, f"{prefix}/", f"{prefix}0")
     if query.scope:
-        add("scope = ?", query.scope)
+        add("scope IN (?, ?)", query.scope, f"{query.scope}:{query.session}")
     if query.since:
         add("created_at >= ?", query.since)
     if query.until:

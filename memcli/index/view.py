@@ -65,6 +65,9 @@ class IndexedSpace(WordsOfView):
     def visible(self, query: Query) -> Rows:
         return visible(self._db, self._size, query)
 
+    def has_sessions(self) -> bool:
+        return bool(self._one("SELECT EXISTS (SELECT 1 FROM memory WHERE scope > 'session:' AND scope < 'session;')"))
+
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         found = {}
         select = f"SELECT {ENTRY} FROM memory"

@@ -10,6 +10,10 @@ from memcli.record import Record, field
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict."""
 
+SESSION = "session"
+"""The scope of what lasts as long as a session."""
+EXTRACTED = "extracted"
+"""The source of what was made from a session."""
 _DEFAULT_IMPORTANCE = 0.5
 _IMPORTANCE: Mapping[str, float] = {
     "decision": 0.7, "preference": 0.6, "correction": 0.8, "negative": 0.8, "constraint": 0.6, "goal": 0.8,
@@ -79,6 +83,14 @@ class Memory(Record, kw_only=True):
     def order(self) -> tuple[str, str]:
         """The key that memories are stored in order of."""
         return self.updated_at, self.id
+
+    @property
+    def session(self) -> str:
+        """The session that a memory of scope `session` lives and ends with. Empty for others, and for what is kept of a
+        session once it has ended."""
+        name = self.provenance.get("session")
+        is_kept = self.scope != SESSION or self.provenance.get("source") == EXTRACTED
+        return name if isinstance(name, str) and not is_kept else ""
 
     def effective_importance(self) -> float:
         """The importance given, or else the one that the kind has by default; 0..1."""

@@ -39,7 +39,7 @@ class Query(Record, kw_only=True):
     ends the search for meaning. `edits`: the change that the topic is made of, if it is of one. `changed_since`: only
     what was stored or changed since, which without a topic is listed. `about` leans the order towards what it speaks
     of; `period` is named by the topic, and weighs entries by their date. `ids` are listed without a topic.
-    `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
+    `session` is the one in which it is asked, empty for none, None for the current one. `seasons` are the named ones of the space that is asked, `accesses` are by id, where they weigh."""
 
     topic: str
     now: str
@@ -55,6 +55,7 @@ class Query(Record, kw_only=True):
     tags: tuple[str, ...] = ()
     under: str = ""
     scope: str | None = None
+    session: str | None = None
     at: str | None = None
     since: str | None = None
     until: str | None = None

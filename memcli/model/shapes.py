@@ -13,6 +13,7 @@ from typing import Any
 from memcli.clock import normalize_time
 from memcli.errors import UsageError
 from memcli.model.conversation import ROLES, STATES
+from memcli.model.memory import EXTRACTED, SESSION
 
 Shape = Mapping[str, Any]
 
@@ -31,12 +32,12 @@ KINDS = (
     "negative", "entity", "constraint", "goal", "episode", "inferred", "custom",
 )  # fmt: skip
 RELEVANCES = ("high", "medium", "low")
-SCOPES = ("project", "global", "session")
+SCOPES = ("project", "global", SESSION)
 OBSERVED = "observed"
 """The source of what was read from files and commits, rather than told."""
 READ_SOURCES = (OBSERVED, "imported")
 """The sources of what is read again and again: that it is still there says nothing new."""
-SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", "extracted", "imported")
+SOURCES = ("user_stated", "user_corrected", OBSERVED, "inferred", EXTRACTED, "imported")
 LLM = "llm"
 COMPACTIONS = ("fifo", "value", LLM)
 VISIBILITIES = ("project", "private", "derived")

@@ -23,6 +23,9 @@ class Entries(Protocol):
     def visible(self, query: Query) -> Rows:
         """The rows that pass the query's filters: active, not superseded, valid at its time, of its kinds, ..."""
 
+    def has_sessions(self) -> bool:
+        """Whether any memory lives in a session, and ends with it."""
+
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         """What is known of these rows, or of all."""
 

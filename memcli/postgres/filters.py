@@ -32,10 +32,14 @@ SELECT row FROM entry WHERE space = %(space)s AND (hidden OR valid_from <> '' OR
 AND (hidden OR valid_from > %(now)s OR (valid_until <> '' AND valid_until <= %(now)s))
 """
 
+_OF_OTHER_SESSIONS = (
+    "SELECT row FROM entry WHERE space = %s AND scope > 'session:' AND scope < 'session;' AND scope <> %s"
+)
+
 
 def visible(read: Read, space: str, size: int, query: Query) -> Rows:
     """The rows that pass the filters of the query, of the `size` rows that there are."""
-    hidden = _out_of_force(read, space, query)
+    hidden = _out_of_force(read, space, query) | _rows(read(_OF_OTHER_SESSIONS, (space, f"session:{query.session}")))
     where, values = _conditions(query)
     if not where:
         return Rows(size - len(hidden), None, hidden)
@@ -66,7 +70,7 @@ def _conditions(query: Query) -> tuple[list[str], list[Any]]:
         *(("strpos(tags, %s) > 0", (f" {tag} ",), True) for tag in query.tags),
         # The slash and the character after it bound all that lies below the prefix.
         ("(path = %s OR (path >= %s AND path < %s))", (prefix, f"{prefix}/", f"{prefix}0"), bool(query.under)),
-        ("scope = %s", (query.scope,), bool(query.scope)),
+        ("scope IN (%s, %s)", (query.scope, f"{query.scope}:{query.session}"), bool(query.scope)),
         ("created_at >= %s", (query.since,), bool(query.since)),
         ("created_at < %s", (query.until,), bool(query.until)),
         ("updated_at >= %s", (query.changed_since,), bool(query.changed_since)),

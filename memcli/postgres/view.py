@@ -65,6 +65,10 @@ class ServerSpace(WordsOfView):
     def visible(self, query: Query) -> Rows:
         return visible(self._db, self._space, self.size, query)
 
+    def has_sessions(self) -> bool:
+        select = "SELECT 1 FROM entry WHERE space = %s AND scope > 'session:' AND scope < 'session;' LIMIT 1"
+        return bool(self._db(select, (self._space,)))
+
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         select = f"SELECT {ENTRY} FROM entry WHERE space = %s"
         if rows is None:

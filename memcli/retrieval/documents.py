@@ -25,7 +25,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "tags": f" {' '.join(memory.tags)} ",
         "relevance": memory.relevance,
         "pinned": memory.pinned,
-        "scope": memory.scope,
+        "scope": f"{memory.scope}:{memory.session}" if memory.session else memory.scope,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "importance": memory.effective_importance(),

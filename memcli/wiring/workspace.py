@@ -101,7 +101,7 @@ def open_workspace(
         load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
         ranker=partial(_ranker, warn, keep, observer, layout),
-        clock=clock, govern=policies.in_force, root=layout.root, embedder=embedder.name, **_told(settings),
+        clock=clock, asked_session=environ.get("MEMCLI_SESSION", ""), govern=policies.in_force, root=layout.root, embedder=embedder.name, **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         erase_traces=records.erase_traces, find_quotes=partial(_find_quotes, layout, store, warn),

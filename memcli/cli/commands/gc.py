@@ -22,20 +22,25 @@ class GcOptions(Options):
 
 @verb(GcOptions)
 def command(session: Session, options: GcOptions) -> None:
-    """Delete memories that have expired under the space's policy. Pinned memories are kept.
+    """Delete memories that have expired under the space's policy, and those of scope session whose session has ended. Pinned
+    memories are kept.
 
     Deleted memories stay in the trash for the policy's grace_days; `memcli restore` restores them.
     """
     from memcli.app.gc import collect
+    from memcli.app.living import collect_ended
     from memcli.app.space import check_exists
 
     workspace = session.open(space=options.name)
     if options.name is not None:
         check_exists(workspace, options.name)
     done = collect(workspace, options.ttl_days, options.dry_run, options.trust_clock)
-    session.output.confirm(
-        told_json(done, workspace.space, options.dry_run), told(done, workspace.space, options.dry_run)
-    )
+    ended = collect_ended(workspace, dry_run=options.dry_run)
+    verb = "would purge" if options.dry_run else "purged"
+    lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
+    data = told_json(done, workspace.space, options.dry_run)
+    data["purged"] += [{"id": m.id, "path": m.path, "updated_at": m.updated_at, "why": "session"} for m in ended]
+    session.output.confirm(data, "\n".join([*lines, told(done, workspace.space, options.dry_run)]))
 
 
 def told(done: Collected, space: str, dry_run: bool) -> str:
@@ -58,7 +63,7 @@ def told(done: Collected, space: str, dry_run: bool) -> str:
     return "\n".join(lines)
 
 
-def told_json(done: Collected, space: str, dry_run: bool) -> Json:
+def told_json(done: Collected, space: str, dry_run: bool) -> dict[str, Json]:
     """The same as JSON."""
     plan = done.plan
     return {

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate
+from memcli.app.living import over_scope, with_session
 from memcli.app.remember import HINTS, prepare
 from memcli.app.usage import USAGE
 from memcli.app.workspace import Workspace
@@ -53,7 +54,8 @@ class RememberOptions(Options):
     confidence: float | None = option(metavar="0..1", help="Confidence that the memory is true.", type=float)
     trust: float | None = option(metavar="0..1", help="Trust in the source.", type=float)
     scope: str | None = option(
-        metavar="project|global|session", help="global uses the user-wide store [default: project]."
+        metavar="project|global|session",
+        help="global uses the user-wide store; session lasts as long as the session [default: project].",
     )
     created_at: str | None = option(metavar="TIME", help="The time of creation [default: now].")
     valid_from: str | None = option(metavar="TIME", help="Not valid before this time.")
@@ -88,7 +90,9 @@ class RememberOptions(Options):
         high=100_000,
         bare="1000",
     )
-    session: str | None = option(metavar="SESSION", help="The session of --context [default: the current one].")
+    session: str | None = option(
+        metavar="SESSION", help="The session of --context and of --scope session [default: the current one]."
+    )
     meta: list[str] = option(metavar="NAME=VALUE", help="Set a metadata field. Repeatable.", many=True)
     set: list[str] = option(metavar="FIELD=JSON", help="Set any field. Repeatable.", many=True)
     id: str | None = option(metavar="ID", help="Use this id [default: derived from the path].")
@@ -132,6 +136,8 @@ def command(session: Session, options: RememberOptions) -> int:
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=_store(given))
     if options.context is not None:
         given |= snapshot(workspace, options, given)
+    given = with_session(workspace, given, options.session)
+    workspace = over_scope(workspace, given)
     summarizer = asked_summarizer(workspace, options)
     candidate = prepare(workspace, given, summarizer)
     resolution, supersedes = asked(_checked(workspace, [candidate], options), options.supersedes, workspace.space)
@@ -227,6 +233,7 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
     if options.supersedes is not None:
         raise UsageError("--supersedes cannot be used with --batch", "store the memory that supersedes on its own")
     workspace = session.open(create=True, semantic=options.semantic, model=options.model)
+    workspace = over_scope(workspace, common)
     candidates, failed = _candidates(session, workspace, options, common)
     arguments.note_similar(session, (c.given["kind"] for c in candidates if "kind" in c.given))
     resolution = _checked(workspace, candidates, options)
@@ -269,7 +276,8 @@ def _candidates(
         if not line.strip():
             continue
         try:
-            candidates.append(prepare(workspace, {**common, **_fields_of(line, "it")}, summarizer))
+            given = with_session(workspace, {**common, **_fields_of(line, "it")}, options.session)
+            candidates.append(prepare(workspace, given, summarizer))
         except MemcliError as error:
             is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
             if is_of_model or not options.keep_going:

@@ -1,0 +1,87 @@
+"""Living: memories of scope `session`, which are recalled in their session alone and end with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+
+from memcli.app import session as sessions
+from memcli.app.workspace import Workspace, load_space
+from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
+from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Session
+from memcli.model.memory import EXTRACTED, SESSION, Json, Memory
+from memcli.model.references import removal
+from memcli.model.space import Change
+from memcli.ports import Shelf
+from memcli.record import replace
+from memcli.settings import JOURNAL
+
+
+def living(workspace: Workspace) -> str:
+    """The id of the session in which the workspace is used: the one that the environment names, or the current one; empty
+    if there is none, or it has ended."""
+    try:
+        session = _chosen(workspace, workspace.asked_session)
+    except (NotFoundError, UsageError, CorruptError):
+        return ""
+    return "" if session.state == ENDED else session.id
+
+
+def with_session(workspace: Workspace, given: Mapping[str, Json], name: str | None) -> dict[str, Json]:
+    """The fields of a memory, of scope `session` with the session that it lives in: the one of this name, or as `living`.
+
+    Raises NotFoundError, UsageError; ConflictError if the session has ended.
+    """
+    provenance = given.get("provenance") or {}
+    if given.get("scope") != SESSION or not isinstance(provenance, Mapping) or provenance.get("source") == EXTRACTED:
+        return dict(given)
+    session = _chosen(workspace, name or provenance.get("session") or workspace.asked_session)
+    if session.state == ENDED:
+        raise ConflictError(f"session {session.id} has ended", f"`memcli session resume {session.id}` reopens it")
+    return {**given, "provenance": {**provenance, "session": session.id}}
+
+
+def over_scope(workspace: Workspace, given: Mapping[str, Json]) -> Workspace:
+    """The workspace over the space for a memory with these fields: one of scope `session` goes to `journal`, which is
+    private, unless the user has named a space."""
+    if given.get("scope") != SESSION or workspace.is_space_named:
+        return workspace
+    return replace(workspace, space=JOURNAL, is_space_named=True)
+
+
+def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory]:
+    """Purges the memories whose session has ended, but for pinned ones, or only tells which; whoever gave them that scope
+    has agreed to it. Raises StoreError, LockedError, CorruptError."""
+    found: list[Memory] = []
+    for name in workspace.asked_spaces:
+        space = load_space(workspace.store, name)
+        names = {memory.session for memory in space.objects if memory.session}
+        over = {one for one in names if _is_over(workspace, one, is_private=space.policy.is_private)}
+        ended = [memory for memory in space.objects if memory.session in over and not memory.pinned]
+        ids = {memory.id for memory in ended}
+        if ids and not dry_run:
+            workspace.store.update(name, partial(_without, ids=ids, now=workspace.clock()))
+        found += ended
+    return found
+
+
+def _without(shelf: Shelf, ids: Collection[str], now: str) -> Change:
+    objects = shelf.load().objects
+    return removal(objects, {memory.id for memory in objects if memory.id in ids}, now)
+
+
+def _chosen(workspace: Workspace, ref: str) -> Session:
+    if workspace.space == JOURNAL:
+        workspace = replace(workspace, space=workspace.main)
+    return sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
+
+
+def _is_over(workspace: Workspace, name: str, *, is_private: bool) -> bool:
+    """Whether a session has ended, or is gone; where others share the space, it may be that of another clone."""
+    for space in dict.fromkeys([workspace.main, *workspace.store.spaces()]):
+        if name in workspace.sessions.ids(space):
+            try:
+                return workspace.sessions.open(space, name).state == ENDED
+            except (NotFoundError, CorruptError):
+                return False
+    return is_private
