@@ -77,7 +77,7 @@ BAD_PATHS = ["../x", "/etc/x", "con", "x" * 300, "a\x1b[31mb", "-rf"]
         (["get", "mem_none"], "", 3, "mem_none"),
         (["get", "db/choice", "--field", "shoe_size"], "", 2, "shoe_size"),
         (["list", "nowhere"], "", 3, "nowhere"),
-        (["pin", "db/choice", "nowhere"], "", 3, "nowhere"),
+        (["pin", "nowhere", "nor/here"], "", 3, "nowhere"),
         (["edit", "db/choice", "--set", "pinned=maybe"], "", 2, "pinned"),
         (["edit", "db/choice", "--set", "shoe_size=44"], "", 2, "shoe_size"),
         (["edit", "db/choice", "--set", "id=mine"], "", 2, "id cannot be set"),

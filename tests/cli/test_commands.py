@@ -56,7 +56,7 @@ def test_text_comes_from_argument_file_and_pipe(run: Run, tmp_path: Path) -> Non
 def test_every_field_is_an_option(run: Run) -> None:
     fields = {
         "--kind": "decision", "--relevance": "high", "--summary-micro": "Micro.", "--summary-short": "Short.",
-        "--summary-long": "Long.", "--importance": "0.9", "--confidence": "0.8", "--trust": "0.7", "--scope": "session",
+        "--summary-long": "Long.", "--importance": "0.9", "--confidence": "0.8", "--trust": "0.7",
         "--created-at": "2020-01-01", "--valid-from": "2020-02-01", "--valid-until": "2030-01-01", "--source": "observed",
         "--reason": "because", "--commit": "abc1234", "--trigger": "force-push", "--link": "relates_to:mem_other",
         "--group": "S1", "--speaker": "Ann", "--meta": "a=b", "--id": "mine:1", "--project": "demo",
@@ -86,7 +86,7 @@ def test_every_field_is_an_option(run: Run) -> None:
         "id": "mine:1", "path": "a/b", "kind": "decision", "raw": "Text.", "summary_micro": "Micro.",
         "summary_short": "Short.", "summary_long": "Long.", "tags": ["one-two"], "relevance": "high", "pinned": True,
         "created_at": "2020-01-01T00:00:00Z", "updated_at": NOW, "importance": 0.9, "confidence": 0.8, "trust": 0.7,
-        "scope": "session", "valid_from": "2020-02-01T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z",
+        "valid_from": "2020-02-01T00:00:00Z", "valid_until": "2030-01-01T00:00:00Z",
         "provenance": {"source": "observed", "reason": "because", "commit": "abc1234"}, "triggers": ["force-push"],
         "enforce": True, "links": [{"relation": "relates_to", "to": "mem_other", "created_at": NOW}], "anchors": [{"file": "x.py", "hash": "sha256:cb78bd8a17f7b751fe0d4663366dcbc257204033ef7ddd64b1f2969573b5b2e2"}],
     }  # fmt: skip

@@ -228,7 +228,7 @@ def _edits(day: Day) -> list[tuple[str, Any]]:
         ("tags", [rng.choice(TAGS)]), ("pinned", rng.random() < 0.5), ("relevance", rng.choice(["high", "low"])),
         ("summary_micro", "In short."), ("summary_short", None), ("summary_long", "At length."),
         ("importance", rng.choice([0.1, None])), ("confidence", 0.4), ("trust", 0.6), ("strength", 7),
-        ("active", rng.random() < 0.7), ("links", links), ("links", None), ("scope", "session"),
+        ("active", rng.random() < 0.7), ("links", links), ("links", None), ("scope", "global"),
         ("superseded_by", rng.choice([None, other["id"] if other is not None else None])),
         ("valid_from", "2026-01-01T00:00:00Z"), ("valid_until", rng.choice([None, "2026-02-20T00:00:00Z"])),
         ("content", {"goal": rng.randrange(9)}), ("triggers", ["path:src/**"]), ("enforce", True),
