@@ -176,10 +176,14 @@ def _changes(before: Space, after: Space, mode: str, batch: int) -> list[Change]
 def _missing_entries(source: Workspace, target: Workspace, name: str, mode: str) -> list[dict[str, Json]]:
     """The acts that the log of the target lacks, in their order. Raises RefusedError, CorruptError."""
     data = source.audit.read(name)
-    if broken := verify(data).broken:
+    log = verify(data)
+    if log.broken:
         raise CorruptError(
-            f"the audit log of space {name!r} is broken at line {broken}", "see `memcli audit --verify` in that store"
+            f"the audit log of space {name!r} is broken at line {log.broken}",
+            "see `memcli audit --verify` in that store",
         )
+    if log.gap:
+        target.warn(f"the audit log of space {name!r} is copied as it stands: {log.gap}")
     said = list(entries(data))
     ours, theirs = ([act_key(entry) for entry in log] for log in (said, entries(target.audit.read(name))))
     if ours[: len(theirs)] == theirs:

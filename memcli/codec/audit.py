@@ -3,10 +3,15 @@
 What a crash left of a line that it tore is kept, unless it speaks of a memory that is erased: the next line names its
 length and digest under `torn`, and the chain goes on from the last whole line. The chain shows that a line was changed,
 moved or removed; that the last lines are missing shows only to who has noted the head.
+
+A hash names the rule by which it was made: `3:` and the digest. The lines of development versions name none, and two rules
+made them, so their hashes cannot be checked; their numbers and order can. The next line is bound to the hash as it stands,
+with its rule, so that a rule cannot be taken off a line unnoticed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -17,9 +22,11 @@ from memcli.errors import CorruptError
 from memcli.model.memory import Json
 from memcli.record import Record
 
-_DOMAIN = b"memcli/audit/2\0"  # keeps this digest apart from any other over the same bytes
+RULE = 3
+"""The rule that hashes are made by. A change of what is bound, or how, is a new number, and the golden logs of all are kept."""
+_DOMAIN = b"memcli/audit/3\0"  # keeps this digest apart from any other over the same bytes
 
-
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _MAX_NUMBER = 1 << 53
 
 
@@ -104,13 +111,19 @@ def _is_act(entry: Mapping[str, Any]) -> bool:
 
 
 def entry_hash(body: Mapping[str, Json]) -> str:
-    """The digest that binds a line, `prev` included and `hash` not.
+    """The rule, and the digest that binds a line, `prev` included and `hash` not.
 
     Of a memory's path only the digest is bound, so that the path can be erased and the line still fits.
     """
     changes = body.get("changes")
     bound = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
-    return sha256(_DOMAIN + encode_line({**body, "changes": bound})).hexdigest()
+    return f"{RULE}:{sha256(_DOMAIN + encode_line({**body, 'changes': bound})).hexdigest()}"
+
+
+def _rule(digest: str) -> int:
+    """The rule that a hash names; 0 for that of a development version, which names none."""
+    rule, colon, _ = digest.partition(":")
+    return int(rule) if colon and rule.isdecimal() and rule.isascii() else 0
 
 
 def without_paths(data: bytes, ids: Collection[str]) -> bytes:
@@ -158,6 +171,7 @@ class Verification(Record):
     """What a look at the whole chain found.
 
     `broken` is the first line (from 1) that does not fit, and `reason` why; `torn` are the lines that a crash tore.
+    The hashes of the first `unchecked` entries name no rule: development versions wrote them.
     """
 
     entries: int
@@ -165,11 +179,19 @@ class Verification(Record):
     broken: int = 0
     reason: str = ""
     torn: tuple[int, ...] = ()
+    unchecked: int = 0
+
+    @property
+    def gap(self) -> str:
+        """What could not be checked, as a reader is told it; empty where everything was."""
+        some = "all" if self.unchecked == self.entries else f"the first {self.unchecked} of"
+        told = "were written by an earlier development version: their hashes cannot be checked"
+        return f"{some} {self.entries} entries {told}" if self.unchecked else ""
 
 
 def verify(data: bytes) -> Verification:
     """Whether every line of a log stands as it was written."""
-    link, torn, count, debris = Link(), list[int](), 0, b""
+    link, torn, count, unchecked, debris = Link(), list[int](), 0, 0, b""
     lines = data.split(b"\n")
     for number, line in enumerate(lines, 1):
         if number == len(lines) and not line:
@@ -182,24 +204,39 @@ def verify(data: bytes) -> Verification:
         count += 1
         if reason := _misfit(line, entry, link, debris):
             return Verification(count, link.hash, torn[-1] if debris and "torn" not in entry else number, reason)
+        unchecked += not _rule(entry["hash"])
         link, debris = Link(entry["n"], entry["hash"]), b""
     if debris and data.endswith(b"\n"):  # a crash leaves no newline
         return Verification(count, link.hash, torn[-1], "it cannot be read")
-    return Verification(count, link.hash, torn=tuple(torn))
+    return Verification(count, link.hash, torn=tuple(torn), unchecked=unchecked)
 
 
 def _misfit(line: bytes, entry: Mapping[str, Any], link: Link, debris: bytes) -> str:
-    body = {name: value for name, value in entry.items() if name != "hash"}
-    if encode_line(entry) != line or entry_hash(body) != entry["hash"]:
+    rule, told = _rule(entry["hash"]), entry.get("torn")
+    if not rule:
+        if _rule(link.hash) or not _DIGEST.fullmatch(entry["hash"]) or _is_stripped(entry):
+            return "the version of its hash was removed"
+    elif rule > RULE:
+        return f"a newer memcli wrote it (version {rule} of the hash)"
+    elif encode_line(entry) != line or _rehashed(entry) != entry["hash"]:
         return "it does not match its hash"
-    told = entry.get("torn")
     if debris and told is None:
         return "it cannot be read"
-    if debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
+    if rule and debris and not _is_told(told, debris):  # without any it was erased, with the memory that it spoke of
         return "the truncated line before it was changed"
     if entry.get("prev") != link.hash or entry["n"] != link.number + 1:
         return "a line before it was removed, added or moved"
     return ""
+
+
+def _rehashed(entry: Mapping[str, Any], **other: Json) -> str:
+    return entry_hash({**{name: value for name, value in entry.items() if name != "hash"}, **other})
+
+
+def _is_stripped(entry: Mapping[str, Any]) -> bool:
+    """Whether the hash without a rule is that of RULE: somebody took the rule off it, and maybe off `prev`."""
+    made = f"{RULE}:{entry['hash']}"
+    return made in (_rehashed(entry), _rehashed(entry, prev=f"{RULE}:{entry.get('prev')}"))
 
 
 def _is_told(told: Json, debris: bytes) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from memcli.codec.audit import verify
 from memcli.codec.canonical import decode, encode
 from memcli.codec.items import Items, TornError, framed, repeated
 from memcli.codec.memory import memory_from_json
@@ -22,9 +23,11 @@ from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
 from memcli.record import Record, replace
 
+UNCHECKED = "unchecked"
+"""An audit log of a development version: no damage that anybody could find."""
 _IsThere = Callable[[str], bool]
-UNTIDY = ("format", "order", "leftover", "strange")
-"""The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it."""
+UNTIDY = ("format", "order", "leftover", "strange", UNCHECKED)
+"""The kinds of finding that lose nothing: the file reads well, but is not as memcli would write it now."""
 
 
 class Finding(Record):
@@ -44,6 +47,14 @@ class Finding(Record):
     def to_json(self) -> dict[str, Json]:
         names = ("file", "kind", "object", "message", "repair")
         return {name: getattr(self, name) for name in names if getattr(self, name)}
+
+
+def check_chain(data: bytes, where: str) -> Finding | None:
+    """What is to be said of an audit log: that it was changed since it was written, or that nobody can tell."""
+    log = verify(data)
+    if log.broken:
+        return Finding(where, "audit", f"line {log.broken} of the audit log: {log.reason}")
+    return Finding(where, UNCHECKED, f"audit log: {log.gap}") if log.gap else None
 
 
 class Examined(Record):

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from psycopg import Connection
 
-from memcli.codec.audit import verify
-from memcli.codec.check import Finding, examine
+from memcli.codec.check import Finding, check_chain, examine
 from memcli.codec.run import decode_run
 from memcli.errors import MemcliError
 from memcli.postgres.bodies import ORDER, file_of, memory_of, where_of
@@ -57,9 +56,8 @@ def _memories(
 def _records(connection: Connection, space: str) -> Iterator[Finding]:
     """What is wrong with the audit log and the trash of a space."""
     lines = connection.execute("SELECT line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
-    log = verify(b"".join(line + b"\n" for (line,) in lines))
-    if log.broken:
-        yield Finding(where_of(space), "audit", f"line {log.broken} of the audit log: {log.reason}")
+    if found := check_chain(b"".join(line + b"\n" for (line,) in lines), where_of(space)):
+        yield found
     for name, body in connection.execute("SELECT name, body FROM trash WHERE space = %s ORDER BY name", [space]):
         try:
             decode_run(name, body, f"run {name}")

@@ -11,13 +11,12 @@ from contextlib import contextmanager, nullcontext, suppress
 
 import orjson
 
-from memcli.codec.audit import verify
-from memcli.codec.check import Examined, Finding, examine, is_canonical
+from memcli.codec.check import Examined, Finding, check_chain, examine, is_canonical
 from memcli.codec.exports import read_export
 from memcli.codec.frame import of_memory
 from memcli.codec.run import decode_run
 from memcli.codec.space import check_writable, decode_space, spans
-from memcli.errors import CorruptError, MemcliError, StoreError, UsageError
+from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
 from memcli.store.absent import absent
 from memcli.store.atomic import make_folder, move_file, remove_file, write_file
@@ -183,7 +182,7 @@ def _records(layout: Layout) -> Iterator[Finding]:
     kinds: tuple[tuple[str, str, str, Callable[[bytes, str, str], object]], ...] = (
         ("exports", layout.export(""), "export", lambda data, _, where: read_export(data, where)),
         (os.path.join("local", "trash"), layout.private("trash"), "trash", lambda data, name, where: decode_run(name, data, where)),
-        ("audit", layout.audit(""), "audit", _check_chain),
+        ("audit", layout.audit(""), "audit", lambda data, _, where: check_chain(data, where)),
     )  # fmt: skip
     for folder, path, kind, check in kinds:
         for file in _listed(path):
@@ -191,18 +190,13 @@ def _records(layout: Layout) -> Iterator[Finding]:
             name, suffix = os.path.splitext(file)
             try:
                 data = read_regular(os.path.join(path, file), _MAX_BYTES) if suffix in (".json", ".jsonl") else None
-                if data is not None:
-                    check(data, name, where)
+                told = check(data, name, where) if data is not None else None
+                if isinstance(told, Finding):
+                    yield told
             except OSError as error:
                 yield Finding(where, "strange", str(error.strerror))
             except MemcliError as error:
                 yield Finding(where, kind, error.message.removeprefix(f"{where}: "))
-
-
-def _check_chain(data: bytes, _: str, where: str) -> None:
-    found = verify(data)
-    if found.broken:
-        raise CorruptError(f"{where}: line {found.broken}: {found.reason}")
 
 
 def _listed(folder: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from memcli.app.remember import prepare, remember
 from memcli.errors import StoreError
-from tests.conftest import NOW, Run, open_at
+from tests.conftest import NOW, ROOT, Run, open_at
 
 LATER = "2026-06-01T00:00:00Z"
 
@@ -365,7 +366,7 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     assert len(run("audit", "--limit", "1").out.splitlines()) == 1
     assert run("audit", "--since", "soon").code == 2
     checked = json.loads(run("audit", "--verify", "--json").out)
-    assert (checked["acts"], checked["torn"], len(checked["head"])) == (3, [], 64)
+    assert (checked["acts"], checked["torn"], checked["unchecked"], checked["head"][:2]) == (3, [], 0, "3:")
     log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
     data = log.read_bytes()
     log.write_bytes(data[:-40])
@@ -375,6 +376,41 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     broken = run("audit", "--verify")
     assert (broken.code, "audit/main.jsonl:2: it does not match its hash" in broken.err) == (6, True)
     assert run("audit", "--space", "none").out == "no entries\n"
+
+
+def test_a_log_of_a_development_version_is_not_called_tampered(run: Run, tmp_path: Path) -> None:
+    run("init")
+    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log.parent.mkdir(exist_ok=True)
+    log.write_bytes((ROOT / "golden" / "codec" / "audit" / "1.jsonl").read_bytes())
+    told = "all 2 entries were written by an earlier development version: their hashes cannot be checked"
+    checked = run("audit", "--verify")
+    assert (checked.code, told in checked.err, checked.out.startswith("0 entries verified")) == (0, True, True)
+    assert json.loads(run("audit", "--verify", "--json").out)["unchecked"] == 2
+    sound = run("fsck")
+    assert (sound.code, told in sound.out) == (0, True)
+    fill(run, "log/a")
+    assert run("audit", "--verify").out.startswith("1 entries verified")
+    copied = run("store", "copy", ".", "elsewhere")
+    assert (copied.code, "the first 2 of 3 entries" in copied.err) == (0, True)
+
+
+def test_only_what_git_tracks_is_to_be_checked_out(run: Run, tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    fill(run, "log/a")
+    subprocess.run(["git", "add", ".memory"], cwd=tmp_path, check=True)
+    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    data = log.read_bytes()
+    log.write_bytes(data.replace(b"ann", b"bob"))
+    damaged = run("fsck")
+    assert (damaged.code, "git checkout" in damaged.err) == (6, False)
+    assert "restore audit/main.jsonl from a backup" in damaged.err
+    log.write_bytes(data)
+    space = space_file(tmp_path)
+    space.unlink()
+    space.symlink_to(log)
+    damaged = run("fsck")
+    assert (damaged.code, "restore the file with `git checkout`" in damaged.err) == (6, True)
 
 
 def test_what_governs_is_not_done_without_its_record(run: Run, tmp_path: Path) -> None:

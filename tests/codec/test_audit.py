@@ -1,6 +1,15 @@
 from __future__ import annotations
 
-from memcli.codec.audit import Link, entries, link_of, seal, verify
+import re
+
+import pytest
+
+from memcli.codec.audit import RULE, Link, entries, link_of, seal, verify
+from tests.conftest import ROOT
+
+UNVERSIONED = (ROOT / "golden" / "codec" / "v1" / "audit.jsonl").read_bytes()
+"""A log of a development version, whose hashes name no rule."""
+_VERSION = re.compile(rf'"{RULE}:'.encode())
 
 
 def log(acts: int, start: bytes = b"") -> bytes:
@@ -81,3 +90,56 @@ def test_the_tail_alone_tells_what_to_go_on_from() -> None:
     assert link_of(data[last:], is_whole=False) == link_of(data, is_whole=True)
     assert link_of(data[last + 1 :], is_whole=False) is None
     assert link_of(b"", is_whole=True) == Link()
+
+
+def test_a_log_without_versions_goes_on_with_them() -> None:
+    data = log(2, UNVERSIONED)
+    found = verify(data)
+    assert (found.entries, found.unchecked, found.broken) == (8, 6, 0)
+    assert found.gap.startswith("the first 6 of 8 entries")
+    assert verify(UNVERSIONED).gap.startswith("all 6 entries")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_the_version_of_one_line_cannot_be_removed(number: int) -> None:
+    lines = log(5).split(b"\n")
+    start = lines[number].index(b'"hash":')
+    head, tail = lines[number][:start], lines[number][start:]
+    lines[number] = head + _VERSION.sub(b'"', tail, count=1)
+    assert verify(b"\n".join(lines)).broken
+
+
+@pytest.mark.parametrize("acts", [1, 2, 5])
+@pytest.mark.parametrize("before", [b"", UNVERSIONED])
+def test_the_versions_of_all_lines_cannot_be_removed(acts: int, before: bytes) -> None:
+    stripped = _VERSION.sub(b'"', log(acts, before))
+    assert verify(stripped).reason == "the version of its hash was removed"
+
+
+def test_the_versions_of_the_first_lines_cannot_be_removed_to_change_them() -> None:
+    lines = log(4).split(b"\n")
+    lines[:2] = [_VERSION.sub(b'"', line).replace(b"ann", b"bob") for line in lines[:2]]
+    assert verify(b"\n".join(lines)).broken
+
+
+def test_lines_without_a_version_cannot_be_taken_out_added_or_moved_either() -> None:
+    first, second, *rest = log(1, UNVERSIONED).split(b"\n")
+    for lines in (
+        [second, *rest],
+        [first, *rest],
+        [second, first, *rest],
+        [first, first, second, *rest],
+        [*rest[:-2], first, b""],
+    ):
+        assert verify(b"\n".join(lines)).broken
+
+
+def test_a_line_of_a_newer_version_is_not_taken_for_checked() -> None:
+    newer = log(2).replace(b'"hash":"%d:' % RULE, b'"hash":"%d:' % (RULE + 1), 1)
+    assert "newer memcli" in verify(newer).reason
+
+
+@pytest.mark.parametrize("digest", [b"", b"x", b"x:0", b"0" * 63, b"-3:0", b"0:0"])
+def test_what_is_no_hash_is_no_earlier_version(digest: bytes) -> None:
+    line = re.sub(rb'"hash":"[^"]*"', b'"hash":"%s"' % digest, log(1))
+    assert verify(line).broken == 1

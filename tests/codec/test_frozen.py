@@ -1,7 +1,7 @@
 """The files of a released format stay readable for ever: `golden/codec/v1` was written once and is never rewritten.
 
 They hold a memory of every kind, one with no field at its default, a policy with every field, and fields that no version
-knows; each export format of them; and an audit log.
+knows; each export format of them; and an audit log. `golden/codec/audit` has a log of each rule that hashes were made by.
 """
 
 from __future__ import annotations
@@ -84,9 +84,31 @@ def test_a_part_says_what_it_is_a_part_of() -> None:
     assert read_export(_bytes("part.json"), "part.json").part == {"kind": ["decision"]}
 
 
-def test_an_audit_log_still_fits_together() -> None:
+AUDIT = ROOT / "golden" / "codec" / "audit"
+AUDIT_LOGS = {  # entries, of these unchecked, torn lines, digest: by the rules that made the hashes
+    "1.jsonl": (2, 2, (), "0fdc2d2331cc00ec4008c42e4ebfb0574a7794f797579f8b5c6230121d2040bb"),
+    "2-3.jsonl": (8, 6, (), "746be5aaabe0557d9f1d25e9297d6ec14922cc2fe1143f4c52c2966e58da550d"),
+    "3.jsonl": (7, 0, (6,), "5882466170ffccfbbd7674dcb45825fb8e740c4ede4791d31d92ddcfa8943f23"),
+}
+
+
+def test_an_audit_log_of_a_development_version_is_read_but_cannot_be_checked() -> None:
     found = audit.verify(_bytes("audit.jsonl"))
-    assert (found.entries, found.broken, found.torn) == (6, 0, ())
+    assert (found.entries, found.unchecked, found.broken, found.torn) == (6, 6, 0, ())
+    assert len(list(audit.entries(_bytes("audit.jsonl")))) == 6
+
+
+def test_the_audit_logs_of_all_rules_still_fit_together() -> None:
+    assert {path.name for path in AUDIT.iterdir()} == AUDIT_LOGS.keys()
+    for name, expected in AUDIT_LOGS.items():
+        data = (AUDIT / name).read_bytes()
+        found = audit.verify(data)
+        assert found.broken == 0, found.reason
+        assert (found.entries, found.unchecked, found.torn, hashlib.sha256(data).hexdigest()) == expected
+
+
+def test_there_is_a_golden_log_of_the_rule_in_use() -> None:
+    assert f"{audit.RULE}.jsonl" in AUDIT_LOGS
 
 
 @pytest.mark.parametrize("name", ["export.json", "export.jsonl", "export.md", "part.json"])
@@ -97,4 +119,5 @@ def test_what_was_changed_since_is_seen(name: str) -> None:
 
 
 def test_an_audit_log_that_was_changed_since_is_seen() -> None:
-    assert audit.verify(_bytes("audit.jsonl").replace(b"ada", b"bob", 1)).broken == 1
+    data = (AUDIT / "3.jsonl").read_bytes()
+    assert audit.verify(data.replace(b"ada", b"bob", 1)).broken == 1

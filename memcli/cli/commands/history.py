@@ -102,8 +102,14 @@ def audit(session: Session, options: AuditOptions) -> None:
         session.output.note(
             f"audit/{workspace.space}.jsonl:{line}: this line was cut short by a crash; the others are intact"
         )
-    data = {"space": workspace.space, "acts": checked.entries, "head": checked.head, "torn": list(checked.torn)}
-    session.output.answer(data, f"{checked.entries} entries verified; head {checked.head or 'none'}")
+    verified = checked.entries - checked.unchecked
+    data = {
+        "space": workspace.space, "acts": checked.entries, "head": checked.head, "torn": list(checked.torn),
+        "unchecked": checked.unchecked,
+    }  # fmt: skip
+    if checked.gap:
+        session.output.note(f"audit/{workspace.space}.jsonl: {checked.gap}")
+    session.output.answer(data, f"{verified} entries verified; head {checked.head or 'none'}")
 
 
 def _entry(act: dict[str, Any]) -> str:

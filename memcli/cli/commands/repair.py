@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memcli.cli.options import Options, argument, flag
 from memcli.cli.verb import Session, verb
-from memcli.errors import CorruptError
+from memcli.errors import CorruptError, MemcliError
 from memcli.model.space import Change
 from memcli.store.layout import Layout
+
+if TYPE_CHECKING:
+    from memcli.codec.check import Finding
 
 
 class FsckOptions(Options):
@@ -45,12 +51,22 @@ def fsck(session: Session, options: FsckOptions) -> None:
     data = [{**finding.to_json(), "damage": finding.is_damage, "mended": mended} for finding, mended in found]
     session.output.answer({"findings": data, "damaged": damaged}, "\n".join(lines))
     if damaged:
-        can = any(finding.repair for finding, mended in found if not mended)
-        lost = "restore the server from a backup" if url else "restore the file with `git checkout`"
-        hint = "`memcli fsck --repair` repairs it" if can else lost
+        left = [finding for finding, mended in found if finding.is_damage and not mended]
+        hint = "`memcli fsck --repair` repairs it" if any(one.repair for one in left) else _lost(workspace.root, left)
         raise CorruptError(f"{damaged} damaged", hint)
     if not found:
         session.output.note("no damage found")
+
+
+def _lost(root: str, left: Sequence[Finding]) -> str:
+    """What to do about damage that memcli cannot repair."""
+    from memcli.git.work_tree import tracked_files
+
+    tracked: Collection[str] = ()
+    with suppress(MemcliError):  # there may be no repository
+        tracked = tracked_files(root, "")
+    own = [one.file for one in left if one.file not in tracked]
+    return f"restore {own[0]} from a backup" if own else "restore the file with `git checkout`"
 
 
 class FmtOptions(Options):
