@@ -93,10 +93,14 @@ def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     size = sum(place.size for place in places)
-    told = repeated(query, _redact_as(places))
+    redact = _redact_as(places)
+    told = repeated(query, redact)
     if query.edits is not None and not query.edits:
         return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
-    found = [_ask(one, place) for one, place in zip(asked_of(query, places), places, strict=True)]
+    asked = asked_of(query, places)
+    if period := asked[0].period if asked else None:
+        told = replace(told, period=replace(period, name=redact(period.name)))  # a tag of the repository may be in it
+    found = [_ask(one, place) for one, place in zip(asked, places, strict=True)]
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
         replace(f, ranking=scaled(ranking, JOURNAL_SHARE if f.place.space == JOURNAL else 1.0, query.min_score or 0.0))

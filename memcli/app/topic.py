@@ -53,11 +53,13 @@ def asked(query: Query, redact: Redact) -> Query:
 def with_period(query: Query, load_code: Callable[[], CodeReader | None]) -> Query:
     """`query` with the period that its topic names, if it names one; versions and commits are those of the repository."""
     words = query.topic.lower().replace("'s", " ").split()
-    if query.edits is not None or not any(word.strip("?.,!:;") in _TIME_WORDS or word[0].isdigit() for word in words):
+    if query.edits is not None or not any(
+        word.strip("?.,!:;") in _TIME_WORDS or (not word.isalpha() and any(c.isdigit() for c in word)) for word in words
+    ):
         return query
     from memcli.model.periods import find_period
 
-    def resolve(name: str) -> str | None:
+    def resolve(name: str) -> tuple[str, str] | None:
         code = load_code()
         return code.time_of(name) if code else None
 

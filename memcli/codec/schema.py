@@ -82,6 +82,7 @@ def bundle_schema() -> dict[str, Json]:
         "space": TEXT, "topic": TEXT, "generated_at": TIME, "global_summary": TEXT, "limit": COUNT, "matched": COUNT,
         "sections": sections, "always": sections, "raw": _list(raw), "degraded": FLAG, "withheld": COUNT,
         "withheld_pins": COUNT, "withheld_untrusted": COUNT, "evidence": {"type": "object", "additionalProperties": evidence},
+        "period": _object({"name": TEXT, "since": TIME, "until": TIME}, ("name",)),
         "verified": _object({"asked": COUNT, "rejected": COUNT, "model": TEXT, "failure": TEXT}, ("asked",)),
         "reason": {"enum": [NO_MATCH, BELOW_FLOOR, EMPTY_SPACE, ALL_FILTERED, EMPTY_DIFF, BUDGET_TOO_SMALL, ALL_REJECTED]},
     }  # fmt: skip

@@ -146,8 +146,8 @@ class WorkTree:
             return deletions(self._root, since)
         return ()
 
-    def time_of(self, name: str) -> str | None:
-        """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
+    def time_of(self, name: str) -> tuple[str, str] | None:
+        """The tag or commit that a name names, and when it was made, RFC 3339 in UTC; None where it names neither."""
         from memcli.git.times import time_of
 
         return time_of(self._root, name)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from memcli.clock import days_between
 from memcli.model.calendar import DAY_NUMBERS, MONTH_NUMBERS
 from memcli.record import Record
 
-Resolve = Callable[[str], "str | None"]
-"""When the version, tag or commit of a name was made, RFC 3339 in UTC; None for a name that is none."""
+Resolve = Callable[[str], "tuple[str, str] | None"]
+"""The version, tag or commit that a name names, and when it was made, RFC 3339 in UTC; None for a name that is none."""
+PRE_RELEASE = r"[-._]?(?:alpha|beta|preview|pre|dev|post|rc|a|b|c)(?:[-._]?\d+)?"
+"""What may follow the numbers of a version, in lower case."""
 
 _BEGINNING, _END = "0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z"
 _DECAY_SHARE, _LEAST_DECAY_DAYS = 0.25, 3.0
@@ -24,33 +27,64 @@ _YEARS_OPEN = 365.0
 
 _MONTH = "|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))
 _WEEKDAY = "|".join(DAY_NUMBERS)
-_UNITS = r"(?:day|week|month|quarter|year)"
+_UNITS = r"(?:hour|day|week|month|quarter|year)"
+_COUNTS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "several": 3, "four": 4, "five": 5, "six": 6,
+    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+}  # fmt: skip
+_COUNT = rf"(?:\d{{1,3}}|{'|'.join(_COUNTS)})"
 _NO_UNIT = r"(?![\w.:-]|\s*(?:%|(?:ms|s|px|bytes?|lines?|items?|tokens?|rows?|files?|requests?|times|chars?|characters|words)\b))"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DATE = r"\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:z|[+-]\d{2}:?\d{2})?)?)?|\d{4}/\d{2}/\d{2}"
 _SPAN = (
-    r"(?:the day before yesterday|yesterday|today|\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2})?(?![\w-])"
-    rf"|(?:this|last|past|previous)\s+(?:{_UNITS}|{_WEEKDAY})\b"
-    rf"|(?:the\s+)?(?:last|past|previous)\s+(?:\d{{1,3}}|few|couple of|two|three|four|five|six)\s+{_UNITS}s?\b"
-    rf"|(?:\d{{1,3}}|a|an|one|two|three|four|five|six)\s+{_UNITS}s?\s+ago"
+    rf"(?:the day before yesterday|yesterday|today|(?:{_DATE})(?![\w/-])"
+    rf"|(?:this|last|past|previous)\s+(?:{_WEEKDAY})\b|(?:last|past|previous)\s+(?!may\b)(?:{_MONTH})\b(?!\s+\d)"
+    rf"|(?:the\s+)?(?:this|last|past|previous)\s+{_UNITS}\b"
+    rf"|(?:the\s+)?(?:last|past|previous)\s+{_COUNT}\s+{_UNITS}s?\b"
+    rf"|{_COUNT}\s+{_UNITS}s?\s+ago"
     rf"|{_DAY}\s+(?:of\s+)?(?:{_MONTH})\.?,?\s+\d{{4}}\b|(?:{_MONTH})\.?\s+{_DAY},?\s+\d{{4}}\b"
     rf"|(?:{_MONTH})\.?,?\s+(?:of\s+)?\d{{4}}\b|q[1-4]\s+(?:of\s+)?\d{{4}}\b|(?:19|20)\d{{2}}{_NO_UNIT})"
 )
-_NAME = r"(?:(?:version|release|tag|commit)\s+)?(?:v?\d+(?:\.\d+)+(?:-?(?:a|b|rc|alpha|beta|dev|post)\.?\d*)?|[0-9a-f]{7,40})(?![\w.])"
+_OF_THE_YEAR = rf"(?:{_DAY}\s+(?:of\s+)?(?:{_MONTH})\b|(?:{_MONTH})\.?\s+{_DAY}\b|(?:{_MONTH})\b|{_WEEKDAY})"
+"""What names a time of this year, or of the one before, after a word that cannot mean anything else."""
+_NUMBERS = rf"(?:v?\d+(?:\.\d+)+|(?:[a-z@][\w@/.-]*[@/_-]v?|v)\d+(?:[._]\d+)*)(?:{PRE_RELEASE})*"
+_NAME = (
+    rf"(?:(?:version|release|tag|commit)\s+[^\s?!,;:]*[^\s?!,;:.]"
+    rf"|(?:{_NUMBERS}|[0-9a-f]{{7,40}})(?!\w|[.@/-]\w))"
+)
 _FORMS = (
     ("between", rf"\b(?:between|from)\s+({_SPAN}|{_NAME})\s+(?:and|to|until)\s+({_SPAN}|{_NAME})"),
-    ("open", rf"\b(since|as of|after|before|until|prior to)\s+(?:the\s+)?({_SPAN}|(?:{_MONTH})\b|{_WEEKDAY}|{_NAME})"),
-    ("within", rf"\b(?:(?:in|on|during|over|from|within)\s+)?(?:the\s+)?({_SPAN})(?:'s\b|s'(?!\w))?"),
+    ("between", rf"\b(?:between|from)\s+((?:{_MONTH})\b)\s+(?:and|to|until)\s+((?:{_MONTH})\.?\s+\d{{4}}\b)"),
+    ("between", rf"(?<!\S)({_NAME})\.\.\.?({_NAME})"),
+    ("onwards", rf"\bfrom\s+({_SPAN}|{_NAME})\s+on(?:wards?)?(?=\W*\Z)"),
+    ("open", rf"\b(since|as of|after|before|until|prior to)\s+(?:the\s+)?({_SPAN}|{_OF_THE_YEAR}|{_NAME})"),
+    ("within", rf"\bon\s+({_DAY}\s+(?:of\s+)?(?:{_MONTH})\b|(?:{_MONTH})\.?\s+{_DAY}\b)(?!\.?,?\s+(?:of\s+)?\d{{4}})"),
+    ("within", rf"\b(?:(?:in|on|during|over|from|within)\s+)?({_SPAN})(?:'s\b|s'(?!\w))?"),
 )
 _ALONE = r"(?:19|20)\d{2}"
-_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3, "four": 4, "five": 5, "six": 6}
 
 
 class Period(Record):
-    """A stretch of time: from `since` on, and before `until`, RFC 3339 in UTC. `rest` is the topic without its words."""
+    """A stretch of time: from `since` on, and before `until`, RFC 3339 in UTC. `rest` is the topic without its words; `name`
+    is what was understood, with the dates: `since v8.1 (2026-03-01)`."""
 
     since: str
     until: str
     rest: str
+    name: str = ""
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """The ends that it has, by name."""
+        ends = {"since": self.since, "until": self.until}
+        return {name: end for name, end in ends.items() if end not in (_BEGINNING, _END)}
+
+    @property
+    def dates(self) -> str:
+        """Its first and its last day."""
+        if self.since == _BEGINNING:
+            return f"until {_last_day(self.until)}"
+        return f"since {_day(self.since)}" if self.until == _END else _days(self.since, self.until)
 
     def nearness(self, moment: str) -> float:
         """1 for a moment within it, and less the farther a moment is from it; 0..1."""
@@ -62,59 +96,95 @@ class Period(Record):
         return math.exp(-distance / max(_LEAST_DECAY_DAYS, _DECAY_SHARE * length))
 
 
+class _Stretch(NamedTuple):
+    """What words name: its ends, and its name where it is no time of the calendar."""
+
+    since: str
+    until: str
+    name: str = ""
+
+
 def find_period(topic: str, now: str, resolve: Resolve) -> Period | None:
     """The first period that the topic names, as seen from `now`; None where it names none."""
     low = topic.lower()
+    if len(low) != len(topic):  # a character has become two
+        topic = low
     for form, pattern in _FORMS:
         for match in re.finditer(pattern, low):
-            ends = _ends(form, match, now, resolve)
-            if ends and ends[0] < ends[1]:
-                rest = f"{topic[: match.start()]} {topic[match.end() :]}" if len(low) == len(topic) else topic
-                return Period(*ends, " ".join(rest.split()))
+            said = [topic[slice(*match.span(n))] for n in range((match.lastindex or 0) + 1)]
+            ends = _ends(form, match, said, now, resolve)
+            if ends and ends.since < ends.until:
+                rest = f"{topic[: match.start()]} {topic[match.end() :]}"
+                return Period(ends.since, ends.until, " ".join(rest.split()), " ".join(ends.name.split()))
     return None
 
 
-def _ends(form: str, match: re.Match[str], now: str, resolve: Resolve) -> tuple[str, str] | None:
+def _ends(form: str, match: re.Match[str], said: Sequence[str], now: str, resolve: Resolve) -> _Stretch | None:
+    """The period of a match, with its whole name, in which times of the calendar stand as they were `said`."""
     if form == "between":
-        first, last = _stretch(match[1], now, resolve), _stretch(match[2], now, resolve)
-        return (first[0], last[1]) if first and last else None
+        year = re.search(r"\d{4}\Z", match[2]) if match[1] in MONTH_NUMBERS else None
+        first = _stretch(f"{match[1]} {year[0]}" if year else match[1], now, resolve)
+        last = _stretch(match[2], now, resolve)
+        if not first or not last:
+            return None
+        both = f"{first.name or said[1]} to {last.name or said[2]}"
+        return _Stretch(first.since, last.until, f"{both} ({_days(first.since, last.until)})")
     if form == "within":
         if re.fullmatch(_ALONE, match[1]) and match.start() == match.start(1):
             return None  # a number alone is no year
-        return _stretch(match[1], now, resolve)
+        found = _stretch(match[1], now, resolve)
+        return found and found._replace(name=f"{said[1]} ({_days(found.since, found.until)})")
     if re.search(rf"{_UNITS}s?\s+\Z|weekend\s+\Z", match.string[: match.start()]):
         return None  # `two weeks before May 3, 2024` is near that day, not any time before it
-    found = _stretch(match[2], now, resolve)
+    side = "since" if form == "onwards" else match[1]
+    words, found = said[-1], _stretch(match[len(said) - 1], now, resolve)
     if found is None:
         return None
-    return {
-        "since": (found[0], _END), "as of": (found[0], _END), "after": (found[1], _END),
-        "before": (_BEGINNING, found[0]), "prior to": (_BEGINNING, found[0]), "until": (_BEGINNING, found[1]),
-    }[match[1]]  # fmt: skip
+    if side in ("since", "as of", "after"):
+        since = found.until if side == "after" else found.since
+        day = _day(since) if found.name else f"from {_day(since)}"
+        return _Stretch(since, _END, f"{side} {found.name or words} ({day})")
+    until = found.until if side == "until" else found.since
+    day = _day(until) if found.name else f"to {_last_day(until)}"
+    return _Stretch(_BEGINNING, until, f"{side} {found.name or words} ({day})")
 
 
-def _stretch(words: str, now: str, resolve: Resolve) -> tuple[str, str] | None:
+def _days(since: str, until: str) -> str:
+    first, last = _day(since), _last_day(until)
+    return first if first == last else f"{first} to {last}"
+
+
+def _day(moment: str) -> str:
+    return moment[:10]
+
+
+def _last_day(until: str) -> str:
+    """The last day before a moment."""
+    return _written(datetime.fromisoformat(until) - timedelta(seconds=1))[:10]
+
+
+def _stretch(words: str, now: str, resolve: Resolve) -> _Stretch | None:
     """The ends of what `words` name; None where they name nothing."""
     try:
-        ends = _on_calendar(words, datetime.fromisoformat(now).replace(hour=0, minute=0, second=0))
+        ends = _on_calendar(" ".join(words.split()), datetime.fromisoformat(now))
     except (ValueError, OverflowError):
         return None
     if ends:
-        return _written(ends[0]), _written(ends[1])
-    at = resolve(words.rsplit(maxsplit=1)[-1])
-    return (at, at) if at else None
+        return _Stretch(_written(ends[0]), _written(ends[1]))
+    found = resolve(words.rsplit(maxsplit=1)[-1])
+    return _Stretch(found[1], found[1], found[0]) if found else None
 
 
 def _written(moment: datetime) -> str:
     return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%SZ}"
 
 
-def _on_calendar(words: str, today: datetime) -> tuple[datetime, datetime] | None:
-    day = timedelta(days=1)
+def _on_calendar(words: str, now: datetime) -> tuple[datetime, datetime] | None:
+    today, day = now.replace(hour=0, minute=0, second=0), timedelta(days=1)
     near = {"the day before yesterday": 2, "yesterday": 1, "today": 0}.get(words)
     if near is not None:
         return today - near * day, today - (near - 1) * day
-    if dated := re.fullmatch(r"(\d{4})-(\d{2})(?:-(\d{2}))?", words):
+    if dated := re.match(r"(\d{4})[-/](\d{2})(?:[-/](\d{2}))?(?:[t ].*)?\Z", words):
         year, month, on = int(dated[1]), int(dated[2]), dated[3]
         if on is None:
             return _months(year, month, 1)
@@ -124,32 +194,48 @@ def _on_calendar(words: str, today: datetime) -> tuple[datetime, datetime] | Non
         return _months(int(quarter[2]), 3 * int(quarter[1]) - 2, 3)
     if re.fullmatch(_ALONE, words):
         return _months(int(words), 1, 12)
-    written = re.fullmatch(rf"(?:({_DAY})\s+(?:of\s+)?)?({_MONTH})\.?(?:\s+({_DAY}))?,?\s+(\d{{4}})", words)
+    written = re.fullmatch(
+        rf"(?:({_DAY})\s+(?:of\s+)?)?(?:(?:this|last|past|previous)\s+)?({_MONTH})\.?(?:\s+({_DAY}))?,?(?:\s+(?:of\s+)?(\d{{4}}))?",
+        words,
+    )
     if written and (on := written[1] or written[3]):
-        start = datetime(int(written[4]), MONTH_NUMBERS[written[2]], int(on.rstrip("stndrh")), tzinfo=UTC)
+        month, number = MONTH_NUMBERS[written[2]], int(on.rstrip("stndrh"))
+        year = int(written[4]) if written[4] else today.year - ((month, number) > (today.month, today.day))
+        start = datetime(year, month, number, tzinfo=UTC)
         return start, start + day
-    if named := re.fullmatch(rf"({_MONTH})(?:\.?,?\s+(?:of\s+)?(\d{{4}}))?", words):
-        month = MONTH_NUMBERS[named[1]]
-        year = int(named[2]) if named[2] else today.year - (month > today.month)
-        return _months(year, month, 1)
-    return _relative(words, today)
+    if written:
+        month = MONTH_NUMBERS[written[2]]
+        year = int(written[4]) if written[4] else today.year - (month > today.month)
+        return _months(year - (words.startswith("last") and month == today.month), month, 1)
+    return _relative(words, now, today)
 
 
-def _relative(words: str, today: datetime) -> tuple[datetime, datetime] | None:
+def _relative(words: str, now: datetime, today: datetime) -> tuple[datetime, datetime] | None:
     day = timedelta(days=1)
     weekday = words.removeprefix("last ").removeprefix("past ").removeprefix("previous ").removeprefix("this ")
     if weekday in DAY_NUMBERS:
         back = (today.weekday() - DAY_NUMBERS[weekday]) % 7 or 7
         return today - back * day, today - (back - 1) * day
-    if one := re.fullmatch(rf"(this|last|past|previous)\s+({_UNITS})", words):
-        start, end = _current(one[2], today)
-        return (start, end) if one[1] == "this" else (_current(one[2], start - day)[0], start)
-    if several := re.fullmatch(rf"(?:the\s+)?(?:last|past|previous)\s+([\w ]+?)\s+({_UNITS})s?", words):
+    if one := re.fullmatch(rf"(the )?(this|last|past|previous) ({_UNITS})", words):
+        if one[3] != "hour" and not (one[2] == "past" or (one[1] and one[2] == "last")):
+            start, end = _current(one[3], today)
+            return (start, end) if one[2] == "this" else (_current(one[3], start - day)[0], start)
+        words = f"last one {one[3]}"  # `the last week` are seven days, `last week` is that of the calendar
+    if several := re.fullmatch(rf"(?:the )?(?:last|past|previous) ({_COUNT}) ({_UNITS})s?", words):
+        if several[2] == "hour":
+            return now - _number(several[1]) * timedelta(hours=1), now
         return _back(several[1], several[2], today), today + day
-    if ago := re.fullmatch(rf"(\w+)\s+({_UNITS})s?\s+ago", words):
+    if ago := re.fullmatch(rf"({_COUNT}) ({_UNITS})s? ago", words):
+        if ago[2] == "hour":
+            start = now.replace(minute=0, second=0) - _number(ago[1]) * timedelta(hours=1)
+            return start, start + timedelta(hours=1)
         start = _back(ago[1], ago[2], today)
         return (start, start + day) if ago[2] == "day" else _current(ago[2], start)
     return None
+
+
+def _number(count: str) -> int:
+    return int(count) if count.isdigit() else _COUNTS[count]
 
 
 def _current(unit: str, at: datetime) -> tuple[datetime, datetime]:
@@ -167,7 +253,7 @@ def _current(unit: str, at: datetime) -> tuple[datetime, datetime]:
 
 
 def _back(count: str, unit: str, today: datetime) -> datetime:
-    number = int(count) if count.isdigit() else _COUNTS[count]
+    number = _number(count)
     if unit in ("day", "week"):
         return today - timedelta(days=number * (7 if unit == "week" else 1))
     months = number * {"month": 1, "quarter": 3, "year": 12}[unit]

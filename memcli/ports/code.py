@@ -65,5 +65,5 @@ class CodeReader(CodePast, Protocol):
     def files(self) -> Sequence[str]:
         """All files that are there and not ignored; none where git cannot tell."""
 
-    def time_of(self, name: str) -> str | None:
-        """When the version (by its tag) or the commit of this name was made, RFC 3339 in UTC; None for neither."""
+    def time_of(self, name: str) -> tuple[str, str] | None:
+        """The tag or commit that a name names, and when it was made, RFC 3339 in UTC; None where it names neither."""

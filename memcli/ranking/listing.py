@@ -26,7 +26,7 @@ def is_listed(period: Period) -> bool:
 
 def within_period(query: Query, period: Period, view: Rankable) -> tuple[Hit, ...]:
     """What is dated within the period, newest first, a commit as one entry: of the kind that the topic names, if there is
-    any of it."""
+    any of it; but nothing else for commits."""
     asked = set(query_terms(period.rest))
     rows = view.visible(
         replace(
@@ -38,9 +38,10 @@ def within_period(query: Query, period: Period, view: Rankable) -> tuple[Hit, ..
     entries = [e for e in view.entries(None if rows.only is None else sorted(rows.only)).values() if e.row in rows]
     wanted = {kind for words, kind in _KINDS if asked & set(query_terms(words))}
     narrowed = [e for e in entries if e.kind in wanted]
-    if asked & set(query_terms(_COMMITS)):
+    names_commits = bool(asked & set(query_terms(_COMMITS)))
+    if names_commits:
         narrowed += [e for e in entries if e.commit and e not in narrowed]
-    found = sorted(narrowed or entries, key=lambda entry: entry.id)
+    found = sorted(narrowed if narrowed or names_commits else entries, key=lambda entry: entry.id)
     found.sort(key=lambda entry: entry.created_at, reverse=True)
     scores = [1 - place / len(found) for place in range(len(found))]
     return one_each([Hit(entry, score, {"period": score}) for entry, score in zip(found, scores, strict=True)], {})

@@ -6,7 +6,7 @@ from typing import Any
 
 from memcli.codec.canonical import encode, encode_line
 from memcli.model.memory import Json
-from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Section, Verdict
+from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Bundle, Evidence, Query, Section, Verdict
 from memcli.policy.budget import forms, texts_of
 from memcli.render.clean import escape
 from memcli.render.sentences import global_summary
@@ -40,12 +40,20 @@ def _notes(bundle: Bundle) -> dict[str, Json]:
     """Notes on the result as a whole."""
     notes = {
         "reason": bundle.reason,
+        "period": _period(bundle.query),
         "degraded": bundle.degraded,
         "missing_vectors": bundle.missing,
         "withheld_untrusted": bundle.withheld_untrusted + bundle.untrusted_pins,
         "verified": _verified(bundle.verdict),
     }
     return {name: value for name, value in notes.items() if value}
+
+
+def _period(query: Query) -> dict[str, Json]:
+    """The period that the topic names; under a budget by its dates alone."""
+    if query.period is None:
+        return {}
+    return {"name": query.period.name, **query.period.ends} if query.budget is None else {"name": query.period.dates}
 
 
 def _verified(verdict: Verdict | None) -> dict[str, Json]:

@@ -17,6 +17,8 @@ def render(bundle: Bundle) -> str:
     """The bundle as Markdown: a heading per memory, its text as a quotation."""
     title = inert(clean_line(bundle.topic)) or ", ".join(bundle.query.kinds) or bundle.space
     parts = [f"# {_escape(title)}", _escape(inert(clean_line(sentences.global_summary(bundle))))]
+    if bundle.query.period:
+        parts.append(_escape(inert(clean_line(sentences.period(bundle)))))
     parts += [_section(section, bundle) for section in bundle.sections]
     if bundle.always:
         parts += ["# Always", *(_section(section, bundle) for section in bundle.always)]

@@ -111,6 +111,8 @@ def _shown(bundle: Bundle) -> str:
 
 def _notes(bundle: Bundle) -> Iterator[str]:
     """Notes on the result as a whole."""
+    if told := sentences.period(bundle):
+        yield _line(told)
     if bundle.withheld_pins and bundle.query.budget is None:
         yield f"{bundle.withheld_pins} more pinned."
     if held := sentences.untrusted(bundle):

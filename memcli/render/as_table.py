@@ -55,6 +55,7 @@ def _cautions(bundle: Bundle) -> list[str]:
         if section.is_doubtful
     ]
     lines += [clean_line(f"x {s.memory.path}: {one}") for s in shown for one in s.opposed]
+    lines += [clean_line(sentences.period(bundle))] if bundle.query.period else []
     lines += [f"{bundle.withheld_pins} more pinned"] if bundle.withheld_pins else []
     lines += [f"{sentences.untrusted(bundle)} (use --include-untrusted)"] if sentences.untrusted(bundle) else []
     lines += [sentences.degraded(bundle)] if sentences.degraded(bundle) else []

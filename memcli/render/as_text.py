@@ -67,7 +67,7 @@ def _wrapped(line: str) -> list[str]:
 
 
 def _closing(bundle: Bundle) -> Iterator[str]:
-    notes = []
+    notes = [clean_line(sentences.period(bundle))] if bundle.query.period else []
     if bundle.withheld and bundle.sections:
         notes.append(f"{bundle.withheld} more {'matches' if bundle.withheld == 1 else 'match'} (use --limit)")
     if bundle.withheld_pins:

@@ -25,6 +25,14 @@ def global_summary(bundle: Bundle) -> str:
     return f"Context bundle for {topic}{more}: {told}."
 
 
+def period(bundle: Bundle) -> str:
+    """The period that the topic was understood to name, under a budget by its dates alone; empty if it names none."""
+    found = bundle.query.period
+    if found is None:
+        return ""
+    return f"Period: {found.name if bundle.query.budget is None else found.dates}."
+
+
 def untrusted(bundle: Bundle) -> str:
     """How many memories are withheld because they contain instructions; empty if none."""
     n = bundle.withheld_untrusted + bundle.untrusted_pins

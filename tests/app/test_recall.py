@@ -13,7 +13,7 @@ from memcli.embed import DEFAULT_EMBEDDER
 from memcli.index.vectors import VectorFile
 from memcli.model.edits import FileEdit
 from memcli.model.memory import Memory
-from memcli.model.recall import BELOW_FLOOR, Bundle, Entry, Hit, Query
+from memcli.model.recall import BELOW_FLOOR, NO_MATCH, Bundle, Entry, Hit, Query
 from memcli.record import replace
 from memcli.render import sentences
 from memcli.retrieval.documents import text_key
@@ -237,6 +237,32 @@ def test_a_period_alone_lists_what_is_dated_within_it(workspace: Workspace) -> N
     assert ids(ask(workspace, "changes in January 2024")) == []
 
 
+def test_every_answer_says_which_period_was_understood(workspace: Workspace) -> None:
+    put(workspace, memory("a", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"))
+    for topic in ("what happened in November 2025?", "changes in November 2025", "which zebras in November 2025?"):
+        period = ask(workspace, topic).query.period
+        assert period is not None
+        assert period.name == "November 2025 (2025-11-01 to 2025-11-30)"
+    assert ask(workspace, "what do we use?").query.period is None
+
+
+def test_a_tag_in_an_answer_is_redacted(workspace: Workspace) -> None:
+    class Code:
+        def time_of(self, name: str) -> tuple[str, str] | None:
+            return f"{name}/ann@corp.io", "2025-12-01T00:00:00Z"
+
+    period = ask(replace(workspace, load_code=Code), "what happened since 8.1?").query.period  # type: ignore[arg-type]
+    assert period is not None
+    assert period.name == "since 8.1/[REDACTED:email] (2025-12-01)"
+
+
+def test_commits_of_a_period_with_none_are_no_other_memories(workspace: Workspace) -> None:
+    put(workspace, memory("note", raw="We use MySQL.", kind="decision", created_at="2025-11-02T10:00:00Z"))
+    found = ask(workspace, "commits in November 2025")
+    assert (ids(found), found.reason) == ([], NO_MATCH)
+    assert ids(ask(workspace, "what happened in November 2025?")) == ["note"]
+
+
 def test_a_period_weighs_what_answers_by_its_date(workspace: Workspace) -> None:
     texts = {"spring": "2025-04-02", "winter": "2025-12-02"}
     put(
@@ -289,9 +315,9 @@ def test_the_repository_is_asked_once_for_the_version_that_a_topic_names(
     names: list[str] = []
 
     class Code:
-        def time_of(self, name: str) -> str | None:
+        def time_of(self, name: str) -> tuple[str, str] | None:
             names.append(name)
-            return "2025-12-01T00:00:00Z"
+            return name, "2025-12-01T00:00:00Z"
 
     over = replace(workspace, load_code=Code)  # type: ignore[arg-type]
     put(over, memory("new", raw="Queues are in Redis.", created_at="2025-12-03T10:00:00Z"))

@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 from memcli.model.periods import Period, find_period
 
 NOW = "2026-11-22T10:00:00Z"  # a Sunday
-MADE = {"8.1": "2026-03-01T12:00:00Z", "v8.2": "2026-05-01T12:00:00Z", "abc1234": "2026-07-01T12:00:00Z"}
+_MADE = {
+    "8.1": "2026-03-01T12:00:00Z", "v8.2": "2026-05-01T12:00:00Z", "abc1234": "2026-07-01T12:00:00Z",
+    "0.32rc1": "2026-01-03T12:00:00Z", "1.0.0-beta.2": "2026-01-04T12:00:00Z", "2.0a3": "2026-01-05T12:00:00Z",
+    "1.0.dev3": "2026-01-06T12:00:00Z", "1.0-rc.1": "2026-01-07T12:00:00Z", "release-1.2": "2026-01-08T12:00:00Z",
+    "@scope/pkg@1.2": "2026-01-09T12:00:00Z", "pkg-1.2": "2026-01-10T12:00:00Z", "v2": "2026-01-11T12:00:00Z",
+    "nightly": "2026-01-12T12:00:00Z",
+}  # fmt: skip
+
+
+def made(name: str) -> tuple[str, str] | None:
+    return (name, _MADE[name]) if name in _MADE else None
+
+
 ALWAYS, NEVER = "0001-01-01", "9999-12-31"
 
 
@@ -40,12 +52,58 @@ ALWAYS, NEVER = "0001-01-01", "9999-12-31"
         ("between 8.1 and v8.2", "2026-03-01", "2026-05-01", ""),
         ("since commit abc1234", "2026-07-01", NEVER, ""),
         ("two weeks before May 3, 2024", "2024-05-03", "2024-05-04", "two weeks before"),
+        ("what changed since 0.32rc1?", "2026-01-03", NEVER, "what changed ?"),
+        ("since 1.0.0-beta.2", "2026-01-04", NEVER, ""),
+        ("since 2.0a3, in auth", "2026-01-05", NEVER, ", in auth"),
+        ("since 1.0.dev3", "2026-01-06", NEVER, ""),
+        ("since 1.0-rc.1", "2026-01-07", NEVER, ""),
+        ("after release-1.2", "2026-01-08", NEVER, ""),
+        ("since @scope/pkg@1.2", "2026-01-09", NEVER, ""),
+        ("since pkg-1.2", "2026-01-10", NEVER, ""),
+        ("What changed since V2", "2026-01-11", NEVER, "What changed"),
+        ("since tag nightly in auth", "2026-01-12", NEVER, "in auth"),
+        ("since 8.1.", "2026-03-01", NEVER, "."),
+        ("changes in 8.1..v8.2", "2026-03-01", "2026-05-01", "changes in"),
+        ("since the 8.1 release", "2026-03-01", NEVER, "release"),
+        ("commits of the last 24 hours", "2026-11-21", "2026-11-22", "commits of"),
+        ("ten days ago", "2026-11-12", "2026-11-13", ""),
+        ("last week", "2026-11-09", "2026-11-16", ""),
+        ("in the last week", "2026-11-15", "2026-11-23", ""),
+        ("over the past month", "2026-10-22", "2026-11-23", ""),
+        ("since March 5", "2026-03-05", NEVER, ""),
+        ("since 5 December", "2025-12-05", NEVER, ""),
+        ("on March 5", "2026-03-05", "2026-03-06", ""),
+        ("on 2024/03/05", "2024-03-05", "2024-03-06", ""),
+        ("since 2024-03-05T10:00:00Z", "2024-03-05", NEVER, ""),
+        ("between January and March 2024", "2024-01-01", "2024-04-01", ""),
+        ("from March 2024 on", "2024-03-01", NEVER, ""),
+        ("last March", "2026-03-01", "2026-04-01", ""),
     ],
 )
 def test_a_period_is_resolved(topic: str, since: str, until: str, rest: str) -> None:
-    period = find_period(topic, NOW, MADE.get)
+    period = find_period(topic, NOW, made)
     assert period is not None
     assert (period.since[:10], period.until[:10], period.rest) == (since, until, rest)
+
+
+@pytest.mark.parametrize(
+    ("topic", "name"),
+    [
+        ("what changed since 0.32rc1?", "since 0.32rc1 (2026-01-03)"),
+        ("before 8.1", "before 8.1 (2026-03-01)"),
+        ("between 8.1 and v8.2", "8.1 to v8.2 (2026-03-01 to 2026-05-01)"),
+        ("Commits of the last  3 months", "the last 3 months (2026-08-22 to 2026-11-22)"),
+        ("yesterday's commits", "yesterday (2026-11-21)"),
+        ("since March", "since March (from 2026-03-01)"),
+        ("after 2024-05-03", "after 2024-05-03 (from 2024-05-04)"),
+        ("until yesterday", "until yesterday (to 2026-11-21)"),
+        ("from March 2024 onwards", "since March 2024 (from 2024-03-01)"),
+    ],
+)
+def test_a_period_says_what_was_understood(topic: str, name: str) -> None:
+    period = find_period(topic, NOW, made)
+    assert period is not None
+    assert period.name == name
 
 
 @pytest.mark.parametrize(
@@ -53,10 +111,11 @@ def test_a_period_is_resolved(topic: str, since: str, until: str, rest: str) -> 
     [
         "", "timeout in 2000 ms", "port 2020", "least recently used", "since 3.11 of python", "in 2024-13", "error 1999",
         "the last item", "before the deploy", "after login", "on 31 February 2024", "in May", "since when", "2024",
+        "since release notes exist", "before utf-8", "after 2-3 retries", "this may break", "the last may fail",
     ],
 )  # fmt: skip
 def test_what_names_no_period(topic: str) -> None:
-    assert find_period(topic, NOW, MADE.get) is None
+    assert find_period(topic, NOW, made) is None
 
 
 def test_nearness_decays_beyond_the_ends() -> None:

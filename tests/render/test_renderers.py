@@ -4,7 +4,10 @@ import json
 
 import pytest
 
+from memcli.model.periods import Period
 from memcli.model.recall import NO_MATCH, Bundle, Query, Section
+from memcli.model.tokens import count_tokens
+from memcli.record import replace
 from memcli.render import RENDERERS
 from memcli.render.clean import clean, clean_line, columns, cut, grid
 from tests.conftest import NOW, memory
@@ -77,6 +80,34 @@ def test_metadata_and_scores_when_asked() -> None:
 def test_an_empty_bundle_says_why(name: str) -> None:
     empty = Bundle(space="main", query=Query(topic="x", now=NOW), reason=NO_MATCH)
     assert "no_match" in RENDERERS[name]()(empty)
+
+
+PERIOD = Period("2026-08-22T00:00:00Z", "2026-11-23T00:00:00Z", "", "the last 3 months (2026-08-22 to 2026-11-22)")
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+@pytest.mark.parametrize("texts", [(), ("Text of a memory.",)])
+def test_every_format_says_which_period_was_understood(name: str, texts: tuple[str, ...]) -> None:
+    asked = replace(bundle(*texts, period=PERIOD), reason=None if texts else NO_MATCH)
+    assert PERIOD.name in RENDERERS[name]()(asked)
+    brief = RENDERERS[name]()(bundle(*texts, period=PERIOD, budget=60))
+    assert "2026-08-22 to 2026-11-22" in brief
+    assert PERIOD.name not in brief
+
+
+@pytest.mark.parametrize("name", sorted(RENDERERS))
+def test_a_period_leaves_the_empty_frame_small(name: str) -> None:
+    empty = Bundle(space="main", query=Query(topic="x", now=NOW, budget=60, period=PERIOD), reason=NO_MATCH)
+    assert count_tokens(RENDERERS[name]()(empty)) <= 60
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_a_tag_in_a_period_gets_nothing_hostile_out(text: str) -> None:
+    asked = bundle("Text.", period=replace(PERIOD, name=f"since {text} (2026-08-22)"))
+    for name in ("prompt", "md", "text", "table"):
+        printed = RENDERERS[name]()(asked)
+        assert clean(printed) == printed
+        assert name != "prompt" or "</memory-00000000>" not in printed
 
 
 def test_cleaning_keeps_what_people_write() -> None:
