@@ -186,5 +186,6 @@ def _copy(workspace: Workspace, shelf: Shelf, memory: Memory) -> Memory:
     names = (memory_id(space, path, number) for number in count(1))
     name = next(name for name in names if shelf.get(name) is None and name not in removed)
     metadata = {**memory.metadata, "space": space, COPIED: memory.hash}
+    (memory,) = workspace.redactor.rewrite([memory], workspace.load_policy(space))
     copy = replace(renamed(memory, {memory.id: name}), path=path, metadata=metadata, updated_at=workspace.clock())
     return without_dangling(copy, lambda other: shelf.get(other) is not None)

@@ -55,7 +55,8 @@ def alter(
         for ref in refs if digest is not None else ():
             check_digest(copies.original(ref) or copies.find(draft, ref), digest)
         for name, memory in found.items():
-            changed = change(memory, draft)
+            (clean,) = workspace.redactor.rewrite([memory], shelf.header.policy)
+            changed = change(clean, draft)
             after[name] = memory if changed == memory else _edition(memory, changed, now)
         put = copies.made | {name: m for name, m in after.items() if m is not found[name]}
         for name in [name for name, memory in found.items() if after[name].hash != memory.hash]:

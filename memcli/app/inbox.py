@@ -133,6 +133,7 @@ def accept(workspace: Workspace, memories: Sequence[Memory]) -> Stored:
     memories = [memory for memory in memories if memory not in upkeep]
     _check_targets(workspace, memories)
     there = {memory.id for memory in _load(workspace).objects}
+    memories = workspace.redactor.rewrite(memories, workspace.load_policy(workspace.space))
     found = [candidate_of(memory) for memory in memories]
     proposals = [(candidate, supersedes if supersedes in there else None) for candidate, supersedes in found]
     plain = [candidate for candidate, supersedes in proposals if supersedes is None]

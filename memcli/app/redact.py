@@ -13,12 +13,11 @@ from memcli.model.space import Policy, Space
 from memcli.ports import Store
 from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_values, redact_fields
+from memcli.safety.secrets.redact_memory import Redacted, clean_memories, clean_paths, clean_values, redact_fields
 
 SUMMARY = ("id", "path", "kind", "summary_micro", "tags", "superseded_by")
 """The fields that a list shows."""
 _BLOCK = 50
-_FEW_PATHS = 100
 
 
 class Redactor:
@@ -72,7 +71,11 @@ class Redactor:
 
     def name(self, space: str, name: str) -> str:
         """The path or name of a file as the memories of it have it. Raises as `detector` does."""
-        return str(clean_values(self.detector(space), {"path": name})["path"])
+        return self.names(space, [name])[0]
+
+    def names(self, space: str, names: Sequence[str]) -> list[str]:
+        """As `name`, for many. Raises as `detector` does."""
+        return clean_paths(self.detector(space), names)
 
     def values(self, space: str, data: Mapping[str, Json]) -> dict[str, Json]:
         """Named values without what is secret in them. Raises as `detector` does."""
@@ -86,9 +89,15 @@ class Redactor:
             shown += clean_memories(detector, memories[start : start + _BLOCK], only)
         return shown
 
+    def rewrite(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
+        """The memories as they may be written anew under the policy of their space: what a hand wrote past redaction is
+        taken out, and digests are those of what is left."""
+        shown = self.show(memories, policy)
+        return [one if one is was else _rehashed(one) for one, was in zip(shown, memories, strict=True)]
+
     def show_paths(self, paths: Sequence[str], policy: Policy) -> list[str]:
         """Paths, or beginnings of some, as they may be shown under the policy of their space."""
-        return _clean_paths(self.on_the_way_out(policy), paths)
+        return clean_paths(self.on_the_way_out(policy), paths)
 
     def cleaner(self, policy: Policy) -> Callable[[str], str]:
         """What takes out of a text what is secret under a policy."""
@@ -101,12 +110,11 @@ class Redactor:
         The digests are those of what is left.
         """
         detector = self.on_the_way_out(space.policy)
-        shown = self.show(space.objects, space.policy)
-        objects = [m if m is was else _rehashed(m) for m, was in zip(shown, space.objects, strict=True)]
+        objects = self.rewrite(space.objects, space.policy)
         header = {"metadata": dict(space.metadata), **space.extra}
         clean = clean_values(detector, header)
         extra = {name: value for name, value in clean.items() if name != "metadata"}
-        count = sum(m is not was for m, was in zip(shown, space.objects, strict=True)) + (clean != header)
+        count = sum(m is not was for m, was in zip(objects, space.objects, strict=True)) + (clean != header)
         return replace(space, metadata=clean["metadata"], extra=extra, objects=tuple(objects)), count
 
     def on_the_way_out(self, policy: Policy) -> Detector:
@@ -116,16 +124,6 @@ class Redactor:
         except UsageError as error:
             self._warn(f"{error.message}; using the built-in redaction rules")
             return self.by_policy({})
-
-
-def _clean_paths(detector: Detector, paths: Sequence[str]) -> list[str]:
-    """Paths without what is secret in them, which is looked for in halves where there may be something."""
-    if not detector.is_suspect("\n".join([f"path: {path}" for path in paths])):
-        return list(paths)
-    if len(paths) > _FEW_PATHS:
-        half = len(paths) // 2
-        return _clean_paths(detector, paths[:half]) + _clean_paths(detector, paths[half:])
-    return [str(clean_values(detector, {"path": path})["path"]) for path in paths]
 
 
 def _rehashed(memory: Memory) -> Memory:

@@ -21,6 +21,7 @@ from memcli.record import Record, field, replace
 from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
+from memcli.safety.secrets.rule import EMAIL
 
 _RESETTABLE = "reset"
 """The metadata of a space that was created with `--reset`."""
@@ -136,13 +137,14 @@ def set_policy(
 
 
 def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> None:
-    """Raises UsageError naming the field of a policy that holds a secret: a policy is tracked by git as it stands."""
-    detector = workspace.redactor.by_policy({"detectors": [SECRETS]})
+    """Raises UsageError naming the field of a policy that holds a secret or an address: a policy is tracked by git as it
+    stands. A pattern may look like an address, for it finds some."""
     for name, value in fields.items():
-        if find_in_memory(detector, {name.partition(".")[0]: value}):
-            raise UsageError(
-                f"policy.{name.partition('.')[0]} holds a secret", "remove it; patterns do not need a real secret"
-            )
+        field = name.partition(".")[0]
+        detector = workspace.redactor.by_policy({"detectors": [SECRETS]} if field == "pii_redaction" else {})
+        if found := find_in_memory(detector, {field: {name: value}}):
+            what = "an e-mail address" if found[0].kind == EMAIL else "a secret"
+            raise UsageError(f"policy.{field} holds {what}", "remove it; patterns do not need a real secret")
 
 
 def delete(workspace: Workspace, name: str) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError
 from memcli.index.database import IN_MEMORY, connect, copy, open_known, remove
+from memcli.index.reading import CurrentSnapshot, Show
 from memcli.index.renewal import ErasedError, follow, is_complete, stored_fingerprint, synchronize
 from memcli.index.view import IndexedSpace
 from memcli.model.space import size_of
@@ -34,7 +35,8 @@ class CachedIndex:
     """The index kept under `folder`; in memory alone, and so made anew each time, where that cannot be written.
 
     With `live`, the folder of another such index, vectors are kept in that one, and an index begins as a copy of its
-    own. `place` gives the file of the index of a space, where that is another. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
+    own. `place` gives the file of the index of a space, where that is another; `show` gives memories as the index may
+    hold them. `embedder` is called once, when the first vector is needed. `warn` is told why the cache is not used.
     """
 
     def __init__(
@@ -44,10 +46,12 @@ class CachedIndex:
         warn: Callable[[str], None],
         progress: Progress | None = None,
         live: str | None = None,
+        show: Show = lambda memories, _: memories,
         place: Callable[[str], str] | None = None,
     ) -> None:
         self._path = place or (lambda space: os.path.join(folder, f"{space}.index"))
         self._folder = folder
+        self._show = show
         self._live = folder if live is None else live
         self._load_embedder = embedder
         self._embedder: Embedder | None = None
@@ -58,12 +62,15 @@ class CachedIndex:
         self._progress = progress
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
-        return self._open(IndexedSpace, snapshot)
+        return self._open(IndexedSpace, self._read(snapshot))
 
-    def _open(self, kind: type[_View], snapshot: Snapshot) -> _View:
+    def _read(self, snapshot: Snapshot) -> CurrentSnapshot:
+        return CurrentSnapshot(snapshot, self._show)
+
+    def _open(self, kind: type[_View], snapshot: CurrentSnapshot) -> _View:
         return self._over(kind, snapshot, *self._fresh(snapshot))
 
-    def _over(self, kind: type[_View], snapshot: Snapshot, connection: sqlite3.Connection, path: str) -> _View:
+    def _over(self, kind: type[_View], snapshot: CurrentSnapshot, connection: sqlite3.Connection, path: str) -> _View:
         def reopen() -> sqlite3.Connection | None:
             return None if path == IN_MEMORY else connect(path)
 
@@ -75,6 +82,7 @@ class CachedIndex:
         return kind(connection, snapshot, self._semantic, reopen, is_outdated, self._warn, self._progress)
 
     def at_hand(self, snapshot: Snapshot) -> IndexedSpace | None:
+        snapshot = self._read(snapshot)
         path = self._path(snapshot.space)
         most = _LARGE if os.path.exists(path) else _SMALL
         if not snapshot.fingerprint:
@@ -101,6 +109,7 @@ class CachedIndex:
     def kept(self, snapshot: Snapshot) -> IndexedCatalogue | None:
         from memcli.index.catalogue import IndexedCatalogue
 
+        snapshot = self._read(snapshot)
         path = self._path(snapshot.space)
         try:
             connection = open_known(path)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.index.cache import CachedIndex
 from memcli.index.database import identity
+from memcli.index.reading import CurrentSnapshot, Show
 from memcli.index.renewal import stored_fingerprint
 from memcli.index.view import IndexedSpace, Semantic
-from memcli.model.memory import Memory
 from memcli.model.recall import Entry, Group
-from memcli.model.space import Policy, Space
+from memcli.model.space import Policy
 from memcli.ports import Embedder, Progress, Snapshot
 
 if TYPE_CHECKING:
@@ -35,20 +35,22 @@ class KeptIndex(CachedIndex):
         embedder: Callable[[], Embedder | None],
         warn: Callable[[str], None],
         progress: Progress | None = None,
+        show: Show = lambda memories, _: memories,
         place: Callable[[str], str] | None = None,
     ) -> None:
-        super().__init__(folder, embedder, warn, progress, place=place)
+        super().__init__(folder, embedder, warn, progress, show=show, place=place)
         self._views: OrderedDict[str, KeptSpace] = OrderedDict()
         self._seen: tuple[object, int] | None = None
 
     def view(self, snapshot: Snapshot) -> IndexedSpace:
         self._check_vectors()
+        current = self._read(snapshot)
         known = self._views.pop(snapshot.space, None)
         if known is not None and not known.is_of(snapshot):
             known.release()
             known = None
         if known is None:
-            known = self._open(KeptSpace, snapshot)
+            known = self._open(KeptSpace, current)
         known.use(snapshot)
         self._views[snapshot.space] = known
         while len(self._views) > _MOST:
@@ -105,14 +107,14 @@ class KeptSpace(IndexedSpace):
     def __init__(
         self,
         connection: sqlite3.Connection,
-        snapshot: Snapshot,
+        snapshot: CurrentSnapshot,
         semantic: Semantic,
         reopen: Callable[[], sqlite3.Connection | None],
         is_outdated: Callable[[Snapshot], bool],
         warn: Callable[[str], None],
         progress: Progress | None,
     ) -> None:
-        self._current = CurrentSnapshot(snapshot)
+        self._current = snapshot
         super().__init__(connection, self._current, semantic, reopen, is_outdated, warn, progress)
         self._entries: dict[int, Entry] = {}
         self._groups: dict[str, Group] = {}
@@ -161,29 +163,3 @@ class KeptSpace(IndexedSpace):
     def groups(self, names: Sequence[str]) -> dict[str, Group]:
         self._groups |= super().groups([name for name in names if name not in self._groups])
         return {name: self._groups[name] for name in names}
-
-
-class CurrentSnapshot:
-    """The snapshot that is open now, of several with the same content. See `ports.Snapshot` for the promises."""
-
-    def __init__(self, now: Snapshot) -> None:
-        self.now = now
-        self.space, self.fingerprint = now.space, now.fingerprint
-
-    def load(self) -> Space:
-        return self.now.load()
-
-    def header(self) -> Space:
-        return self.now.header()
-
-    def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
-        return self.now.records(places)
-
-    def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
-        return self.now.fetch(places)
-
-    def is_before(self, time: int) -> bool:
-        return self.now.is_before(time)
-
-    def close(self) -> None:
-        self.now.close()

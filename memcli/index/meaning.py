@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from memcli.errors import OutdatedError, StoreError
+from memcli.index.reading import cleaned
 from memcli.index.vectors import VectorFile, VectorsLostError
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
@@ -257,7 +258,7 @@ class Meaning:
             texts[text_key(text)] = text
         return texts
 
-    def _fetch(self, rows: Sequence[int]) -> list[Memory]:
+    def _fetch(self, rows: Sequence[int]) -> Sequence[Memory]:
         select = "SELECT id, start, length FROM place WHERE row = ?"
         places: list[tuple[Any, ...]] = [self._db.execute(select, (row,)).fetchone() for row in rows]
-        return self._snapshot.fetch([(name, start, length) for name, start, length in places])
+        return cleaned(self._snapshot, self._snapshot.fetch([(name, start, length) for name, start, length in places]))

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 from memcli.codec.canonical import encode_line
 from memcli.codec.space import policy_to_json
 from memcli.index.database import IN_MEMORY
+from memcli.model.memory import Json
 from memcli.ports import Snapshot
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import find_in_memory
 
 if TYPE_CHECKING:
     from memcli.codec.moves import Step
@@ -51,13 +54,18 @@ def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: 
 
     if path != IN_MEMORY and is_outdated(path, snapshot):
         raise ErasedError
-    header = snapshot.header()
+    policy = policy_to_json(snapshot.header().policy)
     meta = {
         "complete": "1" if update(connection, snapshot, _steps(connection, snapshot, path), most) else "",
         "fingerprint": snapshot.fingerprint,
-        "policy": encode_line(policy_to_json(header.policy)).decode(),
+        "policy": "" if _is_secret(policy) else encode_line(policy).decode(),
     }
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
+
+
+def _is_secret(policy: dict[str, Json]) -> bool:
+    """Whether a hand wrote something secret into a policy: then it is read from the file alone."""
+    return bool(find_in_memory(Detector({}, lambda _: ""), policy))
 
 
 def follow(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> None:

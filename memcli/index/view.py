@@ -60,6 +60,8 @@ class IndexedSpace(WordsOfView):
     @property
     def policy(self) -> Policy:
         stored = self._one("SELECT value FROM meta WHERE key = 'policy'")
+        if not stored:
+            return self._snapshot.header().policy
         return policy_from_json(json.loads(stored), self._snapshot.space)
 
     def visible(self, query: Query) -> Rows:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
+from memcli.index.reading import cleaned
 from memcli.model.memory import TALK_KINDS
 from memcli.ports import Snapshot
 from memcli.retrieval.documents import text_key, window_text
@@ -37,4 +38,4 @@ def renew_windows(
 
 def _read(connection: sqlite3.Connection, snapshot: Snapshot, row: int) -> str:
     place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
-    return snapshot.fetch([place])[0].raw
+    return cleaned(snapshot, snapshot.fetch([place]))[0].raw

@@ -9,7 +9,9 @@ from memcli.codec.space import policy_to_json
 from memcli.digests import sha256
 from memcli.model.memory import Json
 from memcli.model.space import Change, Policy, Receipt, Touched
-from memcli.record import Record
+from memcli.record import Record, replace
+from memcli.safety.secrets.detector import Detector
+from memcli.safety.secrets.redact_memory import clean_paths
 
 _LISTED = 50
 """So many new memories are listed one by one; of more a line holds the count and a digest."""
@@ -80,6 +82,7 @@ def _is_author(by: Json) -> bool:
 
 
 def _told(touched: Sequence[Touched]) -> dict[str, Json]:
+    touched = _clean(touched)
     new = [t for t in touched if not t.before]
     if len(new) <= _LISTED:
         return {"changes": [_change(t) for t in touched]}
@@ -88,6 +91,16 @@ def _told(touched: Sequence[Touched]) -> dict[str, Json]:
         "changes": [_change(t) for t in touched if t.before],
         "created": {"count": len(new), "hash": digest},
     }
+
+
+def _clean(touched: Sequence[Touched]) -> Sequence[Touched]:
+    """Ids and paths without what a hand wrote into them past redaction."""
+    names = [name for one in touched for name in (one.id, one.path)]
+    clean = clean_paths(Detector({}, lambda _: "0" * 8), names)
+    if clean == names:
+        return touched
+    pairs = zip(touched, clean[::2], clean[1::2], strict=True)
+    return [replace(one, id=name, path=path) for one, name, path in pairs]
 
 
 def _change(touched: Touched) -> Json:

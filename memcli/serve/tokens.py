@@ -16,6 +16,7 @@ from memcli.errors import ConflictError, CorruptError, NotFoundError, StoreError
 from memcli.model.memory import Json
 from memcli.model.names import check_space
 from memcli.record import Record, field
+from memcli.safety.secrets.detector import Detector
 from memcli.serve.access import ADMIN, ROLES, Caller
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
@@ -77,6 +78,8 @@ class Tokens:
     def create(self, caller: Caller, now: str) -> str:
         """A new token, whose text is not kept. Raises ConflictError, UsageError, StoreError, LockedError."""
         _check(caller)
+        if Detector({}, lambda _: "").find(caller.name):
+            raise UsageError("the name of the token holds a secret or an address", "choose another --name")
         make_folder(os.path.dirname(self._others))
         text = _new()
         with self._locked():

@@ -18,6 +18,7 @@ from memcli.codec.run import decode_run
 from memcli.codec.space import check_writable, decode_space, spans
 from memcli.errors import MemcliError, StoreError, UsageError
 from memcli.model.names import check_space
+from memcli.safety.secrets.redact_memory import redacted_file
 from memcli.store.absent import absent
 from memcli.store.atomic import make_folder, move_file, remove_file, write_file
 from memcli.store.layout import Layout
@@ -123,7 +124,7 @@ def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -
         make_folder(aside, 0o700)
         name, _ = os.path.splitext(os.path.basename(path))
         digest = hashlib.sha256(data).hexdigest()[:12]
-        write_file(os.path.join(aside, f"{name}-{digest}.json"), data, 0o600)
+        write_file(os.path.join(aside, f"{name}-{digest}.json"), redacted_file(data), 0o600)
     if found.mended:
         held.leave(fingerprint_of(write_file(path, found.mended, alone=True, temporary=layout.temporary)))
     elif found.mended is not None:

@@ -11,6 +11,7 @@ from memcli.wiring.keeping import Keep, make
 from memcli.wiring.roots import Warn
 
 if TYPE_CHECKING:
+    from memcli.index.reading import Show
     from memcli.postgres.server import Server
     from memcli.store.revision import RevisionStore
 
@@ -23,8 +24,10 @@ def open_index(
     progress: Progress | None,
     past: RevisionStore | None = None,
     server: Server | None = None,
+    show: Show = lambda memories, _: memories,
 ) -> Index:
-    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`.
+    """The index kept for the store at `layout`, for its `past`, or beside it for the spaces on a `server`. `show`
+    gives memories as an index may hold them.
 
     Raises UsageError when there is no such embedder.
     """
@@ -34,7 +37,7 @@ def open_index(
         from memcli.wiring.shared import share_index
 
         told = _once(warn)  # both say the same of an embedder that fails
-        local = open_index(embedder, layout, keep, told, progress)
+        local = open_index(embedder, layout, keep, told, progress, show=show)
         return share_index(server, local, embedder.load, layout.cache(""), told, progress)
     embedder.check()
     folder = layout.cache("")
@@ -43,13 +46,14 @@ def open_index(
 
         # An index of its own, so that a look back does not undo that of now; vectors are by text, and shared.
         revision = folder_for(layout.cache("revisions"), past.commit)
-        return CachedIndex(revision, embedder.load, _once(warn), progress, folder)
+        return CachedIndex(revision, embedder.load, _once(warn), progress, folder, show)
     if keep is make:
-        return CachedIndex(folder, embedder.load, _once(warn), progress, place=layout.index)
+        return CachedIndex(folder, embedder.load, _once(warn), progress, show=show, place=layout.index)
     from memcli.index.kept import KeptIndex
 
     return keep(
-        ("index", folder, embedder.name), lambda: KeptIndex(folder, embedder.load, warn, progress, layout.index)
+        ("index", folder, embedder.name),
+        lambda: KeptIndex(folder, embedder.load, warn, progress, show, layout.index),
     )
 
 

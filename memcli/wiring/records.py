@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memcli.clock import Clock
-from memcli.model.memory import Json
-from memcli.model.space import Change
+from memcli.model.memory import Json, Memory
+from memcli.model.removal import Severed
+from memcli.model.space import Change, Policy, Space
 from memcli.ports import AuditTrail, Store, Trash
 from memcli.ports.language_model import Ledger
+from memcli.record import replace
 from memcli.store.file import FileStore
 from memcli.store.layout import Layout
 from memcli.store.pending import Acts, Erasures
@@ -71,11 +73,24 @@ class Records:
 
 
 def open_files(
-    layout: Layout, fold: Callable[..., tuple[Change, Json]], wait: float, records: Records, in_force: InForce
+    layout: Layout,
+    fold: Callable[..., tuple[Change, Json]],
+    wait: float,
+    records: Records,
+    in_force: InForce,
+    show: Callable[[Sequence[Memory], Policy], Sequence[Memory]],
 ) -> FileStore:
-    """The store in files, whose removals go into the trash and whose changes go into the audit log."""
+    """The store in files, whose removals go into the trash, as `show` gives them, and whose changes go into the audit log."""
+
+    def keep(removed: Space, severed: Sequence[Severed], replacing: Sequence[Memory]) -> str:
+        from memcli.safety.secrets.detector import Detector
+
+        clean = replace(removed, objects=tuple(show(removed.objects, removed.policy)))
+        find = Detector({}, lambda _: "").find
+        return records.trash().keep(clean, [one for one in severed if not find(one.id)], replacing)
+
     erasures = Erasures(layout, records.erase, records.warn)
-    guard = Guard(layout, lambda *removed: records.trash().keep(*removed), erasures, in_force, records.warn)
+    guard = Guard(layout, keep, erasures, in_force, records.warn)
     return FileStore(layout, fold, guard, wait, acts=Acts(layout, records.audit, records.warn), erasures=erasures)
 
 
@@ -91,7 +106,7 @@ def _user(environ: Mapping[str, str]) -> str:
     from memcli.safety.secrets.detector import Detector
 
     named = "".join(c for c in named if c.isprintable())
-    return Detector({"detectors": ["secrets"]}, lambda _: "").redact(named)[0][:_MAX_USER]
+    return Detector({}, lambda _: "").redact(named)[0][:_MAX_USER]
 
 
 def _audit(layout: Layout, clock: Clock, user: Callable[[], str], command: str, warn: Warn) -> AuditLog:

@@ -270,10 +270,8 @@ class _Local:
         remove_quietly(self._path(name))
 
     def without_secrets(self, paths: Sequence[str]) -> Sequence[str]:
-        detector = self._workspace.redactor.detector(self._workspace.space)
-        if not detector.find("\n".join(paths)):
-            return paths
-        return [path for path in paths if not detector.find(path)]
+        named = self._workspace.redactor.names(self._workspace.space, paths)
+        return [path for path, name in zip(paths, named, strict=True) if name == path]
 
     def _path(self, name: str) -> str:
         return self._layout.local(f"{self._workspace.space}.{name}")

@@ -14,7 +14,7 @@ from memcli.clock import frozen_clock, system_clock
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Change
+from memcli.model.space import Change, Policy
 from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
 from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
@@ -49,6 +49,7 @@ from memcli.wiring.sources import open_work_tree
 from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
 
 if TYPE_CHECKING:
+    from memcli.index.reading import Show
     from memcli.ports.upkeep import UpkeepLog
     from memcli.safety.secrets.detector import Detector
     from memcli.settings import Settings
@@ -86,7 +87,11 @@ def open_workspace(
     fold = partial(_fold, trust, policies, lambda: kept.load_trash(), summarizer)  # noqa: PLW0108
     wait = float(options.get("lock_wait") or WAIT_SECONDS)
     observer = observer or Unobserved()
-    kept: Kept = _kept(settings, layout, environ, fold, wait, records, policies.in_force)
+
+    def show(memories: Sequence[Memory], policy: Policy) -> Sequence[Memory]:
+        return workspace.redactor.rewrite(memories, policy)
+
+    kept: Kept = _kept(settings, layout, environ, fold, wait, records, policies.in_force, show)
     store = observer.store(past or LinkedStore(kept.store, kept.load_trash, warn))
     embedder = ChosenEmbedder(settings.embedder, layout.cache(""), embeddings(lambda: workspace, environ), keep)
     talk_index = partial(open_index, embedder, keep=keep, warn=warn, progress=progress)
@@ -95,7 +100,7 @@ def open_workspace(
         inbox=FileStore(Layout(layout.private("inbox"), layout.private("inbox")), fold, wait=wait, is_local=True),
         trust=trust, load_embedder=embedder.load, load_summarizer=summarizer,
         load_trash=kept.load_trash, load_audit=kept.load_audit, load_ledger=kept.load_ledger,
-        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server)),
+        load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server, show)),
         load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
         load_sessions=cache(partial(open_sessions, layout, wait)), drop_talk=partial(drop_talk, layout),
         load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
@@ -119,9 +124,10 @@ def _kept(
     wait: float,
     records: Records,
     in_force: InForce,
+    show: Show,
 ) -> Kept:
     """Where spaces are kept: in files, or on a server. Raises UsageError."""
-    files = open_files(layout, fold, wait, records, in_force)
+    files = open_files(layout, fold, wait, records, in_force, show)
     local = Kept(files, records.trash, records.audit, lambda: open_ledger(layout))
     if not settings.store:
         return local

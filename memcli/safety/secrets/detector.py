@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from memcli.errors import UsageError
@@ -121,12 +121,13 @@ class Detector:
             hits = (self._wide if any(mark in text for mark in _MARKS) else self).find(text)
             if not hits:
                 break
-            text = replaced(text, hits, self._name_mark if as_name else text_mark)
+            text = replaced(text, hits, partial(self.mark, as_name=as_name))
             taken += hits
         return text, taken
 
-    def _name_mark(self, hit: Hit) -> str:
-        return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}"
+    def mark(self, hit: Hit, *, as_name: bool) -> str:
+        """What stands in the place of a secret, in a text or in a name."""
+        return f"redacted-{hit.kind.replace('_', '-')}-{self.sign(hit.value)}" if as_name else text_mark(hit)
 
 
 def _readings(text: str, depth: int) -> Iterator[str]:

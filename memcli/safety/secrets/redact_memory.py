@@ -12,7 +12,8 @@ from memcli.model.memory import Json, Memory
 from memcli.record import defaults, replace
 from memcli.regex import regex
 from memcli.safety.secrets.detector import Detector
-from memcli.safety.secrets.rule import Hit
+from memcli.safety.secrets.rule import EMAIL, Hit
+from memcli.safety.secrets.rules import RULES, WITH_FORMAT
 
 FLAGS = "pii_flags"
 _NAMES = frozenset(["id", "path", "path_hint", "project", "tags", "superseded_by"])
@@ -26,10 +27,14 @@ _MACHINE_MADE: Mapping[str, frozenset[str]] = {
     "links": frozenset(["created_at"]),
 }
 _MAX_FILES = 100
+_SHORTEST_FORM, _LONGEST_FORM = 12, 100
+"""Characters of a secret that give it away where it was cut, and that are looked for."""
 _DIGEST = regex(r"(?:sha256:)?[0-9a-f]{6,64}\Z|\d{4}-\d\d-\d\d[0-9T:.Z+-]*\Z")
 _MARK_SIZE = 8
 _FLAG = regex(r"[a-z0-9_]{1,64}:(?:[0-9a-f]{8}|[1-9]\d{0,6})\Z")
 _MAX_DEPTH = 200
+_NAME_IN_JSON = regex(r'"([^"\s]*@[^"\s]*)"')
+_FEW_PATHS = 100
 _FIELDS = tuple(defaults(Memory))
 
 
@@ -57,6 +62,7 @@ def redact_fields(detector: Detector, given: Mapping[str, Json]) -> Redacted:
         return Redacted(dict(given))
     clean = walk.fields(_with_names(given, walk.file_names(given)))
     hits = [hit for _, found in walk.found for hit in found]
+    clean = _without_forms(detector, clean, hits)
     kinds = Counter(hit.kind for hit in hits)
     flags = [f"{kind}:{count}" for kind, count in kinds.items()]
     if detector.has_shared_key:
@@ -82,6 +88,35 @@ def _with_names(given: Mapping[str, Json], names: Mapping[str, str]) -> Mapping[
     inner = {name: told(value) for name, value in metadata.items()} if isinstance(metadata, Mapping) else metadata
     outer = {name: told(value) for name, value in given.items() if name != "path"}
     return {**given, **outer, **({"metadata": inner} if "metadata" in given else {})}
+
+
+def _without_forms(detector: Detector, fields: Mapping[str, Json], hits: Sequence[Hit]) -> dict[str, Json]:
+    """The fields without what was made of a secret before it was found: a path, a tag or a title of its words."""
+    clean = dict(fields)
+    for hit in {hit.value: hit for hit in hits}.values():
+        if (form := _form(hit)) is None:
+            continue
+        for name, value in clean.items():
+            mark = detector.mark(hit, as_name=name in _NAMES)
+            if isinstance(value, str):
+                clean[name] = form.sub(mark, value)
+            elif name == "tags" and isinstance(value, list | tuple):
+                clean[name] = [form.sub(mark, tag) if isinstance(tag, str) else tag for tag in value]
+    return clean
+
+
+def _form(hit: Hit) -> re.Pattern[str] | None:
+    """What finds the words of a secret, joined by anything and cut at the end of a part of a path; None for a secret that
+    may be a plain word, as many a password is."""
+    value = hit.value.decode("utf-8", "replace")
+    parts = [re.escape(char) for char in re.sub(r"[\W_]+", " ", value).strip()[:_LONGEST_FORM]]
+    atoms = [r"[\W_]+" if part == r"\ " else part for part in parts]
+    least = len(re.sub(r"[\W_]+", " ", value.partition("@")[0])) + 2 if hit.kind == EMAIL else _SHORTEST_FORM
+    if len(atoms) < least or (hit.kind != EMAIL and hit.rank in range(WITH_FORMAT, len(RULES))):
+        return None
+    cut = "|".join("".join(atoms[:length]) for length in range(len(atoms) - 1, least - 1, -1))
+    ends = rf"{''.join(atoms)}(?![^\W_])" + (rf"|(?:{cut})(?=[/~]|\Z)" if cut else "")
+    return re.compile(rf"(?<![^\W_])(?:{ends})", re.IGNORECASE)
 
 
 def with_flags(metadata: Mapping[str, Json], flags: Iterable[str]) -> dict[str, Json]:
@@ -136,6 +171,25 @@ def clean_values(detector: Detector, data: Mapping[str, Json]) -> dict[str, Json
     """Named values, such as the metadata of a space, as they may be shown."""
     walk = _walk(detector, data)
     return walk.fields(data) if walk else dict(data)
+
+
+def clean_paths(detector: Detector, paths: Sequence[str]) -> list[str]:
+    """Paths without what is secret in them, which is looked for in halves where there may be something."""
+    if not detector.is_suspect("\n".join([f"path: {path}" for path in paths])):
+        return list(paths)
+    if len(paths) > _FEW_PATHS:
+        half = len(paths) // 2
+        return clean_paths(detector, paths[:half]) + clean_paths(detector, paths[half:])
+    return [str(clean_values(detector, {"path": path})["path"]) for path in paths]
+
+
+def redacted_file(data: bytes) -> bytes:
+    """The bytes of a file of memories, which may be damaged, without what a hand wrote into it past redaction."""
+    detector = Detector({}, lambda _: "0" * 8)
+    text, _ = detector.redact(data.decode("utf-8", "surrogateescape"))
+    walk = _Walk(detector)
+    clean = _NAME_IN_JSON.sub(lambda match: f'"{walk.clean_name(match[1])[0]}"', text)
+    return clean.encode("utf-8", "surrogateescape")
 
 
 def find_in_memory(detector: Detector, data: Mapping[str, Json]) -> list[Finding]:
@@ -207,7 +261,12 @@ class _Walk:
 
     def fields(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """The top level: names stay names, what holds no text stays as it is."""
-        return {name: self._field(name, value) for name, value in given.items()}
+        return {self._own_name(name): self._field(name, value) for name, value in given.items()}
+
+    def _own_name(self, name: str) -> str:
+        """The name of a field, which is the user's behind `x_`."""
+        mark, own, rest = name.partition("x_")
+        return name if mark or not own else own + self._text(rest, name, is_name=True)
 
     def file_names(self, given: Mapping[str, Json]) -> dict[str, str]:
         """What stands for the names of files that the memory is of, where these are not kept as they are."""
@@ -215,7 +274,7 @@ class _Walk:
         names = [metadata.get("source"), metadata.get("was")] if isinstance(metadata, Mapping) else []
         files = provenance.get("files") if isinstance(provenance, Mapping) else ()
         names += files[:_MAX_FILES] if isinstance(files, list | tuple) else ()
-        cleaned = {name: self._clean_name(name)[0] for name in names if isinstance(name, str)}
+        cleaned = {name: self.clean_name(name)[0] for name in names if isinstance(name, str)}
         return {name: clean for name, clean in cleaned.items() if clean != name}
 
     def _field(self, name: str, value: Json) -> Json:
@@ -265,12 +324,12 @@ class _Walk:
         return clean
 
     def _text(self, text: str, where: str, *, is_name: bool = False) -> str:
-        clean, hits = self._clean_name(text) if is_name else self._detector.redact(text)
+        clean, hits = self.clean_name(text) if is_name else self._detector.redact(text)
         if hits:
             self.found.append((where, hits))
         return clean
 
-    def _clean_name(self, name: str) -> tuple[str, list[Hit]]:
+    def clean_name(self, name: str) -> tuple[str, list[Hit]]:
         clean, hits = self._detector.redact(name, as_name=True)
         if "@" not in clean:
             return clean, hits
