@@ -219,14 +219,14 @@ class Memory:
             weights: Weights of the score, such as semantic=.6,keyword=.4. (NAME=X)
             recency_bias: Weight of the date relative to the rest of the score. (0..1)
             deadline: Search by words only if embedding takes longer than this. (MS)
-            all_spaces: Search all spaces of the store.
+            all_spaces: Search all spaces of the store but private ones.
             no_global: Do not search the user-wide store.
             explain: Show the components of each score.
             include_untrusted: Include memories that contain instructions to an agent.
             no_usage: Do not count this as usage, or a question without an answer as a gap.
             from_diff: Find memories about this diff. (FILE)
             verify: Ask a language model which of the first N memories are relevant [N: 8]. ([N])
-            verify_timeout: Keep the ranking if the model, once loaded, takes longer than this [default: 1000]. (MS)
+            verify_timeout: Keep the ranking if the model, once loaded, takes longer than this. (MS)
             model: The language model of --verify. (PROVIDER:MODEL)
             changed: Find memories about what was committed and staged since REV. (REV)
             space: The space to use, for this call.
@@ -627,7 +627,7 @@ class Memory:
         ['added', 'added', 'added']
 
         Parameters:
-            rev: The commit to compare with [default: HEAD], or REV..REV.
+            rev: The commit to compare with, or REV..REV.
             rev2: Compare with this commit instead of the current state.
             stat: Show only the number of changes per space.
             space: The space to use, for this call.

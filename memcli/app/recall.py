@@ -93,10 +93,11 @@ def _talk(workspace: Workspace) -> list[tuple[Workspace, str, str]]:
 def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     """One bundle: what the rankers found, in the order of SPEC 6.2, read from the store, without what is untrusted."""
     size = sum(place.size for place in places)
+    own = {place.space: place.size for place in places if place.name == place.space}
     redact = _redact_as(places)
     told = repeated(query, redact)
     if query.edits is not None and not query.edits:
-        return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size)
+        return Bundle(space=label, query=told, reason=EMPTY_DIFF, size=size, own=own)
     asked = asked_of(query, places)
     if period := asked[0].period if asked else None:
         told = replace(told, period=replace(period, name=redact(period.name)))  # a tag of the repository may be in it
@@ -116,10 +117,11 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
         query=told,
         sections=_annotated(query, sections, places),
         always=_annotated(query, always, places),
-        reason=None if sections else _reason(size, found),
+        reason=None if sections else _reason(sum(own.values()), found),
         matched=len(matched),
         pinned=len(pinned),
         size=size,
+        own=own,
         degraded=any(f.ranking.is_degraded for f in found),
         missing=sum(f.ranking.missing for f in found),
         evidence={f.place.name: f.ranking.evidence for f in found if f.ranking.evidence},

@@ -92,7 +92,7 @@ COMMANDS: dict[str, tuple[dict[str, str], ...]] = {
         {"edit": "change the text or fields of a memory", "tag": "add or remove tags"},
         {"link": "link two memories", "unlink": "remove links"},
         {"graph": "show what memories are linked to"},
-        {"pin": "include memories in every recall", "unpin": "unpin memories"},
+        {"pin": "rank memories first in recall", "unpin": "unpin memories"},
         {"forget": "exclude memories from recall, or delete them"},
         {"feedback": "say whether recalled memories helped", "gaps": "list questions that nothing answers"},
         {"maintain": "apply feedback, archive what is of no use, link, tag and merge"},

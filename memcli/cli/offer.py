@@ -125,7 +125,7 @@ TOOLS = (
         fields=("paths", "changed"),
     ),
 )
-"""A tool appears when its verb does."""
+"""A tool appears when its verb does. The help of `mcp` names them."""
 _PROMPT_TOKENS = 7_500
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 

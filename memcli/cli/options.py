@@ -195,7 +195,7 @@ class CommonOptions(Options):
     """What every verb takes."""
 
     space: str | None = option(
-        "--space", "-s", metavar="NAME", help="The space to use [default: main; readers also ask repo]."
+        "--space", "-s", metavar="NAME", help="The space to use [default: main; readers also ask repo and journal]."
     )
     root: str | None = option(metavar="DIR", help="The store, or the folder that contains it.")
     json: bool = flag(help="Print the result as JSON.")

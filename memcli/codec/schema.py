@@ -42,7 +42,7 @@ _NUMBER = {"type": "number"}
 _HASH = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 _SECTION_FIELDS = (
     "id", "path", "kind", "summary_micro", "summary_short", "summary_long", "relevance", "pinned", "tags", "metadata",
-    "updated_at",
+    "created_at", "updated_at",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"15/{ANALYSIS_VERSION}"
+VERSION = f"16/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0

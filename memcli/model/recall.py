@@ -257,7 +257,7 @@ class Bundle(Record, kw_only=True):
 
     Of `query` the bundle holds what may be repeated. `always` are pinned memories that do not match, of `pinned` such
     memories in all. `withheld_untrusted` memories matched, and carry instructions, as do `untrusted_pins` of the pinned
-    ones. `missing` passages have no vector yet, and were searched by words. `verdict` is that of a
+    ones. `missing` passages have no vector yet, and were searched by words. `size` counts the memories searched, `own` those of each space of the store itself. `verdict` is that of a
     language model, if one was asked. `is_from_clone`: a store that was asked came with a clone that nobody here has accepted.
     """
 
@@ -269,6 +269,7 @@ class Bundle(Record, kw_only=True):
     matched: int = 0
     pinned: int = 0
     size: int = 0
+    own: Mapping[str, int] = field(default_factory=dict)
     degraded: bool = False
     missing: int = 0
     evidence: Mapping[str, Evidence] = field(default_factory=dict)

@@ -126,6 +126,7 @@ def _fields(section: Section) -> dict[str, Any]:
             "pinned": memory.pinned,
             "tags": memory.tags,
             "metadata": memory.metadata,
+            "created_at": memory.created_at,
             "updated_at": memory.updated_at,
         }
     data["summary_micro"] = section.sentence if section.level == SENTENCE else memory.summary_micro

@@ -121,12 +121,12 @@ def listing(memories: Iterable[Memory]) -> str:
 def listing_row(memory: Memory) -> list[str]:
     """The cells of a memory in a table of memories."""
     m = memory
-    return [m.id, m.path, m.kind, m.updated_at[:10], marks(m), m.summary_micro]
+    return [m.id, m.path, m.kind, m.created_at[:10], marks(m), m.summary_micro]
 
 
 def listed_rows(rows: Sequence[Sequence[str]]) -> str:
     """The table of these rows; empty if there are none."""
-    return grid(["id", "path", "kind", "updated", "", "memory"], rows) if rows else ""
+    return grid(["id", "path", "kind", "date", "", "memory"], rows) if rows else ""
 
 
 def marks(memory: Memory) -> str:

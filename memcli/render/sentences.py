@@ -14,15 +14,28 @@ def global_summary(bundle: Bundle) -> str:
     if bundle.reason == BUDGET_TOO_SMALL:
         return f"{bundle.matched} matched, but none fits the budget ({bundle.reason})."
     if bundle.query.budget is not None:
-        missing = f"Nothing relevant ({bundle.reason}; {_count(bundle.size)})."
+        missing = f"Nothing relevant ({bundle.reason}; {_count(_own(bundle))})."
         return f"{len(bundle.sections)} of {bundle.matched} matches." if bundle.sections else missing
     asked = bundle.topic if len(bundle.topic) <= _SHOWN_TOPIC else bundle.topic[:_SHOWN_TOPIC] + "…"
     topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
     if not bundle.sections:
-        return f"Nothing relevant to {topic} ({bundle.reason}; {_count(bundle.size)} in space {bundle.space})."
+        return f"Nothing relevant to {topic} ({bundle.reason}; {_count(_own(bundle))} in {_where(bundle)})."
     told = "; ".join(s.memory.summary_micro.rstrip(".") for s in bundle.sections[:5] if s.memory.summary_micro)
     more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
     return f"Context bundle for {topic}{more}: {told}."
+
+
+def _own(bundle: Bundle) -> int:
+    """How many memories of the store itself were searched."""
+    return sum(bundle.own.values()) if bundle.own else bundle.size
+
+
+def _where(bundle: Bundle) -> str:
+    """The spaces of the store itself that were searched."""
+    if bundle.space == "*":
+        return "all spaces"
+    *others, last = bundle.own or (bundle.space,)
+    return f"spaces {', '.join(others)} and {last}" if others else f"space {last}"
 
 
 def period(bundle: Bundle) -> str:

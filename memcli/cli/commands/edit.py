@@ -126,7 +126,7 @@ class PinOptions(Options):
 
 @verb(PinOptions)
 def pin(session: Session, options: PinOptions) -> None:
-    """Pin memories so that every recall includes them."""
+    """Pin memories: recall ranks them first if they match, and lists them under "Always" if not."""
     _set_pinned(session, options, pinned=True)
 
 

@@ -15,7 +15,7 @@ _SHOWN = 3
 class DiffOptions(Options):
     """What `memcli diff` takes."""
 
-    rev: str = argument("[REV]", "The commit to compare with [default: HEAD], or REV..REV.", default="HEAD")
+    rev: str = argument("[REV]", "The commit to compare with, or REV..REV.", default="HEAD")
     rev2: str | None = argument("[REV]", "Compare with this commit instead of the current state.")
     stat: bool = flag(help="Show only the number of changes per space.")
     exit_code: bool = flag(help="Exit with 1 if anything changed.")
@@ -109,7 +109,9 @@ def audit(session: Session, options: AuditOptions) -> None:
     }  # fmt: skip
     if checked.gap:
         session.output.note(f"audit/{workspace.space}.jsonl: {checked.gap}")
-    session.output.answer(data, f"{verified} entries verified; head {checked.head or 'none'}")
+    session.output.answer(
+        data, f"{verified} {'entry' if verified == 1 else 'entries'} verified; head {checked.head or 'none'}"
+    )
 
 
 def _entry(act: dict[str, Any]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 
+from memcli.cli.offer import TOOLS
 from memcli.cli.options import Options, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
@@ -23,12 +25,22 @@ class McpOptions(Options):
     )  # fmt: skip
 
 
+def _with_tools(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    """The function with the names of the tools in its help, as the table of tools has them."""
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for tool in TOOLS:
+        names[tool.is_default].append(tool.name or tool.verb)
+    default, others = (f"{', '.join(each[:-1])} and {each[-1]}" for each in (names[True], names[False]))
+    function.__doc__ = str(function.__doc__).format(default=default, others=others)
+    return function
+
+
 @verb(McpOptions)
+@_with_tools
 def command(session: Session, options: McpOptions) -> None:
     """Serve the memory to coding agents over the Model Context Protocol (MCP).
 
-    The tools are recall, remember, get, search and context; `--tools all` adds list, session, forget, tag and
-    verify. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
+    The tools are {default}; `--tools all` adds {others}. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
     store. The server ends with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
 
     Example: claude mcp add memcli -- memcli mcp

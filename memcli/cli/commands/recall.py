@@ -100,7 +100,7 @@ class RecallOptions(Options):
     deadline: int | None = option(
         metavar="MS", help="Search by words only if embedding takes longer than this.", type=int, low=0, high=10**7
     )
-    all_spaces: bool = flag(help="Search all spaces of the store.")
+    all_spaces: bool = flag(help="Search all spaces of the store but private ones.")
     no_global: bool = flag(help="Do not search the user-wide store.")
     explain: bool = flag(help="Show the components of each score.")
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
@@ -117,7 +117,7 @@ class RecallOptions(Options):
     )
     verify_timeout: int = option(
         metavar="MS",
-        help="Keep the ranking if the model, once loaded, takes longer than this [default: 1000].",
+        help="Keep the ranking if the model, once loaded, takes longer than this.",
         type=int,
         default=1000,
         low=1,
@@ -136,8 +136,9 @@ def command(session: Session, options: RecallOptions) -> int:
     first; with --from-diff or --changed, so do memories anchored in the changed files. Pinned memories come next if they match,
     in at most half of the places; pins that do not match follow under "Always", in addition to --limit.
 
-    --verify sends the question and the passages found to the language model, without secrets. Private spaces, such as `journal`,
-    are left out unless --space names them, and messages of sessions unless --scope session asks for them.
+    Without --space, the spaces `main`, `repo` and `journal` and the user-wide store are searched. --verify sends the question
+    and the passages found to the language model, without secrets; passages of private spaces, such as `journal`, only if --space
+    names the space, and messages of sessions only with --scope session.
 
     Example: memcli recall "how do we deploy?" --limit 5 | llm "write the runbook"
     """

@@ -27,10 +27,11 @@ class FsckOptions(Options):
 @verb(FsckOptions)
 def fsck(session: Session, options: FsckOptions) -> None:
     """Check the store for damage: truncated files, unreadable memories, duplicate ids or paths, dangling links, wrong
-    hashes, wrong order, and leftovers of crashes.
+    hashes, wrong order, leftovers of crashes, and changed lines of audit logs.
 
     The spaces of a store on a server are checked, too, with their index; --repair leaves these alone.
-    Before --repair changes more than the order of a file, it copies the original to the quarantine of the private state.
+    Before --repair changes more than the order of a file, it copies the original, without secrets, to the quarantine of the
+    private state.
     Exits with 6 while there is damage.
     """
     from memcli.store.repair import check_store

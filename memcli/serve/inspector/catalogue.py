@@ -174,7 +174,7 @@ def _result(section: Mapping[str, Any], home: str) -> dict[str, Any]:
     passage = section.get("passage") or {}
     reasons = sorted((section.get("why") or {}).items(), key=lambda item: (-abs(item[1]), item[0]))
     return {
-        **_row({"tags": [], "pinned": False, "updated_at": "", **section}, home),
+        **_row({"tags": [], "pinned": False, "created_at": "", **section}, home),
         "passage": passage.get("text") or section.get("summary_micro", ""), "heading": passage.get("heading", ""),
         "score": section.get("score", 0.0), "why": reasons, "contradicts": section.get("contradicts", []),
         "anchors": section.get("anchors", []),

@@ -95,6 +95,16 @@ def test_a_search_leaves_no_usage_and_no_gap(own: OneStore) -> None:
     assert own.memory.stats(usage=True)["usage"]["read"] == 0
 
 
+@pytest.mark.parametrize("path", ["/?kind=diff", "/?q=queue", "/", "/memory/main/{}"])
+def test_the_date_of_a_commit_is_when_it_was_made(own: OneStore, path: str) -> None:
+    made = {"raw": "Add the queue.", "kind": "diff", "path": "code/queue", "created_at": "2023-02-03T10:00:00Z"}
+    name = own.memory.remember(object=made)["id"]
+    page = client(own).get(path.format(name)).text
+    dates = re.findall(r'<time[^>]*datetime="([^"]*)"', page.partition("<main")[2].partition("<details")[0])
+    assert dates
+    assert dates[0].startswith("2023-02-03")
+
+
 @pytest.mark.parametrize(
     "path",
     ["/memory/main/none", "/memory/none/x", "/sessions/main/ses_none", "/?space=main&under=none", "/static/0/inspector.css",

@@ -1,0 +1,87 @@
+"""What help and answers say is so: names of tools, spaces that are searched, counts, dates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memcli.cli.offer import TOOLS
+from memcli.settings import BESIDE
+from tests.cli.test_ingest import git
+from tests.conftest import Run, memory, open_at, rewrite
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_help_of_mcp_names_the_tools_of_each_set(run: Run) -> None:
+    told = words(run("mcp", "--help").out)
+    default, _, others = told.partition("The tools are ")[2].partition("; `--tools all` adds ")
+    for tool in TOOLS:
+        assert (tool.name or tool.verb) in (default if tool.is_default else others.partition(". The project")[0])
+
+
+def test_help_names_the_spaces_that_readers_ask(run: Run, tmp_path: Path) -> None:
+    store = open_at(tmp_path).store
+    for name in BESIDE:
+        rewrite(store, lambda space: space.put((memory("a", raw="The llama eats hay."),), "2026-01-01T00:00:00Z"), name)
+    assert open_at(tmp_path).asked_spaces == ["main", *BESIDE]
+    for verb in ("recall", "list", "search"):
+        told = words(run(verb, "--help").out)
+        assert all(name in told.partition("readers also ask ")[2].partition("]")[0] for name in BESIDE)
+
+
+def test_recall_searches_private_spaces_unless_all_are_asked(run: Run, tmp_path: Path) -> None:
+    run("init")
+    journal = memory("a", raw="The llama eats hay.", path="notes/llama")
+    rewrite(open_at(tmp_path).store, lambda space: space.put((journal,), "2026-01-01T00:00:00Z"), "journal")
+    run("space", "policy", "journal", "--set", "visibility=private")
+    assert "llama eats" in run("recall", "what does the llama eat?").out
+    assert "llama eats" not in run("recall", "what does the llama eat?", "--all-spaces").out
+    assert "all spaces of the store but private ones" in words(run("recall", "--help").out)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--budget", "100"), ("--json",)])
+def test_an_empty_answer_counts_the_memories_of_the_store_alone(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("MEMCLI_GLOBAL", str(tmp_path / "global"))
+    for number in range(3):
+        run("remember", f"I like tea number {number}.", "--scope", "global")
+    run("init")
+    assert "empty_space; 0 memories" in run("recall", "zebra crossings", *arguments).out
+    run("remember", "The port is 8080.")
+    assert "; 1 memory" in run("recall", "zebra crossings", *arguments).out
+
+
+def test_an_empty_answer_names_the_spaces_that_were_searched(run: Run, tmp_path: Path) -> None:
+    run("remember", "The port is 8080.")
+    (tmp_path / "notes.md").write_text("# Tea\n\nThe tea is green.\n")
+    assert "1 memory in space main)" in run("recall", "zebra crossings").out
+    run("ingest", "notes.md")
+    assert "2 memories in spaces main and repo)" in run("recall", "zebra crossings").out
+    assert "1 memory in space main)" in run("recall", "zebra crossings", "-s", "main").out
+
+
+def test_a_list_has_the_date_of_a_commit_and_not_of_its_ingestion(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").rmdir()
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "queue.py").write_text("def work():\n    return 1\n")
+    for name in ("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"):
+        monkeypatch.setenv(name, "2023-02-03T10:00:00Z")
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    author = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]
+    subprocess.run(["git", *author, "commit", "-qm", "Add the queue"], cwd=tmp_path, check=True)
+    run("init")
+    run("ingest", "--git", "HEAD")
+    row = run("list").out.splitlines()[-1]
+    assert "2023-02-03" in row
+    assert "2026" not in row
+    (section,) = json.loads(run("recall", "queue", "--json").out)["sections"]
+    assert section["created_at"].startswith("2023-02-03")
