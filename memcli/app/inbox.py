@@ -30,6 +30,7 @@ def offer(
     *,
     propose_all: bool = False,
     places: Sequence[Place] = (),
+    told: Collection[str] = (),
     resolution: Resolution | None = None,
 ) -> Stored:
     """Stores the candidates as `remember` does, or puts them into the inbox.
@@ -38,7 +39,9 @@ def offer(
     `places` stay active. Raises what `remember` raises.
     """
     if not propose_all:
-        stored = remember(workspace, candidates, supersedes, may_wait=True, places=places, resolution=resolution)
+        stored = remember(
+            workspace, candidates, supersedes, may_wait=True, places=places, told=told, resolution=resolution
+        )
         if not stored.needs_review:
             return stored
     return Stored(with_found(propose(workspace, candidates, supersedes), resolution))

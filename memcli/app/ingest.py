@@ -1,8 +1,10 @@
-"""Ingest: memories from a source of candidates, in as few writes as there is memory for."""
+"""Ingest: memories from a source of candidates, in writes that grow with what is stored."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache
 from typing import Any
 
@@ -14,17 +16,27 @@ from memcli.errors import CorruptError, LockedError, MemcliError, RefusedError, 
 from memcli.model.failure import Failure, reason_of
 from memcli.model.memory import Json, Memory
 from memcli.model.shapes import OBSERVED
-from memcli.model.space import Change
+from memcli.model.space import Change, size_of
 from memcli.policy.retention import Place, without
 from memcli.ports import Shelf, Source
-from memcli.record import field
+from memcli.record import Record, field
 
-_PER_WRITE = 2000
+_LEAST, _SHARE, _BYTES_EACH = 32, 6, 1 << 18
+"""How many candidates a write takes: a share of what was stored before, so that an interruption loses little and all
+writes together cost a few times what one of the whole costs; and more for a file that is large from the start. It is not
+by time, so that the same input leaves the same lines in the audit log."""
 _NOT_OF_AN_ITEM = (LockedError, StoreError, CorruptError, RefusedError, OSError)
 """What is wrong with the store or the system; any other error is of the item that was being stored."""
 
-_Prepared = tuple[Candidate | None, Sequence[Place]]
-"""A candidate, None where there is nothing to tell, and the places that it replaces."""
+
+class _Prepared(Record):
+    """A candidate, None where there is nothing to tell, and the places that it replaces; or a commit that was `read`, which
+    the last `count` candidates are of."""
+
+    candidate: Candidate | None = None
+    places: Sequence[Place] = ()
+    read: str = ""
+    count: int = 0
 
 
 class Ingested(Counts, frozen=False):
@@ -74,17 +86,24 @@ def ingest(
 
     What becomes of it is counted in `done` write by write, so that it holds when a later write fails. A candidate that `replaces` places has told, with those beside it, all that is there: what else stands there is
     deactivated. The same candidates again change nothing. One that cannot be stored, whatever in it is the reason, does
-    not keep the others from it. `progress` is called for each.
+    not keep the others from it. A commit is noted as known once all that was read of it is stored. `progress` is called
+    for each.
     Raises what the source raises, LockedError, CorruptError, StoreError.
     """
     done = Ingested() if done is None else done
-    for batch in _batches(_prepared(workspace, source, done, progress)):
-        candidates = [candidate for candidate, _ in batch if candidate is not None]
+    told: set[str] = set()  # what the writes before this one have stored of places that go on in it
+    spoiled: Sequence[Place] = ()
+    for batch, unfinished in _batches(_prepared(workspace, source, done, progress), _least(workspace)):
         if dry_run:
-            done.paths += [candidate.given["path"] for candidate in candidates]
+            done.paths += [item.candidate.given["path"] for item in batch if item.candidate is not None]
             continue
-        for outcome in _stored(workspace, batch, propose, done.failed):
-            done.add(outcome)
+        places = [place for place in _places(batch) if place not in (*unfinished, *spoiled)]
+        failed = len(done.failed)
+        outcomes = list(_stored(workspace, batch, propose, places, told, done))
+        told = {*told, *(outcome.id for outcome in outcomes)} if unfinished else set()
+        spoiled = unfinished if spoiled or len(done.failed) > failed else ()
+        if not propose and not any(outcome.status == "proposed" for outcome in outcomes):
+            _note_read(workspace, batch, done.failed)
     done.skipped.update(source.skipped)
     done.failed[:] = sorted({*done.failed, *source.failed}, key=lambda failure: (failure.commit, failure.file))
     return done
@@ -136,8 +155,11 @@ def _prepared(
     workspace: Workspace, source: Source, done: Ingested, progress: Callable[[], None]
 ) -> Iterator[_Prepared]:
     known = _names_known(workspace)
+    counts: Counter[str] = Counter()
     for fields in source.candidates():
         given = dict(fields)
+        done.deduplicated += given.pop("unchanged", 0)  # type: ignore[operator]
+        read = str(given.pop("read", ""))
         places = [_known(place, known) for place in given.pop("replaces", ())]  # type: ignore[attr-defined]
         candidate = None
         if given:
@@ -149,7 +171,9 @@ def _prepared(
                 raise
             except Exception as error:  # noqa: BLE001
                 done.failed.append(_failure(given, error))
-        yield candidate, places
+            else:
+                counts[_commit(given)] += 1
+        yield _Prepared(candidate, places, read, counts[read])
         progress()
 
 
@@ -163,54 +187,84 @@ def _known(place: Place, known: Callable[[str], str]) -> Place:
 
 
 def _stored(
-    workspace: Workspace, batch: Sequence[_Prepared], propose: bool, failed: list[Failure]
+    workspace: Workspace,
+    batch: Sequence[_Prepared],
+    propose: bool,
+    places: Sequence[Place],
+    told: Collection[str],
+    done: Ingested,
 ) -> Iterator[Outcome]:
-    """What became of the candidates of a batch; when something in one of them fails, each is stored by itself."""
-    candidates = [candidate for candidate, _ in batch if candidate is not None]
+    """What became of the candidates of a batch, which is counted; when something in one of them fails, each is stored by
+    itself."""
+    candidates = [item.candidate for item in batch if item.candidate is not None]
     try:
-        outcomes = offer(workspace, candidates, propose_all=propose, places=_places(batch)).outcomes
+        outcomes = offer(workspace, candidates, propose_all=propose, places=places, told=told).outcomes
     except _NOT_OF_AN_ITEM:
         raise
     except Exception as error:  # noqa: BLE001
         if len(candidates) == 1:
-            failed.append(_failure(candidates[0].given, error))
+            done.failed.append(_failure(candidates[0].given, error))
         elif not candidates:
-            failed += [
-                Failure(reason_of(error), file=str(place.get("source") or place["under"])) for place in _places(batch)
+            done.failed += [
+                Failure(reason_of(error), file=str(place.get("source") or place["under"])) for place in places
             ]
         if len(candidates) <= 1:
             return
     else:
-        yield from outcomes
+        for outcome in outcomes:
+            done.add(outcome)
+            yield outcome
         return
     # Without places: what failed must not make what was there before look left out.
-    for item, _ in batch:
-        if item:
-            yield from _stored(workspace, [(item, ())], propose, failed)
+    for item in batch:
+        if item.candidate:
+            yield from _stored(workspace, [item], propose, (), (), done)
+
+
+def _note_read(workspace: Workspace, batch: Sequence[_Prepared], failed: Sequence[Failure]) -> None:
+    """Notes the commits that are stored as a whole. Without that note they are only read again."""
+    bad = {failure.commit for failure in failed}
+    workspace.commits.add(
+        workspace.space, {item.read: item.count for item in batch if item.read and item.read not in bad}
+    )
 
 
 def _failure(given: Mapping[str, Any], error: Exception) -> Failure:
-    source, commit = given.get("metadata", {}).get("source"), given.get("provenance", {}).get("commit")
-    if isinstance(commit, str):
+    if commit := _commit(given):
         return Failure(reason_of(error), commit=commit)
+    source = given.get("metadata", {}).get("source")
     return Failure(reason_of(error), file=source if isinstance(source, str) else "")
 
 
-def _batches(prepared: Iterator[_Prepared]) -> Iterator[list[_Prepared]]:
-    """As many as one write takes; what replaces the same places stays together, so that none of it looks left out."""
+def _commit(given: Mapping[str, Any]) -> str:
+    """The commit that a candidate was read from; empty for none."""
+    commit = given.get("provenance", {}).get("commit")
+    return commit if isinstance(commit, str) else ""
+
+
+def _batches(prepared: Iterator[_Prepared], least: int) -> Iterator[tuple[list[_Prepared], Sequence[Place]]]:
+    """As many as one write takes, and the places at which the next one goes on."""
     batch: list[_Prepared] = []
+    stored = 0
     for item in prepared:
-        if len(batch) >= _PER_WRITE and item[1] != batch[-1][1]:
-            yield batch
+        if len(batch) >= max(least, stored // _SHARE):
+            yield batch, item.places if item.places == batch[-1].places else ()
+            stored += len(batch)
             batch = []
         batch.append(item)
     if batch:
-        yield batch
+        yield batch, ()
+
+
+def _least(workspace: Workspace) -> int:
+    """The fewest candidates that are worth a write, which copies the file of the space."""
+    with closing(workspace.store.open(workspace.space)) as snapshot:
+        return max(_LEAST, size_of(snapshot.fingerprint) // _BYTES_EACH)
 
 
 def _places(batch: Sequence[_Prepared]) -> list[Place]:
     """The places that the candidates replace, each once."""
-    places = {(place["under"], place.get("source")): place for _, each in batch for place in each}
+    places = {(place["under"], place.get("source")): place for item in batch for place in item.places}
     return list(places.values())
 
 

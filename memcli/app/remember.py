@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memcli.app.candidate import Candidate, Describe, is_read, set_apart
@@ -84,6 +84,7 @@ def remember(
     *,
     may_wait: bool = False,
     places: Sequence[Place] = (),
+    told: Collection[str] = (),
     links: str = CHECK,
     apart: bool = False,
     resolution: Resolution | None = None,
@@ -91,8 +92,8 @@ def remember(
 ) -> Stored:
     """Stores the candidates in one write.
 
-    The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates
-    are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
+    The last candidate replaces the memory that `supersedes` names. Memories at `places` that are none of the candidates,
+    and not `told` before, are deactivated. `links` is CHECK, DROP or KEEP; `apart` keeps another text at the path of a memory that exists. With
     `may_wait`, nothing is stored if the policy of the space wants a review (see `app/inbox.py`). `resolution` says what was
     found for the candidates, and what becomes of it. Where there is no room and the policy wants it, a language model is
     asked before the write what is to go, unless `asks` is false or the candidates were read from files.
@@ -107,6 +108,8 @@ def remember(
         candidates, supersedes = refer_to_copies(workspace, candidates, supersedes)
     asked = request_of(workspace, candidates, supersedes)
     request = {**asked, "may_wait": may_wait, "places": list(places), "links": links, "apart": apart}
+    if told:
+        request["told"] = sorted(told)
     if resolution is not None:
         request["checks"] = resolution.wanted(workspace.space)
         request["merges"] = resolution.targets(workspace.space)
@@ -210,7 +213,8 @@ def fold(
     if links != KEEP:
         upserter.resolve_links(drop=links == DROP)
     _link_contradictions(upserter, outcomes, request)
-    outcomes += upserter.retire(request.get("places", ()), {known for o in outcomes for known in (o["id"], o["path"])})
+    told = {known for o in outcomes for known in (o["id"], o["path"])}
+    outcomes += upserter.retire(request.get("places", ()), told.union(request.get("told", ())))
     gone, steps = upserter.make_room(request.get("advice")) if may_compact else (frozenset[str](), [])
     gone |= upserter.dropped
     put = tuple(memory for name, memory in upserter.changed.items() if name not in gone)

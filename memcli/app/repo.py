@@ -78,12 +78,20 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
     return workspace.store.update(workspace.space, apply).removed
 
 
-def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
-    """As `sync`, behind a committed write, which a failure does not undo: it is only reported."""
+def sync_behind(workspace: Workspace, find_lost: Lost = lambda _: (), state: str = "") -> int:
+    """As `sync`, behind a committed write, which a failure does not undo: it is only reported.
+
+    `state` changes when `main` does, or the answer of `find_lost` may: as long as neither it nor the space has changed,
+    nothing is done.
+    """
     removed = 0
+    if state and workspace.commits.is_settled(workspace.space, state):
+        return 0
     with workspace.behind_the_write():
         try:
             removed = sync(workspace, find_lost)
+            if state:
+                workspace.commits.settle(workspace.space, "" if removed else state)
         except (OSError, CorruptError, ProviderError) as error:
             told = error.message if isinstance(error, MemcliError) else str(error)
             raise StoreError(f"space {workspace.space!r} is not in step yet: {told}", "") from None

@@ -14,6 +14,7 @@ from memcli.model.space import Policy, Space
 from memcli.ports import AuditTrail, Embedder, Index, Progress, Ranker, Store, Summarizer, Trash, Trust
 from memcli.ports.answers import Answers, NoAnswers
 from memcli.ports.code import CodeReader
+from memcli.ports.commits import KnownCommits, NoCommits
 from memcli.ports.gaps import Gaps, NoGaps
 from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog
@@ -75,6 +76,7 @@ class Workspace(Record, kw_only=True):
     load_counters: Callable[[], Counters] = NoCounters
     load_gaps: Callable[[], Gaps] = NoGaps
     load_answers: Callable[[], Answers] = NoAnswers
+    load_commits: Callable[[], KnownCommits] = NoCommits
     warn: Callable[[str], None] = lambda _: None
     progress: Progress | None = None
 
@@ -146,6 +148,11 @@ class Workspace(Record, kw_only=True):
     def gaps(self) -> Gaps:
         """The questions that nothing answered."""
         return self.load_gaps()
+
+    @property
+    def commits(self) -> KnownCommits:
+        """The commits that were ingested."""
+        return self.load_commits()
 
     @property
     def elsewhere(self) -> Workspace | None:

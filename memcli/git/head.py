@@ -96,10 +96,21 @@ def lost(repository: Repository, commit: str) -> list[str]:
 def unreachable(repository: Repository, commits: Collection[str]) -> frozenset[str]:
     """Those of `commits` that no branch, tag, remote branch or work tree leads to any more, whether git still has them or
     not. Raises ProviderError."""
-    told = repository.run("worktree", "list", "--porcelain").splitlines()
-    heads = {line.removeprefix("HEAD ") for line in told if line.startswith("HEAD ")} - {"0" * 40, "0" * 64}
-    listed = repository.run("rev-list", "--branches", "--tags", "--remotes", *sorted(heads)) if heads else ""
+    heads = _heads(repository)
+    listed = repository.run("rev-list", "--branches", "--tags", "--remotes", *heads) if heads else ""
     return frozenset(commits).difference(listed.split())
+
+
+def tips(repository: Repository) -> list[str]:
+    """What every branch, tag, remote branch and work tree leads to, in order: nothing is unreachable anew as long as these
+    stay. Raises ProviderError."""
+    return [*_heads(repository), *repository.run("for-each-ref", "--format=%(objectname) %(refname)").splitlines()]
+
+
+def _heads(repository: Repository) -> list[str]:
+    """The commits that the work trees are at."""
+    told = repository.run("worktree", "list", "--porcelain").splitlines()
+    return sorted({line.removeprefix("HEAD ") for line in told if line.startswith("HEAD ")} - {"0" * 40, "0" * 64})
 
 
 def _only_in(repository: Repository, commits: Sequence[str]) -> list[str]:

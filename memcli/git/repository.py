@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from memcli.errors import MemcliError, NotFoundError, ProviderError, UsageError
@@ -68,14 +68,22 @@ class Repository(Record):
             raise self._failure(complaint)
         return os.fsdecode(output)
 
-    def stream(self, *arguments: str) -> Iterator[bytes]:
-        """What git prints, in blocks as they come; ending the iteration early ends git."""
-        with _start(self.root, arguments, index=self.index) as process:
+    def stream(self, *arguments: str, asked: str | None = None) -> Iterator[bytes]:
+        """What git prints, in blocks as they come; ending the iteration early ends git.
+
+        `asked` is its standard input, all of which git must read before it prints.
+        """
+        stdin = subprocess.DEVNULL if asked is None else subprocess.PIPE
+        with _start(self.root, arguments, stdin, self.index) as process:
             assert process.stdout
             assert process.stderr
             complaints = _Complaints(process.stderr)
             is_read = False
             try:
+                if asked is not None:
+                    assert process.stdin
+                    with suppress(BrokenPipeError), process.stdin as stream:  # git says why on stderr
+                        stream.write(os.fsencode(asked))
                 while block := process.stdout.read(_BLOCK):
                     yield block
                 is_read = True
@@ -138,6 +146,10 @@ class Repository(Record):
     def has_commit(self, commit: str) -> bool:
         """Whether the object is still here: after a rebase and a gc it may be gone."""
         return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
+
+    def commits(self, revisions: str) -> list[str]:
+        """The hashes of the commits in the range, newest first, merges included."""
+        return self.run("rev-list", "--end-of-options", check_revisions(revisions), "--").split()
 
     def count(self, revisions: str) -> int:
         """How many commits the range holds, merges included."""

@@ -1,11 +1,13 @@
-"""Commits: one candidate for each file that a commit changed, oldest commit first, from one git process."""
+"""Commits: one candidate for each file that a commit changed, newest commit first, from one git process."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
+from types import MappingProxyType
 
 from memcli.errors import MemcliError
 from memcli.git.repository import check_revisions, find_repository
@@ -15,8 +17,6 @@ from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import readable
 
-WINDOW = 500
-"""How many commits are read at a time: one git process each."""
 TINY_FILES, TINY_LINES = 3, 6
 """A commit that only modifies files, at most so many of them and lines, is one memory: its parts say nothing alone."""
 _ATTRIBUTES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "diff.gitattributes")
@@ -32,7 +32,7 @@ _DIFF = (
     "--ignore-submodules=none", "--no-color", "--no-ext-diff", "--no-textconv",
 )  # fmt: skip
 _LOG = (
-    *_SETTINGS, "log", "--reverse", "--date-order", "--no-decorate", "--no-notes", "--no-show-signature",
+    *_SETTINGS, "log", "--stdin", "--no-walk=unsorted", "--no-decorate", "--no-notes", "--no-show-signature",
     "--encoding=UTF-8", *_DIFF, FORMAT,
 )  # fmt: skip
 _INDEX = (*_SETTINGS, "diff", "--cached", *_DIFF, "--")
@@ -41,19 +41,24 @@ Candidates = Iterator[Mapping[str, object]]
 
 
 class CommitSource:
-    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all that led to it, in windows: those of the
-    newest window first, so that what is there after an interruption is what matters most. `skip` leaves out the newest,
-    and at most `most` of the others are read.
+    """The commits of a range such as `HEAD~5..`, `v1..v2`, or `HEAD` for all that led to it, newest first, so that what is
+    there after an interruption is what matters most; as far as they are not `known`, each with how many memories it has.
 
     `commits` counts those read so far and `skipped` what gave no candidate, by reason: merge, shallow, binary,
-    lock, vendored, generated, ignored, submodule, link, mode, empty.
+    lock, vendored, generated, ignored, submodule, link, mode, empty. It ends before the next commit when it `is_stopped`.
     """
 
-    def __init__(self, work_tree: str, revisions: str, skip: int = 0, most: int | None = None) -> None:
+    def __init__(
+        self,
+        work_tree: str,
+        revisions: str,
+        known: Mapping[str, int] = MappingProxyType({}),
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._repository = find_repository(work_tree)
         self._revisions = check_revisions(revisions)
-        self._skip = skip
-        self._most = most
+        self._known = known
+        self._is_stopped = is_stopped
         self.commits = 0
         self.skipped: Counter[str] = Counter()
         self.failed: list[Failure] = []
@@ -61,54 +66,56 @@ class CommitSource:
 
     def total(self) -> int:
         """How many commits there are to read. Raises NotFoundError for a range that git does not know."""
-        left = max(0, self._repository.count(self._revisions) - self._skip)
-        return left if self._most is None else min(left, self._most)
+        return len(self._listed) - len(self._met)
 
     def done(self) -> int:
         """How many of them have been read."""
         return self.commits
 
+    @cached_property
+    def _listed(self) -> list[str]:
+        return self._repository.commits(self._revisions)
+
+    @cached_property
+    def _met(self) -> frozenset[str]:
+        """Those of the range that are known."""
+        return frozenset(self._known).intersection(self._listed)
+
     def candidates(self) -> Candidates:
-        """One for each commit and file, or for a tiny commit. A commit that cannot be read is put into `failed`.
+        """One for each commit and file, or for a tiny commit. What is behind the last one of a commit says that it has been
+        `read`, and the first says how many memories are `unchanged`, as those of known commits.
 
-        Raises NotFoundError, ProviderError.
+        A commit that cannot be read is put into `failed`. Raises NotFoundError, ProviderError.
         """
-        read: set[str] = set()
-        total = self.total()
-        for start in range(0, max(total, 1), WINDOW):
-            window = (f"--skip={self._skip + start}", f"--max-count={min(WINDOW, total - start)}")
+        if self._met:
+            yield {"unchanged": sum(self._known[commit] for commit in self._met)}
+        left = [commit for commit in self._listed if commit not in self._met]
+        while left:
+            before = self.commits
             try:
-                yield from self._read(self._revisions, read, window)
+                yield from self._read(left)
+                return
             except MemcliError:
                 raise
-            except Exception:  # noqa: BLE001 - whatever is in one commit, the others are worth having
-                yield from self._read_each(read, window)
+            except Exception as error:  # noqa: BLE001 - whatever is in one commit, the others are worth having
+                bad = self.commits - before
+                self.failed.append(Failure(reason_of(error), commit=left[bad]))
+                left = left[bad + 1 :]
 
-    def _read_each(self, read: set[str], window: Sequence[str]) -> Candidates:
-        """The commits of the window that were not `read`, one by one."""
-        listed = self._repository.run(
-            "rev-list", "--reverse", "--date-order", *window, "--end-of-options", self._revisions, "--"
-        )
-        for commit in listed.split():
-            try:
-                if commit not in read:
-                    yield from self._read(f"{commit}^!", read)
-            except MemcliError:
-                raise
-            except Exception as error:  # noqa: BLE001
-                self.failed.append(Failure(reason_of(error), commit=commit))
-
-    def _read(self, revisions: str, read: set[str], window: Sequence[str] = ()) -> Candidates:
+    def _read(self, commits: Sequence[str]) -> Candidates:
         shallow = self._repository.shallow()
-        for commit, diffs in read_log(self._repository.stream(*_LOG, *window, "--end-of-options", revisions, "--")):
-            if len(commit.parents) > 1:
-                self.skipped["merge"] += 1
-            elif commit.hash in shallow:
+        for commit, diffs in read_log(self._repository.stream(*_LOG, asked="\n".join(commits))):
+            if self._is_stopped():
+                return
+            if commit.hash in shallow:
                 self.skipped["shallow"] += 1
             else:
-                yield from _of_commit(Origin(commit), self._sieve.fit(diffs))
-            read.add(commit.hash)
-            self.commits = len(read)
+                if len(commit.parents) > 1:
+                    self.skipped["merge"] += 1
+                else:
+                    yield from _of_commit(Origin(commit), self._sieve.fit(diffs))
+                yield {"read": commit.hash}
+            self.commits += 1
 
 
 class StagedSource:

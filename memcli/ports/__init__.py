@@ -264,7 +264,8 @@ class Source(Protocol):
         """What could not be read, once `candidates` has ended: it does not keep the rest from being read."""
 
     def candidates(self) -> Iterator[Mapping[str, object]]:
-        """The fields of one memory each, in a total order.
+        """The fields of one memory each, in a total order; or, `read`, a commit that all before it has told of, or how many
+        memories are `unchanged` of what need not be read.
 
         `replaces` lists places (see `policy/replaced.py`) that this one, with those beside it, has told all of; one that
         has nothing else says that nothing is there any more.

@@ -1,4 +1,4 @@
-"""How far the space for what is read from the repository is built, so that a build that was interrupted goes on."""
+"""That the space for what is read from the repository is being built, so that a build that was interrupted goes on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from memcli.store.reading import read_json
 
 
 class Build(NamedTuple):
-    """A build that is under way: of the commits that led to `head`, the newest `done` are there."""
+    """A build that is under way, of the commits that led to `head`."""
 
     head: str
-    done: int = 0
 
 
 class BuildState:
@@ -26,9 +25,8 @@ class BuildState:
     def load(self) -> Build | None:
         """The build that is under way; None when there is none."""
         data = read_json(self._path)
-        if not isinstance(data, dict) or not isinstance(data.get("head"), str) or not isinstance(data.get("done"), int):
-            return None
-        return Build(data["head"], max(0, data["done"]))
+        head = data.get("head") if isinstance(data, dict) else None
+        return Build(head) if isinstance(head, str) else None
 
     def save(self, build: Build) -> None:
         """Notes it. Raises StoreError."""

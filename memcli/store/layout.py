@@ -68,6 +68,10 @@ class Layout(Record):
         """Where a writer notes, for the index of a space, what moved in its file."""
         return f"{self.index(name).removesuffix('.index')}.moves"
 
+    def commits(self, name: str) -> str:
+        """The commits that were ingested into a space."""
+        return self.cache(f"{name}.commits")
+
     def export(self, name: str) -> str:
         return os.path.join(self.root, "exports", name)
 

@@ -12,9 +12,6 @@ from memcli.settings import REPO
 from memcli.store.build_state import Build, BuildState
 from memcli.store.layout import Layout
 
-STEP = 200
-"""How many commits are ingested before that is noted."""
-
 
 def is_missing(workspace: Workspace) -> bool:
     """Whether the space is to be made here: what was told is there, and nothing that was read."""
@@ -49,16 +46,10 @@ def build_commits(
     """Ingests the commits that are still to come, newest first. Raises MemcliError."""
     from memcli.ingest.commits import CommitSource
 
-    state = BuildState(Layout(workspace.root), workspace.space)
-    done = Ingested()
     if not build.head or not repository.has_commit(build.head):
-        return done
-    total = repository.count(build.head)
-    while build.done < total and not is_stopped():
-        done.merge(ingest(workspace, CommitSource(repository.root, build.head, build.done, STEP)))
-        build = Build(build.head, min(total, build.done + STEP))
-        state.save(build)
-    return done
+        return Ingested()
+    known = workspace.commits.load(workspace.space)
+    return ingest(workspace, CommitSource(repository.root, build.head, known, is_stopped))
 
 
 def build_files(workspace: Workspace, root: str) -> Ingested:

@@ -37,8 +37,7 @@ def follow(workspace: Workspace, log: HookLog, hook: str, arguments: Sequence[st
     build = begin(workspace, head)
     built = Ingested()
     if build is not None:
-        if not log.seen(git_dir) or not build.done:
-            log.see(git_dir, build.head)
+        log.see(git_dir, build.head)
         built.merge(build_commits(workspace, repository, build))
         built.merge(build_files(workspace, repository.root))
         head = repository.head()
@@ -116,16 +115,19 @@ def _ingest(
     from memcli.ingest.commits import CommitSource
 
     revisions = f"{start}..{head}" if start else f"{head}^!"
-    count = repository.count(revisions)
+    known = workspace.commits.load(workspace.space)
+    source = CommitSource(repository.root, revisions, known)
+    count = source.total()
     left: dict[str, Json] = {}
     if count > MAX_COMMITS:
         left = {"left_out": count, "hint": f"memcli ingest --git {revisions}"}
         if hook != "post-commit":
             return {"outcome": "too many commits", **left}
         revisions = f"{head}^!"
+        source = CommitSource(repository.root, revisions, known)
     if not count:
         return {"outcome": "nothing new"}
-    done = ingest(workspace, CommitSource(repository.root, revisions))
+    done = ingest(workspace, source)
     log.skip(done.failed, workspace.clock())
     if done.failed:
         left["skipped"] = [failure.to_json() for failure in done.failed]

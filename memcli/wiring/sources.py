@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError, ProviderError
-from memcli.ports import Source
+from memcli.ports import Source, Store
 from memcli.ports.code import CodeReader
-from memcli.store.layout import find_work_tree
+from memcli.ports.commits import KnownCommits
+from memcli.store.layout import Layout, find_work_tree
+from memcli.store.reading import read_regular
+from memcli.wiring.policies import InForce
 from memcli.wiring.roots import global_root
 
 if TYPE_CHECKING:
     from memcli.ingest.commits import CommitSource
     from memcli.ingest.files import FileSource
     from memcli.ingest.foreign import ForeignSource
+    from memcli.settings import Settings
+
+_MAX_RULES = 1 << 20
 
 
 def staged_source() -> Source:
@@ -27,11 +33,41 @@ def staged_source() -> Source:
     return StagedSource(os.getcwd())
 
 
-def commit_source(revisions: str) -> CommitSource:
-    """The commits of a range in the repository that the working directory is in. Raises NotFoundError, ProviderError."""
+def commit_source(workspace: Workspace, revisions: str, *, whole: bool = False) -> CommitSource:
+    """The commits of a range in the repository that the working directory is in, without those that the space has, unless
+    the `whole` of the range is asked for. Raises NotFoundError, ProviderError, CorruptError, StoreError."""
     from memcli.ingest.commits import CommitSource
 
-    return CommitSource(os.getcwd(), revisions)
+    return CommitSource(os.getcwd(), revisions, {} if whole else workspace.commits.load(workspace.space))
+
+
+def open_commits(layout: Layout, store: Store, in_force: InForce, settings: Settings) -> KnownCommits:
+    """What is noted of the commits that were ingested, for as long as what decides over them stays as it is."""
+    from memcli import __version__
+    from memcli.codec.canonical import encode_line
+    from memcli.codec.space import policy_to_json
+    from memcli.digests import sha256
+    from memcli.store.known_commits import FileCommits
+
+    def rules(space: str) -> str:
+        policy = policy_to_json(in_force(store.policy(space)))
+        told = encode_line([__version__, policy, settings.semantic, settings.project])
+        work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~")) or layout.work_tree
+        return sha256(told + (read_regular(os.path.join(work_tree, ".secretsignore"), _MAX_RULES) or b"")).hexdigest()
+
+    return FileCommits(layout, store.open, rules)
+
+
+def state_of_commits(workspace: Workspace) -> str:
+    """What changes when a commit may have been lost, or `main` has changed; empty where git cannot tell."""
+    from memcli.digests import sha256
+    from memcli.git.head import tips
+    from memcli.git.repository import find_repository
+
+    with suppress(NotFoundError, ProviderError), closing(workspace.store.open(workspace.main)) as snapshot:
+        found = tips(find_repository(os.path.dirname(workspace.root)))
+        return sha256("\n".join([snapshot.fingerprint, os.getcwd(), *found]).encode()).hexdigest()
+    return ""
 
 
 def lost_commits(root: str) -> Callable[[Collection[str]], Collection[str]]:

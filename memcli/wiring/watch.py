@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -69,7 +69,7 @@ def open_watch(workspace: Workspace, options: WatchRequest, stop: Event) -> Iter
         progress = _Progress(workspace.root, state, watcher, log)
         watch = Watch(
             workspace,
-            _Tree(root, watcher, lost_commits(workspace.root)),
+            _Tree(workspace, root, watcher),
             progress,
             stop,
             once=options.once,
@@ -204,10 +204,11 @@ class _Progress:
 class _Tree:
     """A work tree as it is watched, and as `ingest` reads it."""
 
-    def __init__(self, root: str, watcher: Watcher, find_lost: Callable[[Collection[str]], Collection[str]]) -> None:
+    def __init__(self, workspace: Workspace, root: str, watcher: Watcher) -> None:
+        self._workspace = workspace
         self._root = root
         self._watcher = watcher
-        self._find_lost = find_lost
+        self._find_lost = lost_commits(workspace.root)
 
     def batches(self) -> Iterator[Batch]:
         return self._watcher.batches()
@@ -223,7 +224,7 @@ class _Tree:
     def commits(self, revisions: str) -> Source:
         from memcli.ingest.commits import CommitSource
 
-        return CommitSource(self._root, revisions)
+        return CommitSource(self._root, revisions, self._workspace.commits.load(self._workspace.space))
 
     def lost_commits(self, commit: str) -> Collection[str]:
         from memcli.git.head import lost

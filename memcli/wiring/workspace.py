@@ -45,7 +45,7 @@ from memcli.wiring.roots import (
     read_config,
 )
 from memcli.wiring.sessions import drop_talk, open_sessions, open_talk
-from memcli.wiring.sources import open_work_tree
+from memcli.wiring.sources import open_commits, open_work_tree
 from memcli.wiring.usage import open_counters, open_gaps, open_usage, sign_topic
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def open_workspace(
         clock=clock, asked_session=environ.get("MEMCLI_SESSION", ""), govern=policies.in_force, root=layout.root, embedder=embedder.name, **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
+        load_commits=cache(lambda: open_commits(layout, store, policies.in_force, settings)),
         erase_traces=records.erase_traces, find_quotes=partial(_find_quotes, layout, store, warn),
         **_logs(layout, environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
         warn=warn, progress=progress,

@@ -192,7 +192,7 @@ class FailingAfter:
 def test_what_was_stored_before_a_write_failed_is_counted(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingesting, "_PER_WRITE", 1)
+    monkeypatch.setattr(ingesting, "_LEAST", 1)
     candidates = three(replaces=()).fields
     source = Given([{**fields, "replaces": [{"under": str(fields["path"])}]} for fields in candidates])
     done = Ingested()
@@ -210,6 +210,54 @@ def test_an_item_stored_by_itself_is_counted_when_a_later_one_cannot_be(
     with pytest.raises(LockedError):  # the batch as a whole, the first, the poisoned one; then the third fails
         ingest(replace(workspace, store=FailingAfter(workspace.store, 3)), three(), done=done)
     assert (done.stored(), texts(workspace)) == ("1 created", ["first"])
+
+
+def test_writes_grow_with_what_is_stored(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    store = ingesting.offer
+
+    def noted(over: Workspace, candidates: Sequence[Any], **more: Any) -> Any:
+        sizes.append(len(candidates))
+        return store(over, candidates, **more)
+
+    monkeypatch.setattr(ingesting, "offer", noted)
+    count = 900
+    ingest(workspace, Given([{"path": f"n/{n}", "raw": f"Text {n}."} for n in range(count)]))
+    assert sum(sizes) == count
+    for n, size in enumerate(sizes):
+        # An interruption loses at most a sixth of what was read, and no more writes are made than that takes.
+        assert size <= max(32, sum(sizes[:n]) / 6)
+    assert len(sizes) < 20
+
+
+@pytest.mark.parametrize("least", [1, 2, 3, 100])
+def test_a_place_told_of_in_several_writes_loses_what_none_of_them_has(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, least: int
+) -> None:
+    monkeypatch.setattr(ingesting, "_LEAST", least)
+    place = [{"under": "staged", "group": "staged"}]
+
+    def staged(*names: str) -> Given:
+        told = [{"replaces": place}]
+        return Given([*told, *({
+            "path": f"staged/{name}", "raw": f"Text of {name}.", "replaces": place,
+            "metadata": {"source": name, "group": "staged"}, "provenance": {"source": "observed"},
+        } for name in names)])  # fmt: skip
+
+    ingest(workspace, staged("a", "b", "c", "d", "e"))
+    done = ingest(workspace, staged("a", "c", "e", "f"))
+    assert (done.created, done.deduplicated, done.retired) == (1, 3, 2)
+    assert texts(workspace) == [f"Text of {name}." for name in "acef"]
+
+
+def test_where_one_of_a_place_cannot_be_stored_nothing_of_it_goes(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest(workspace, Given([{"path": "notes/old", "raw": "old", "metadata": {"source": "old.md"}}]))
+    monkeypatch.setattr(ingesting, "_LEAST", 2)  # the poisoned one is in the first write of two
+    monkeypatch.setattr(desk, "screened", poisoned(desk.screened, lambda memory: memory.raw))
+    done = ingest(workspace, three(replaces=[{"under": "notes"}]))
+    assert (texts(workspace), len(done.failed)) == (["first", "old", "third"], 1)
 
 
 def test_an_error_between_two_writes_says_what_was_done() -> None:

@@ -11,7 +11,7 @@ from memcli.git.head import Head
 from memcli.git.repository import Repository, find_repository
 from memcli.git.tree import Ignore
 from memcli.ingest.commits import CommitSource
-from tests.ingest.conftest import Repo, new_repo
+from tests.ingest.conftest import Repo, memories, new_repo
 
 
 def test_finds_the_work_tree_from_a_folder_in_it(repo: Repo):
@@ -115,15 +115,15 @@ def test_nothing_that_a_repository_configures_is_run(repo: Repo):
 
     source = CommitSource(str(repo.root), "HEAD")
     assert source.total() == 2
-    found = list(source.candidates())
+    found = memories(source.candidates())
     head = Head(find_repository(str(repo.root)))
     head.may_have_moved()
     head.since("")
     Ignore(str(repo.root)).covers("a.txt")
 
     assert not trace.exists()
-    assert [candidate["metadata"]["status"] for candidate in found] == ["added"] * 3 + ["modified"]
-    assert "-one\n+two" in found[-1]["raw"]
+    assert [candidate["metadata"]["status"] for candidate in found] == ["modified"] + ["added"] * 3
+    assert "-one\n+two" in found[0]["raw"]
 
 
 def test_a_partial_clone_fetches_nothing(repo: Repo, tmp_path: Path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.app import ingest as ingesting
 from memcli.cli.main import main
 from tests.conftest import ROOT
 from tests.ingest.conftest import Repo, new_repo
@@ -167,29 +168,25 @@ def test_a_clone_builds_the_space_when_hooks_are_installed(
 
 
 def test_an_interrupted_build_goes_on(team: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.wiring import build
-
     for n in range(5):
         commit(team, f"Change {n}", "app.py", f"def fetch():\n    return {n + 7}\n")
     git(tmp_path, "clone", "-q", str(team.root), "clone")
     monkeypatch.chdir(tmp_path / "clone")
-    monkeypatch.setattr(build, "STEP", 2)
-    whole = build.ingest
-    asked: list[object] = []
+    monkeypatch.setattr(ingesting, "_LEAST", 2)
+    store, writes = ingesting.offer, list[object]()
 
-    def fail_at_the_second(*arguments: object) -> object:
-        asked.append(arguments)
-        if len(asked) == 2:
+    def fail_at_the_third(*given: object, **more: object) -> object:
+        writes.append(given)
+        if len(writes) == 3:
             raise OSError("killed")
-        return whole(*arguments)  # type: ignore[arg-type]
+        return store(*given, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(build, "ingest", fail_at_the_second)
+    monkeypatch.setattr(ingesting, "offer", fail_at_the_third)
     assert main(["hook", "install", "-q"]) == 0
     there = git(tmp_path / "clone", "rev-list", "--max-count=2", "HEAD").split()
     assert commits(tmp_path / "clone") == set(there)  # the newest first
     assert main(["hook", "run", "post-checkout", "-q"]) == 0
     assert commits(tmp_path / "clone") == commits(team.root)
-    assert len(asked) == 2 + 2 + 1
 
 
 def test_the_space_can_be_deleted_and_built_again(team: Repo, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,8 +54,8 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def memories(candidates: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
-    """The fields of the candidates, without what only says which others they replace."""
-    found = [{name: value for name, value in fields.items() if name != "replaces"} for fields in candidates]
+    """The fields of the candidates, without what only says which others they replace, or that a commit was read."""
+    found = [{k: value for k, value in fields.items() if k not in ("replaces", "read")} for fields in candidates]
     return [fields for fields in found if fields]
 
 

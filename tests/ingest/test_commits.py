@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memcli.errors import NotFoundError
+from memcli.git.repository import Repository
 from memcli.ingest.change import MAX_TEXT
 from memcli.ingest.commits import CommitSource
 from memcli.model.names import check_path, check_tag
@@ -34,7 +35,7 @@ def skipped(repo: Repo, revisions: str = "HEAD") -> Counter[str]:
     return source.skipped
 
 
-def test_one_memory_for_each_file_and_commit_oldest_first(repo: Repo):
+def test_one_memory_for_each_file_and_commit_newest_first(repo: Repo):
     repo.commit("Add tokens", {"src/auth/token.py": CLASS.format("1"), "README.md": "# Tokens\n"})
     last = repo.commit(
         "Return two\n\nOne was not enough.\n\nSigned-off-by: Ann <ann@example.org>",
@@ -42,11 +43,11 @@ def test_one_memory_for_each_file_and_commit_oldest_first(repo: Repo):
     )
     found = read(repo)
     assert [(f["metadata"]["subject"], f["metadata"]["source"]) for f in found] == [
+        ("Return two", "src/auth/token.py"),
         ("Add tokens", "README.md"),
         ("Add tokens", "src/auth/token.py"),
-        ("Return two", "src/auth/token.py"),
     ]
-    assert found[-1] == {
+    assert found[0] == {
         "path": f"code/src/auth/token.py/{last[:10]}",
         "kind": "diff",
         "raw": "Return two\n\nOne was not enough.\n\nsrc/auth/token.py\n@@ def refresh(self):\n         b = 2\n"
@@ -75,13 +76,33 @@ def test_ranges(repo: Repo):
     def groups(revisions: str) -> list[str]:
         return [f["metadata"]["group"] for f in read(repo, revisions)]
 
-    assert groups("HEAD") == commits
-    assert groups("HEAD~2..") == commits[2:]
-    assert groups("v1..HEAD") == commits[2:]
-    assert groups("v1") == commits[:2]
+    newest = commits[::-1]
+    assert groups("HEAD") == newest
+    assert groups("HEAD~2..") == newest[:2]
+    assert groups("v1..HEAD") == newest[:2]
+    assert groups("v1") == newest[2:]
     assert groups("HEAD..HEAD") == []
     source = CommitSource(str(repo.root), "HEAD~3..")
-    assert source.total() == len(list(source.candidates())) == source.done() == 3
+    assert source.total() == len(memories(source.candidates())) == source.done() == 3
+
+
+def test_what_is_known_is_counted_and_not_read(repo: Repo, monkeypatch: pytest.MonkeyPatch):
+    commits = [repo.commit(f"change {n}", {"a.txt": f"{n}\n"}) for n in range(4)]
+    source = CommitSource(str(repo.root), "HEAD", {commits[0]: 2, commits[2]: 3, "0" * 40: 9})
+    assert source.total() == 2
+    told = list(source.candidates())
+    assert told[0] == {"unchanged": 5}
+    assert [f["read"] for f in told if "read" in f] == [commits[3], commits[1]]
+    monkeypatch.setattr(Repository, "stream", lambda *_, **__: pytest.fail("a log was read"))
+    assert list(CommitSource(str(repo.root), "HEAD", dict.fromkeys(commits, 1)).candidates()) == [{"unchanged": 4}]
+
+
+def test_stopped_between_two_commits(repo: Repo):
+    for n in range(4):
+        repo.commit(f"change {n}", {"a.txt": f"{n}\n"})
+    stops = iter([False, False, True])
+    source = CommitSource(str(repo.root), "HEAD", is_stopped=lambda: next(stops))
+    assert [f["metadata"]["subject"] for f in memories(source.candidates())] == ["change 3", "change 2"]
 
 
 def test_from_a_folder_below_and_with_a_detached_head(repo: Repo):
@@ -89,7 +110,7 @@ def test_from_a_folder_below_and_with_a_detached_head(repo: Repo):
     repo.commit("two", {"a/b.txt": "y\n"})
     repo.git("checkout", "-q", "--detach", first)
     source = CommitSource(str(repo.root / "a"), "HEAD")
-    assert [c["metadata"]["source"] for c in source.candidates()] == ["a/b.txt", "c.txt"]
+    assert [c["metadata"]["source"] for c in memories(source.candidates())] == ["a/b.txt", "c.txt"]
 
 
 def test_a_rename_names_both_and_a_deletion_keeps_what_went(repo: Repo):
@@ -97,7 +118,7 @@ def test_a_rename_names_both_and_a_deletion_keeps_what_went(repo: Repo):
     repo.git("mv", "old.py", "new.py")
     repo.git("rm", "-q", "gone.py")
     repo.commit("two")
-    gone, new = read(repo)[-2:]
+    gone, new = read(repo)[:2]
     assert gone["metadata"]["status"] == "deleted"
     assert gone["raw"] == "two\n\ngone.py (deleted)\n@@\n-secret_of_success = 42"
     assert new["metadata"]["status"] == "renamed"
@@ -146,16 +167,16 @@ def test_merges_and_submodules(repo: Repo, tmp_path: Path):
     repo.git("merge", "-q", "--no-ff", "side", "-m", "merged")
     repo.git("submodule", "--quiet", "add", str(other.root), "sub")
     repo.commit("a submodule")
-    assert [f["metadata"]["subject"] for f in read(repo)] == ["base", "on side", "on main", "a submodule"]
+    assert [f["metadata"]["subject"] for f in read(repo)] == ["a submodule", "on main", "on side", "base"]
     assert skipped(repo) == {"merge": 1, "submodule": 1}
 
 
-def test_parents_come_before_children_whatever_their_clocks_say(repo: Repo):
+def test_children_come_before_parents_whatever_their_clocks_say(repo: Repo):
     repo.hour = 50
     repo.commit("first", {"a.txt": "1\n"})
     repo.hour = 2
     repo.commit("second", {"a.txt": "2\n"})
-    assert [f["metadata"]["subject"] for f in read(repo)] == ["first", "second"]
+    assert [f["metadata"]["subject"] for f in read(repo)] == ["second", "first"]
 
 
 def test_a_shallow_clone_does_not_take_its_end_for_a_beginning(repo: Repo, tmp_path: Path):
@@ -183,7 +204,7 @@ def test_hostile_names(repo: Repo):
     repo.commit("moved")
     found = read(repo)
     assert len(found) == len(names) + 1
-    assert all(f["raw"].endswith("@@\n+content") for f in found[:-1])
+    assert all(f["raw"].endswith("@@\n+content") for f in found[1:])
     assert all(os.fsencode(f["metadata"]["source"]) for f in found)
     assert "\n" not in "".join(f["summary_micro"] + f["metadata"]["source"] for f in found)
     assert any(f["metadata"]["source"] == "café.txt" for f in found)
@@ -198,11 +219,11 @@ def test_hostile_messages_and_lines_forge_nothing(repo: Repo):
     repo.commit("", {"a.txt": "-- gone\n"})
     repo.commit("last", {"b.txt": "b\r\nno end"})
     found = read(repo)
-    assert [f["metadata"]["source"] for f in found] == ["a.txt", "a.txt", "b.txt"]
-    assert found[0]["metadata"]["added"] == 12
+    assert [f["metadata"]["source"] for f in found] == ["b.txt", "a.txt", "a.txt"]
+    assert found[2]["metadata"]["added"] == 12
     assert found[1]["raw"].startswith("a.txt\n@@\n-diff --git")
     assert found[1]["summary_micro"] == "modified a.txt"
-    assert found[2]["raw"] == "last\n\nb.txt (added)\n@@\n+b\n+no end"
+    assert found[0]["raw"] == "last\n\nb.txt (added)\n@@\n+b\n+no end"
 
 
 def test_bytes_that_are_no_utf8(repo: Repo):
@@ -230,7 +251,7 @@ def test_functions_that_hunks_stand_in_or_define(repo: Repo):
     code = f"class Store:\n  def load(self):\n{body}\n    return 1\n\n  def save(self):\n{body}\n    return 2\n"
     repo.commit("one", {"a.py": code})
     repo.commit("two", {"a.py": code.replace("return 1", "return 3") + "\nasync def flush():\n    pass\n"})
-    assert read(repo)[-1]["metadata"]["functions"] == ["load", "flush"]
+    assert read(repo)[0]["metadata"]["functions"] == ["load", "flush"]
 
 
 def test_an_author_date_that_is_none_gives_way(repo: Repo):

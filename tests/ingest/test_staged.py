@@ -39,7 +39,7 @@ def test_before_the_first_commit(repo: Repo):
 
 def test_a_commit_replaces_what_was_staged_of_its_files(repo: Repo):
     repo.commit("one", {"d/a.txt": "a\n"})
-    (found,) = CommitSource(str(repo.root), "HEAD").candidates()
+    found, _ = CommitSource(str(repo.root), "HEAD").candidates()
     assert found["replaces"] == [{"under": "staged/d/a.txt", "group": "staged"}]
 
 
@@ -115,7 +115,7 @@ def test_a_tiny_commit_is_one_memory(repo: Repo):
     repo.commit("four files", dict.fromkeys(files, "a = 1\nversion = 3\n"))
     found = memories(CommitSource(str(repo.root), "HEAD~2..").candidates())
     assert len(found) == 5
-    tiny = found[0]
+    tiny = found[-1]
     assert tiny["path"] == f"code/d/a.py/{last[:10]}"
     assert tiny["provenance"]["files"] == ["d/a.py", "d/b.py", "d/c.py"]
     assert (tiny["metadata"]["added"], tiny["metadata"]["removed"]) == (3, 3)

@@ -55,6 +55,7 @@ def command(session: Session, options: IngestOptions) -> int:
             options.since,
             is_staged=options.staged,
             from_stdin=options.stdin0,
+            reads_all=propose or options.dry_run,
         )
         code = ingest_source(session, workspace, source, options.dry_run, propose)
     if code:
@@ -88,9 +89,17 @@ def to_ingest(session: Session, *, dry_run: bool) -> Iterator[Workspace]:
 
 
 def source_of(
-    workspace: Workspace, files: Sequence[str], git: str | None, since: str | None, *, is_staged: bool, from_stdin: bool
+    workspace: Workspace,
+    files: Sequence[str],
+    git: str | None,
+    since: str | None,
+    *,
+    is_staged: bool,
+    from_stdin: bool,
+    reads_all: bool,
 ) -> Source:
-    """The source that the options name. Raises UsageError unless there is exactly one."""
+    """The source that the options name; with `reads_all`, commits that were ingested too. Raises UsageError unless there is
+    exactly one."""
     from memcli.wiring.sources import commit_source, file_source, staged_source
 
     if sum(map(bool, (files, git is not None, since is not None, is_staged, from_stdin))) != 1:
@@ -101,16 +110,16 @@ def source_of(
     if is_staged:
         return staged_source()
     if git is not None:
-        return commit_source(git)
+        return commit_source(workspace, git, whole=reads_all)
     if since is not None:
-        return commit_source(_after(since))
+        return commit_source(workspace, _after(since), whole=reads_all)
     return file_source(workspace, _listed() if from_stdin else files, may_be_gone=from_stdin)
 
 
 def ingest_source(session: Session, workspace: Workspace, source: Source, dry_run: bool, propose: bool) -> int:
     """Ingests the source, reports the result and returns the exit code. Raises what the source raises, LockedError, CorruptError, StoreError."""
     from memcli.ingest.files import FileSource
-    from memcli.wiring.sources import lost_commits
+    from memcli.wiring.sources import lost_commits, state_of_commits
 
     bar = ProgressBar("ingesting", session.output.quiet)
     counted = source if bar.is_shown and isinstance(source, _Counted) else None
@@ -127,7 +136,7 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
             if isinstance(source, FileSource) and source.may_miss_files and not dry_run and not propose:
                 done.retired += retire_missing(workspace, source.misses)
             if not dry_run and not propose:
-                done.retired += sync_behind(workspace, lost_commits(workspace.root))
+                done.retired += sync_behind(workspace, lost_commits(workspace.root), state_of_commits(workspace))
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
