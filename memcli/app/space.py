@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 
 from memcli.app.catalogue import reading
 from memcli.app.lookup import reading_asked
@@ -183,6 +183,8 @@ def check_exists(workspace: Workspace, name: str) -> None:
 
 
 _MOST_TAGS = 20
+_FEW_BYTES = 1 << 18
+"""A space of so many bytes is indexed in a moment."""
 
 
 def stats(workspace: Workspace) -> dict[str, Json]:
@@ -217,12 +219,47 @@ def _most_first(counts: Iterable[Counter[str]]) -> dict[str, int]:
     return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
-def embed_spaces(workspace: Workspace) -> bool:
-    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions; False without an embedder.
+def embed_spaces(workspace: Workspace, goes_on: Callable[[], bool] = lambda: True) -> bool:
+    """Makes the vectors that are missing in the spaces to read, and of what was said in sessions, for as long as it
+    `goes_on`; False without an embedder.
 
-    What was made before an error is kept. Raises ProviderError, RefusedError.
+    What was told comes first, and what is to be made is chosen anew when something has changed. What was made before an
+    error is kept. Raises ProviderError, RefusedError.
     """
-    return all(_embed(over, name) for over, name in _indexed(workspace))
+    while goes_on():
+        spaces = sorted(_indexed(workspace), key=lambda one: one[0].load_policy(one[1]).is_derived)
+        before = _versions(spaces)
+
+        def is_current() -> bool:
+            return goes_on() and _versions(spaces) == before  # noqa: B023 - it is asked in this round alone
+
+        for over, name in spaces:
+            if not _embed(over, name, is_current):
+                return False
+            if not is_current():
+                break
+        else:
+            break
+    return True
+
+
+def embed_few(workspace: Workspace, most: int) -> bool:
+    """Makes the vectors that are missing in the spaces to read if that takes a moment: they are at most `most`, and little is
+    to be indexed first; whether none is missing now. Raises ProviderError, RefusedError."""
+    for name in workspace.asked_spaces:
+        with closing(workspace.store.open(name)) as snapshot:
+            if size_of(snapshot.fingerprint) > _FEW_BYTES:
+                catalogue = workspace.index.kept(snapshot)
+                if catalogue is None:
+                    return False
+                catalogue.close()
+            with closing(workspace.index.view(snapshot)) as view:
+                status = view.status()
+                missing = status["chunks"] - status["vectors"]
+                if missing > most or (missing and not view.embed()):
+                    return False
+                most -= missing
+    return True
 
 
 def embed_or_warn(workspace: Workspace) -> None:
@@ -247,7 +284,16 @@ def _indexed(workspace: Workspace) -> list[tuple[Workspace, str]]:
     return [*((workspace, name) for name in workspace.asked_spaces), *([(said, said.space)] if said else [])]
 
 
-def _embed(workspace: Workspace, space: str) -> bool:
+def _embed(workspace: Workspace, space: str, goes_on: Callable[[], bool]) -> bool:
     while True:  # what was erased meanwhile must not come back: the rest is read anew
         with suppress(OutdatedError), opened(workspace, space) as (_, view):
-            return view.embed()
+            return view.embed(goes_on)
+
+
+def _versions(spaces: Sequence[tuple[Workspace, str]]) -> list[str]:
+    """What differs when one of the spaces does."""
+    found = []
+    for over, name in spaces:
+        with closing(over.store.open(name)) as snapshot:
+            found.append(snapshot.fingerprint)
+    return found

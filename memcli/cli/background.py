@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from memcli.app.workspace import Workspace
 from memcli.cli.verb import Session
 from memcli.errors import MemcliError
-from memcli.store.atomic import make_folder
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, identity
 from memcli.store.lock import locked
 
 FOREGROUND = "MEMCLI_HOOK_FOREGROUND"
@@ -19,7 +19,8 @@ SWITCH = "MEMCLI_BACKGROUND"
 """`off`: nothing is done in the background."""
 _LOWEST = 19
 _RECALLS = 50
-_TURN_SECONDS = 24 * 3600.0
+_FEW = 8
+"""So many vectors take less than a second, with the start of the model."""
 
 
 def start(arguments: Sequence[str], piped: str = "") -> None:
@@ -52,12 +53,26 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
 
     Not while the clock is frozen: what such a command leaves behind must not depend on when it is looked at.
     """
-    if is_frozen(session) or "off" in (os.environ.get(SWITCH), workspace.embedder):
+    if not _may_embed(session, workspace):
         return False
     space = session.options["space"]
     chosen = [*([f"--space={space}"] if space else []), *(["--offline"] if session.options["offline"] else [])]
     start(["index", "embed", "--background", f"--root={workspace.root}", *chosen])
     return True
+
+
+def embed_soon(session: Session, workspace: Workspace) -> None:
+    """Has the missing vectors of a store computed, here if that takes a moment, as behind a small ingest; else as
+    `embed_later` does."""
+    from memcli.app.space import embed_few
+
+    if not _may_embed(session, workspace):
+        return
+    if ":" not in workspace.embedder:  # a provider or a model of the user's own may take any time
+        with suppress(MemcliError):
+            if embed_few(workspace, _FEW):
+                return
+    embed_later(session, workspace)
 
 
 def upkeep_later(session: Session, workspace: Workspace) -> bool:
@@ -81,23 +96,32 @@ def upkeep_later(session: Session, workspace: Workspace) -> bool:
     return False
 
 
-def run_alone(root: str, work: Callable[[], object]) -> None:
+def _may_embed(session: Session, workspace: Workspace) -> bool:
+    return not is_frozen(session) and "off" not in (os.environ.get(SWITCH), workspace.embedder)
+
+
+def run_alone(root: str, work: Callable[[Callable[[], bool]], object]) -> None:
     """Does the work at the lowest priority when no other process does it. One waits, for what came while it was done;
-    more are not needed. There is nobody to tell of an error."""
+    more are not needed. There is nobody to tell of an error.
+
+    The work is told how to ask whether the store is still the one at `root` that it began with. It is never made: once it
+    is gone, or is another one, there is nothing to do.
+    """
     if hasattr(os, "nice"):
         os.nice(_LOWEST)
-    folder = Layout(root).local("background")
-    with suppress(MemcliError), _turn(folder):
-        work()
+    layout, store = Layout(root), identity(root)
+
+    def is_there() -> bool:
+        return store is not None and identity(root) == store
+
+    with suppress(MemcliError), _turn(layout):
+        if is_there():
+            work(is_there)
 
 
 @contextmanager
-def _turn(folder: str) -> Iterator[None]:
-    make_folder(folder)
-    with locked(os.path.join(folder, "next.lock"), "the next background work", 0):
-        own = locked(os.path.join(folder, "work.lock"), "the background work", _TURN_SECONDS)
-        own.__enter__()
-    try:
+def _turn(layout: Layout) -> Iterator[None]:
+    with ExitStack() as own:
+        with locked(layout.turn("next"), "the next background work", 0):
+            own.enter_context(locked(layout.turn("now"), "the background work", math.inf))
         yield
-    finally:
-        own.__exit__(None, None, None)

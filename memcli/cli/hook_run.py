@@ -12,13 +12,13 @@ from contextlib import suppress
 from memcli.app.guard import ADVICE_BACKEND
 from memcli.app.repo import over_repo
 from memcli.app.workspace import Workspace
-from memcli.cli.background import FOREGROUND, embed_later, start
+from memcli.cli.background import FOREGROUND, embed_soon, start
 from memcli.cli.output import report
 from memcli.cli.verb import Session
 from memcli.errors import MemcliError, NotFoundError
 from memcli.model.failure import reason_of
 from memcli.model.memory import Json
-from memcli.store.layout import Layout, find_root, find_work_tree
+from memcli.store.layout import Layout, find_root, find_work_tree, identity
 from memcli.store.log import HookLog
 from memcli.store.private import stores_of
 from memcli.store.switch import is_off
@@ -79,7 +79,7 @@ def _follow(
     with log.one_at_a_time(_TURN_SECONDS):
         told = follow(workspace, log, hook, arguments, pairs)
     if told["outcome"] == "ingested" and not os.environ.get(FOREGROUND):
-        embed_later(session, workspace)
+        embed_soon(session, workspace)
     return told
 
 
@@ -131,7 +131,7 @@ def _logged(
         return
     if is_off(workspace.root, os.environ):
         return
-    log = HookLog(Layout(workspace.root), workspace.space)
+    log, store = HookLog(Layout(workspace.root), workspace.space), identity(workspace.root)
     try:
         told = work(workspace, log)
     except MemcliError as error:
@@ -140,8 +140,9 @@ def _logged(
         told = {"outcome": "failed", "error": reason_of(error)}
     spent = round((time.monotonic() - since) * 1000)
     entry = {"at": workspace.clock(), "hook": hook, "space": workspace.space, "ms": spent, **told}
-    with suppress(MemcliError, OSError):
-        log.add(entry)
+    if identity(workspace.root) == store:
+        with suppress(MemcliError, OSError):
+            log.add(entry)
     if is_verbose:
         session.output.note(f"{hook}: {', '.join(f'{name} {value}' for name, value in told.items())}")
 

@@ -174,10 +174,8 @@ class CachedIndex:
             return self._synchronized(IN_MEMORY, snapshot), IN_MEMORY
 
     def _make(self, folder: str) -> None:
-        os.stat(
-            os.path.dirname(os.path.normpath(self._live))
-        )  # a store that was moved away meanwhile must not come back as an empty one
-        os.makedirs(folder, 0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)  # and none above it: a store that was removed meanwhile must not come back
 
     def _synchronized(self, path: str, snapshot: Snapshot) -> sqlite3.Connection:
         connection = connect(path, self._warn)

@@ -27,7 +27,6 @@ _Plan: TypeAlias = "tuple[array[int], array[int], array[int], array[int]]"
 _BEFORE_LOADING = 2
 """How often vectors are read from the file: for one question, with windows. More come from a process that goes on."""
 _EMBED_BATCH = 64
-_EMBED_SLICE = 1024
 _AT_ONCE = 512
 """How many vectors a question waits for, about ten seconds; with more to be made it is answered by those that are there."""
 _PIECES = "SELECT row, key FROM passage ORDER BY row, n"
@@ -60,14 +59,14 @@ class Meaning:
         self._numbers: dict[int, LoadedVectors | None] = {}
         self._first: dict[int, int] = {}
 
-    def complete(self) -> None:
-        """Makes all vectors that are missing.
+    def complete(self, goes_on: Callable[[], bool]) -> None:
+        """Makes the vectors that are missing for as long as it `goes_on`, which is asked after every batch.
 
         Raises ProviderError, OutdatedError when something was erased meanwhile, StoreError when the cache was removed.
         """
         with self._vectors.lock:
             try:
-                self._prepare(None)
+                self._prepare(None, goes_on)
             except VectorsLostError:  # to go on in memory would be work for nothing
                 self._vectors.go_on_in_memory()
                 self._plan = None
@@ -75,7 +74,7 @@ class Meaning:
                     "the cache was removed while vectors were computed", "`memcli index embed` computes them"
                 ) from None
             except sqlite3.Error:
-                self._apart(lambda: self._prepare(None))
+                self._apart(lambda: self._prepare(None, goes_on))
 
     def cosines(self, texts: Sequence[str]) -> list[Nearness]:
         """How near each text is to every passage that has a vector; a few missing ones are made first.
@@ -130,9 +129,9 @@ class Meaning:
         self._prepare(_AT_ONCE)
         return self._nearness(self._questions(texts)) if texts else []
 
-    def _prepare(self, most: int | None) -> None:
+    def _prepare(self, most: int | None, goes_on: Callable[[], bool] = lambda: True) -> None:
         if self._plan is None or (most is None and self._missing()):
-            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most)
+            self._plan = (self._load_plan() if most is not None else None) or self._make_plan(most, goes_on)
             self._uses, self._numbers, self._first = 0, {}, {}
 
     def _missing(self) -> int:
@@ -193,7 +192,7 @@ class Meaning:
             return None
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _make_plan(self, most: int | None) -> _Plan:
+    def _make_plan(self, most: int | None, goes_on: Callable[[], bool]) -> _Plan:
         """Where the vector of every passage is, -1 for none; kept for the next process. Those that are missing are made
         first, unless they are more than `most`."""
         pieces = self._db.execute(_PIECES).fetchall()
@@ -202,7 +201,7 @@ class Meaning:
         slots = self._vectors.slots(keys)
         missing = frozenset(keys) - slots.keys()
         if missing and (most is None or len(missing) <= most):
-            self._embed(missing)
+            self._embed(missing, goes_on)
             slots = self._vectors.slots(keys)
         plan = tuple(
             array("q", values)
@@ -223,21 +222,20 @@ class Meaning:
         fingerprint = self._db.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
         return f"{fingerprint[0] if fingerprint else ''}/{self._vectors.token}"
 
-    def _embed(self, missing: frozenset[bytes]) -> None:
+    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool]) -> None:
         """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes."""
         order = self._by_worth(missing)
         done = 0
-        for start in range(0, len(order), _EMBED_SLICE):
-            texts = self._texts(frozenset(order[start : start + _EMBED_SLICE]))
-            # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
-            keys = sorted(texts, key=lambda key: (-len(texts[key]), key))
-            for n in range(0, len(keys), _EMBED_BATCH):
-                batch = keys[n : n + _EMBED_BATCH]
-                values = self._embedder.embed([texts[key] for key in batch])
-                self._vectors.add(dict(zip(batch, values, strict=True)), self._is_outdated)
-                done += len(batch)
-                if self._progress:
-                    self._progress(done, len(order))
+        for start in range(0, len(order), _EMBED_BATCH):
+            texts = self._texts(frozenset(order[start : start + _EMBED_BATCH]))
+            keys = sorted(texts)
+            values = self._embedder.embed([texts[key] for key in keys])
+            self._vectors.add(dict(zip(keys, values, strict=True)), self._is_outdated)
+            done += len(keys)
+            if self._progress:
+                self._progress(done, len(order))
+            if not goes_on():
+                return
 
     def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
         found = [key for (key,) in self._db.execute(_WORTH) if key in missing]

@@ -107,10 +107,10 @@ class IndexedSpace(WordsOfView):
             self._warn(f"{error.message}; answering by words alone")
             return None
 
-    def embed(self) -> bool:
+    def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         meaning = self._meaning()
         if meaning is not None:
-            meaning.complete()
+            meaning.complete(goes_on)
         return meaning is not None
 
     def clusters(self, *, only_known: bool = False) -> Clusters:

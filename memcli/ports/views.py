@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from memcli.model.catalogue import Counts, Wanted
@@ -69,8 +69,9 @@ class Vectors(Protocol):
         None when there is no embedder, it fails, or it takes longer than `within` seconds.
         """
 
-    def embed(self) -> bool:
-        """Makes all vectors that are missing, however long that takes; False when there is no embedder.
+    def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Makes the vectors that are missing, what was told and is new first, for as long as it `goes_on`, which is asked
+        after every batch; False when there is no embedder.
 
         What was made before an error is kept. Raises ProviderError, RefusedError, and OutdatedError when something was erased meanwhile.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -109,10 +109,11 @@ class Meaning:
         """What another reader of the same version has `found` of a very large space, with more of it read here."""
         return _Extended(self, self._questions(texts), found[0].missing).including(found[0].rows.tolist())
 
-    def complete(self) -> None:
-        """Makes all vectors that are missing. Raises ProviderError, StoreError."""
-        missing = self._vectors.missing()
-        self._embed(missing)
+    def complete(self, goes_on: Callable[[], bool]) -> None:
+        """Makes the vectors that are missing for as long as it `goes_on`, which is asked after every batch. Raises
+        ProviderError, StoreError."""
+        if not self._embed(self._vectors.missing(), goes_on):
+            return
         ((row,),) = self._source.read("SELECT coalesce(max(row), 0) FROM entry WHERE space = %s", (self._source.space,))
         with self._server.connected("keep vectors") as connection:
             mark_embedded(connection, self._source.space, self._embedder.model, row)
@@ -195,21 +196,23 @@ class Meaning:
             known |= made
         return [known[text] or b"" for text in texts]
 
-    def _embed(self, missing: frozenset[bytes]) -> None:
-        """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes."""
+    def _embed(self, missing: frozenset[bytes], goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Makes vectors, in the order in which they are worth most: what was told and documents, then newest changes;
+        whether all were made."""
         order = self._by_worth(missing)
-        for start in range(0, len(order), _EMBED_SLICE):
-            texts = self._texts(order[start : start + _EMBED_SLICE])
-            # Longest first, so that the texts of one batch are of one length and the bar slows down at no time.
-            keys = sorted(texts, key=lambda key: (-len(texts[key]), key))
-            for n in range(0, len(keys), _EMBED_BATCH):
-                batch = keys[n : n + _EMBED_BATCH]
-                made = dict(zip(batch, self._embedder.embed([texts[key] for key in batch]), strict=True))
-                self._vectors.made |= made
-                with suppress(MemcliError), self._server.connected("keep vectors") as connection:
-                    keep(connection, self._source.space, self._embedder.model, made)  # a reader may not
-                if self._progress:
-                    self._progress(start + n + len(batch), len(order))
+        for start in range(0, len(order), _EMBED_BATCH):
+            texts = self._texts(order[start : start + _EMBED_BATCH])
+            keys = sorted(texts)
+            made = dict(zip(keys, self._embedder.embed([texts[key] for key in keys]), strict=True))
+            self._vectors.made |= made
+            with suppress(MemcliError), self._server.connected("keep vectors") as connection:
+                keep(connection, self._source.space, self._embedder.model, made)  # a reader may not
+            done = start + len(keys)
+            if self._progress:
+                self._progress(done, len(order))
+            if done < len(order) and not goes_on():
+                return False
+        return True
 
     def _by_worth(self, missing: frozenset[bytes]) -> list[bytes]:
         if len(missing) <= _EMBED_BATCH:

@@ -104,10 +104,10 @@ class ServerSpace(WordsOfView):
             self._warn(f"{error.message}; answering by words alone")
             return None
 
-    def embed(self) -> bool:
+    def embed(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         meaning = self._meaning()
         if meaning is not None:
-            meaning.complete()
+            meaning.complete(goes_on)
             self._snapshot.close()  # it opens again when it is read
             meaning.build_index()
         return meaning is not None

@@ -186,16 +186,37 @@ def _open_to_append(path: str) -> int:
 
 
 def make_folder(path: str, mode: int = 0o700) -> None:
-    """Makes the folder at `path`, and those above it. Raises StoreError, also when something else is there."""
+    """Makes the folder at `path`, and those above it, but for the root of a store: one that was removed must not come back
+    because of who is still at work on it. Raises StoreError, also when something else is there."""
+    from memcli.store.layout import FOLDER
+
     try:
-        if os.path.isdir(path):
-            return
-        parent = os.path.dirname(path.rstrip(os.sep))
-        if parent and not os.path.isdir(parent):
-            make_folder(parent, mode)
-        os.makedirs(path, mode, exist_ok=True)
+        _make_folder(path, mode, FOLDER)
     except OSError as error:
         raise StoreError(f"cannot create the folder {path}: {error.strerror}", _hint(error)) from None
+
+
+def make_store_folder(root: str, mode: int = 0o755) -> None:
+    """Makes the root of a store or of its private state, and the folders above it. Raises StoreError, also when something else is there."""
+    try:
+        _make_folder(root, mode, "")
+    except OSError as error:
+        raise StoreError(f"cannot create the folder {root}: {error.strerror}", _hint(error)) from None
+
+
+def _make_folder(path: str, mode: int, never: str) -> None:
+    if os.path.isdir(path):
+        return
+    parent, name = os.path.split(path.rstrip(os.sep))
+    if name == never:
+        raise OSError(errno.ENOENT, "the store was removed")
+    if parent:
+        _make_folder(parent, mode, never)
+    try:
+        os.mkdir(path, mode)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
 
 
 def remove_file(path: str) -> None:

@@ -19,7 +19,7 @@ from memcli.ports import Fold, Shelf
 from memcli.record import replace
 from memcli.settings import BESIDE
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, Held, locked
 from memcli.store.pending import Acts, Erasures
 from memcli.store.private import is_private
@@ -57,6 +57,7 @@ class FileStore:
         finishes what an earlier one left.
         """
         self._layout = layout
+        self._root = identity(layout.root)
         self._fold = fold
         self._guard = guard
         self._wait = wait
@@ -272,6 +273,8 @@ class FileStore:
 
     def _locked(self, space: str, unless: Callable[[], bool] | None = None) -> AbstractContextManager[Held | None]:
         path = self._layout.lock(check_space(space))
+        if self._root not in (None, identity(self._layout.root)):
+            raise StoreError(f"the store at {self._layout.root} was removed or replaced", "run the command again")
         make_folder(os.path.dirname(self._layout.space(space)), 0o700 if is_private(space) else self._folder_mode)
         make_folder(os.path.dirname(path))
         return locked(path, f"space {space!r}", self._wait, unless)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, suppress
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
 from memcli.settings import BESIDE
-from memcli.store.atomic import make_folder, write_file
+from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import Held, locked
 from memcli.store.private import can_write, is_private, private_folder
 from memcli.store.reading import read_json, read_regular
@@ -60,6 +60,10 @@ class Layout(Record):
     def index(self, space: str) -> str:
         """The index of a space."""
         return os.path.join(self.private("cache") if is_private(space) else self.cache(""), f"{space}.index")
+
+    def turn(self, name: str) -> str:
+        """The lock of the background work that is done `now`, or is the `next`."""
+        return os.path.join(self.root, "local", f".background-{name}.lock")
 
     def cache(self, name: str) -> str:
         return os.path.join(self.root, "cache", name)
@@ -187,6 +191,15 @@ def _is_export(path: str) -> bool:
     return isinstance(data, dict) and data.get("format") == "memcli/export"
 
 
+def identity(path: str) -> tuple[int, int] | None:
+    """What differs between two files or folders that have had this path; None when there is none."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
 def find_root(start: str, home: str) -> str | None:
     """The nearest `.memory` at or above `start`, or None.
 
@@ -246,7 +259,9 @@ def _size(path: str) -> int:
 def make_root(root: str) -> bool:
     """Makes the store at `root`, or adds what it lacks; whether it was not there before. Raises StoreError."""
     new = not os.path.lexists(root)
-    if not new:
+    if new:
+        make_store_folder(root)
+    else:
         check_root(root)
     for folder in _FOLDERS:
         make_folder(os.path.join(root, folder), 0o755)

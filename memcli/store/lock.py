@@ -13,9 +13,8 @@ from memcli.errors import LockedError, StoreError, hint_of
 from memcli.store.reading import open_own, read_regular
 
 WAIT_SECONDS = 10.0
-_POLL_SECONDS = 0.002
-_EAGER_SECONDS = 0.0005  # who has waited for long looks more often, so that nobody waits for ever
-_EAGER_AFTER_SECONDS = 1.0
+_LOOK_SECONDS = 0.25  # how often is looked for what no lock tells
+_LONGEST_SECONDS = 3600.0  # what every system takes as a time-out
 _NOTE_BYTES = 128
 _FAR = (1 << 31) - 2
 _TAKEN = (errno.EAGAIN, errno.EACCES, errno.EINTR, errno.EDEADLK)
@@ -27,11 +26,43 @@ if os.name == "nt":  # pragma: no cover
         # A lock of Windows keeps others from reading what it covers: so it covers a byte that no file reaches.
         os.lseek(fd, _FAR, os.SEEK_SET)
         msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
 else:
     import fcntl
 
     def _try_lock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+class _Turn:
+    """The turn of this process in the queue of the kernel for an open lock file.
+
+    A thread waits for it, since nothing else ends such a wait in time. It has a descriptor of its own for the same open
+    file: once the others are closed, because the wait was given up, the lock that it still gets ends with its own.
+    """
+
+    def __init__(self, fd: int) -> None:
+        from threading import Event, Thread
+
+        self._came = Event()
+        self._is_refused = os.name == "nt"  # there is no such queue on Windows
+        if not self._is_refused:
+            Thread(target=self._queue, args=(os.dup(fd),), daemon=True).start()
+
+    def wait(self, seconds: float) -> None:
+        """Waits at most so many seconds for the turn; where it does not come by itself, until it is worth a try."""
+        if self._is_refused:
+            time.sleep(min(seconds, _LOOK_SECONDS))
+        else:
+            self._came.wait(seconds)
+
+    def _queue(self, fd: int) -> None:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        except OSError:  # whoever waits tries by itself, and says why it cannot be locked
+            self._is_refused = True
+        os.close(fd)
+        self._came.set()
 
 
 class Held:
@@ -68,9 +99,9 @@ class Held:
 def locked(
     path: str, what: str, wait: float = WAIT_SECONDS, unless: Callable[[], bool] | None = None
 ) -> Iterator[Held | None]:
-    """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds.
+    """Holds the lock file at `path` for as long as the block runs; waits at most `wait` seconds, which may be infinite.
 
-    When the lock is not free, `unless` is asked over and over; once it says yes, the block runs without the lock
+    When the lock is not free, `unless` is asked now and then; once it says yes, the block runs without the lock
     and gets None. The file is never removed: another process may have it open, and two files would be two locks.
     Raises LockedError when the wait is over, StoreError when the file cannot be opened.
     """
@@ -99,7 +130,8 @@ def share(path: str) -> int:
 
 
 def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None) -> bool:
-    since = time.monotonic()
+    end = time.monotonic() + wait
+    turn: _Turn | None = None
     while True:
         try:
             _try_lock(fd)
@@ -111,12 +143,13 @@ def _acquire(fd: int, what: str, wait: float, unless: Callable[[], bool] | None)
                 ) from None
         if unless is not None and unless():
             return False
-        waited = time.monotonic() - since
-        if waited >= wait:
+        left = end - time.monotonic()
+        if left <= 0:
             raise LockedError(
                 f"{what} is locked by another process (waited {wait:g} s)", "try again when it has finished"
             )
-        time.sleep(_POLL_SECONDS if waited < _EAGER_AFTER_SECONDS else _EAGER_SECONDS)
+        turn = turn or _Turn(fd)
+        turn.wait(min(left, _LONGEST_SECONDS if unless is None else _LOOK_SECONDS))
 
 
 _PATIENCE_SECONDS = 0.5  # whoever only asks who it is holds the lock for a moment too

@@ -21,7 +21,7 @@ from memcli.codec.canonical import encode
 from memcli.errors import StoreError
 from memcli.git.index_file import Entry, IndexFile, find_index
 from memcli.model.memory import Json
-from memcli.store.atomic import TEMP_MARK, make_folder, move_file, replace_file, write_file
+from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
 from memcli.store.layout import FOLDER, Layout, find_work_tree
 from memcli.store.private import can_write
 from memcli.store.reading import read_regular
@@ -104,7 +104,7 @@ class Place:
             if os.path.isdir(folder) and os.listdir(folder) and not _read_seal(folder)[0]:
                 raise StoreError(f"{folder} came from another machine and cannot be moved to quarantine", "delete it")
             return []
-        make_folder(folder)
+        make_store_folder(folder, 0o700)
         with _alone(folder):
             store, is_here = _read_seal(folder)
             names = [] if store else sorted(os.listdir(folder))

@@ -15,7 +15,7 @@ from memcli.ports import Source
 from memcli.record import Record
 from memcli.store.atomic import append_line, make_folder, remove_quietly, write_file
 from memcli.store.build_state import BuildState
-from memcli.store.layout import Layout, find_work_tree
+from memcli.store.layout import Layout, find_work_tree, identity
 from memcli.store.lock import held, holder_of
 from memcli.store.log import Log
 from memcli.store.reading import read_regular
@@ -152,7 +152,7 @@ class _WatchLog:
         self._workspace = workspace
         self._log = Log(layout.local(_LOG))
         self._lock = layout.local(_LOCK)
-        self._identity = _identity(self._lock)
+        self._identity = identity(self._lock)
 
     def add(self, entry: Mapping[str, Json]) -> None:
         workspace = self._workspace
@@ -164,16 +164,7 @@ class _WatchLog:
 
     def is_there(self) -> bool:
         """Whether the store is still the one that the log was opened in."""
-        return _identity(self._lock) == self._identity
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """What differs between two files that have had this path; None when there is none."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
+        return identity(self._lock) == self._identity
 
 
 class _Progress:

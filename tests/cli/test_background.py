@@ -9,13 +9,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 
 from memcli.cli import background
 from memcli.cli.background import run_alone
-from memcli.store.layout import Layout
+from memcli.embed.hashed import HashedEmbedder
+from memcli.errors import LockedError, StoreError
+from memcli.store.atomic import make_folder
+from memcli.store.layout import Layout, make_root
 from memcli.store.lock import locked
 from tests.cli.test_ingest import commit, git
 from tests.conftest import Run
@@ -95,30 +99,129 @@ def test_what_is_asked_for_in_the_background_says_nothing(lively: Path, run: Run
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
-def test_one_works_one_waits_and_no_more(tmp_path: Path) -> None:
-    root = str(tmp_path / ".memory")
-    os.makedirs(root)
-    nice, done = os.nice, list[str]()
-    os.nice = lambda _: 0  # type: ignore[assignment]
+def test_one_works_one_waits_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    layout, done = store(tmp_path), list[str]()
+    run_alone(layout.root, lambda _: done.append("first"))
+    with locked(layout.turn("now"), "the work", 0):
+        waiting = Thread(target=run_alone, args=(layout.root, lambda _: done.append("second")))
+        waiting.start()
+        wait_until(lambda: is_locked(layout.turn("next")))
+        run_alone(layout.root, lambda _: done.append("third"))  # as one waits
+        assert done == ["first"]
+    waiting.join()
+    run_alone(layout.root, lambda _: done.append("fourth"))
+    assert done == ["first", "second", "fourth"]
+
+
+def store(folder: Path) -> Layout:
+    layout = Layout(str(folder / ".memory"))
+    make_root(layout.root)
+    make_folder(layout.local(""))
+    return layout
+
+
+def is_locked(path: str) -> bool:
     try:
-        folder = Layout(root).local("background")
-        run_alone(root, lambda: done.append("first"))
-        with locked(os.path.join(folder, "next.lock"), "a turn", 0):
-            run_alone(root, lambda: done.append("third"))
-        run_alone(root, lambda: done.append("fourth"))
-    finally:
-        os.nice = nice
-    assert done == ["first", "fourth"]
+        with locked(path, "it", 0):
+            return False
+    except LockedError:
+        return True
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_who_waited_for_a_store_that_is_gone_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    layout, done = store(tmp_path), list[str]()
+    with locked(layout.turn("now"), "the work", 0):
+        waiting = Thread(target=run_alone, args=(layout.root, lambda _: done.append("done")))
+        waiting.start()
+        wait_until(lambda: is_locked(layout.turn("next")))
+        os.rename(layout.root, tmp_path / "away")  # its inode stays taken, so that no other store gets it
+        if is_replaced:
+            store(tmp_path)
+    waiting.join()
+    assert done == []
+    assert os.path.exists(layout.root) is is_replaced
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_work_ends_with_its_store_and_does_not_bring_it_back(
+    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    monkeypatch.setattr(background, "start", lambda *_: None)
+    assert run("ingest", "guide.md").code == 0
+    batches: list[int] = []
+
+    class Removing(HashedEmbedder):
+        def embed(self, texts: Any, *given: Any, **more: Any) -> list[bytes]:
+            batches.append(len(texts))
+            if len(batches) == 1:
+                os.rename(lively / ".memory", lively / "away")
+                if is_replaced:
+                    store(lively)
+            return super().embed(texts, *given, **more)
+
+    monkeypatch.setattr("memcli.index.meaning._EMBED_BATCH", 4)
+    monkeypatch.setattr("memcli.embed.hashed.HashedEmbedder", Removing)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    done = run("index", "embed", "--background")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert len(batches) == 1
+    left = sorted(str(path.relative_to(lively / ".memory")) for path in (lively / ".memory").rglob("*"))
+    assert left == ([".gitignore", "local", "spaces"] if is_replaced else [])
+
+
+def test_what_is_told_meanwhile_does_not_wait_behind_the_history(
+    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "start", lambda *_: None)
+    assert run("ingest", "guide.md").code == 0
+    batches: list[list[str]] = []
+
+    class Slow(HashedEmbedder):
+        def embed(self, texts: Any, *given: Any, **more: Any) -> list[bytes]:
+            batches.append(list(texts))
+            if len(batches) == 2:
+                assert run("remember", "Call Mara before the release.", "--path", "release/call").code == 0
+            return super().embed(texts, *given, **more)
+
+    monkeypatch.setattr("memcli.index.meaning._EMBED_BATCH", 4)
+    monkeypatch.setattr("memcli.embed.hashed.HashedEmbedder", Slow)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
+    assert run("index", "embed", "--quiet").code == 0
+    assert [n for n, batch in enumerate(batches) if any("Mara" in text for text in batch)] == [2]
+    assert is_done(run)
+
+
+def test_the_vectors_of_a_small_ingest_are_there_at_once(
+    lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[object] = []
+    monkeypatch.setattr(background, "start", lambda *told: begun.append(told))
+    assert run("ingest", "guide.md").code == 0
+    assert len(begun) == 1
+    assert not is_done(run)
+    assert run("index", "embed", "--quiet").code == 0
+    (lively / "note.md").write_text("# Note\n\nThe valve is open.\n")
+    assert run("ingest", "note.md").code == 0
+    assert len(begun) == 1
+    assert is_done(run)
 
 
 def test_an_error_reaches_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcli.errors import StoreError
+    begun: list[object] = []
 
-    def fail() -> None:
+    def fail(_: object) -> None:
+        begun.append(1)
         raise StoreError("the disk is full")
 
     monkeypatch.setattr(os, "nice", lambda _: 0)
-    run_alone(str(tmp_path), fail)
+    run_alone(store(tmp_path).root, fail)
+    assert begun
 
 
 def test_a_store_without_an_embedder_has_no_vectors_made(
@@ -134,4 +237,4 @@ def test_a_store_without_an_embedder_has_no_vectors_made(
     monkeypatch.setenv("MEMCLI_EMBEDDER", "hashed")
     (lively / "guide.md").write_text("# Another\n\nThe engine is new.\n")
     run("ingest", "guide.md")
-    assert len(begun) == 1
+    assert is_done(run)

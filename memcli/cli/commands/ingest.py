@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.repo import over_repo, sync_behind
 from memcli.app.workspace import Workspace
-from memcli.cli.background import embed_later
+from memcli.cli.background import embed_soon
 from memcli.cli.console import has_input, read_input
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
@@ -142,7 +142,7 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
     # What is unchanged may lack vectors too, where the process that made them was stopped.
     if done.created + done.updated + done.deduplicated and not dry_run:
-        embed_later(session, workspace)
+        embed_soon(session, workspace)
     for failure in done.failed:
         session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
     return MemcliError.exit_code if done.failed else 0

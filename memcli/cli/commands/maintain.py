@@ -58,4 +58,4 @@ def _maintain_behind(session: Session) -> None:
     session.output.quiet = True
     workspace = session.open()
     if not is_off(workspace.root, os.environ):
-        run_alone(workspace.root, lambda: maintain_behind(session.open()))
+        run_alone(workspace.root, lambda _: maintain_behind(session.open()))

@@ -206,7 +206,7 @@ def embed(session: Session, options: EmbedOptions) -> None:
 
         session.output.quiet = True
         workspace = session.open()
-        run_alone(workspace.root, lambda: embed_spaces(session.open()))
+        run_alone(workspace.root, lambda is_there: embed_spaces(session.open(), is_there))
         return
     session.progress.has_lines = True
     workspace = session.open()

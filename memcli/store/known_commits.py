@@ -1,0 +1,91 @@
+"""The commits that were ingested into a space, in `cache/`: a header, and a line for each with how many memories it has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+
+from memcli.codec.canonical import decode
+from memcli.errors import MemcliError
+from memcli.ports import Snapshot
+from memcli.store.atomic import append_line, make_folder, replace_file
+from memcli.store.layout import Layout
+from memcli.store.reading import read_regular
+
+_MAX_BYTES = 1 << 30
+
+
+class FileCommits:
+    """The notes of the spaces of one store. `open_space` opens a space of it, and `rules` is a digest of all that decides
+    what becomes of a commit there."""
+
+    def __init__(self, layout: Layout, open_space: Callable[[str], Snapshot], rules: Callable[[str], str]) -> None:
+        self._layout = layout
+        self._open = open_space
+        self._rules = rules
+
+    def load(self, space: str) -> Mapping[str, int]:
+        header, commits = self._read(space)
+        if not commits:
+            return {}
+        with closing(self._open(space)) as snapshot:
+            if header[1:2] == [snapshot.fingerprint]:
+                return commits
+            counts = _counted(snapshot)
+        return {commit: n for commit, n in commits.items() if counts[commit] == n}
+
+    def add(self, space: str, commits: Mapping[str, int]) -> None:
+        if not commits:
+            return
+        with suppress(MemcliError, OSError):
+            path = self._layout.commits(space)
+            header, _ = self._read(space)
+            if not header:
+                make_folder(self._layout.cache(""))
+                replace_file(path, f"{self._rules(space)}\n".encode())
+            append_line(path, _lines(commits).encode())
+
+    def settle(self, space: str, state: str = "") -> None:
+        with suppress(MemcliError, OSError):
+            header, commits = self._read(space)
+            with closing(self._open(space)) as snapshot:
+                if header[1:] == [snapshot.fingerprint, state]:
+                    return
+                counts = _counted(snapshot) if commits else Counter[str]()
+            known = {commit: n for commit, n in commits.items() if counts[commit] == n}
+            first = f"{self._rules(space)} {snapshot.fingerprint} {state}\n"
+            make_folder(self._layout.cache(""))
+            replace_file(self._layout.commits(space), f"{first}{_lines(known)}\n".encode())
+
+    def is_settled(self, space: str, state: str) -> bool:
+        header, _ = self._read(space)
+        with closing(self._open(space)) as snapshot:
+            return header[1:] == [snapshot.fingerprint, state]
+
+    def _read(self, space: str) -> tuple[list[str], dict[str, int]]:
+        """The rules, the fingerprint and the state that were noted, and the commits; none where other rules hold now."""
+        try:
+            data = read_regular(self._layout.commits(space), _MAX_BYTES) or b""
+            first, *lines = data.decode("ascii").split("\n")
+            # The last line may be torn, by a process that was killed.
+            pairs = (line.split(" ") for line in lines[:-1] if line)
+            commits = {commit: int(n) for commit, n in pairs}
+        except (OSError, ValueError):
+            return [], {}
+        header = first.split(" ")
+        return (header, commits) if header[0] == self._rules(space) else ([], {})
+
+
+def _counted(snapshot: Snapshot) -> Counter[str]:
+    """How many active memories each commit has."""
+    found = (decode(data, snapshot.space) for data, _ in snapshot.records())
+    return Counter(
+        one.get("provenance", {}).get("commit", "")
+        for one in found
+        if one["kind"] == "diff" and one.get("active", True)
+    )
+
+
+def _lines(commits: Mapping[str, int]) -> str:
+    return "\n".join(f"{commit} {n}" for commit, n in commits.items())
