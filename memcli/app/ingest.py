@@ -21,7 +21,7 @@ from memcli.policy.retention import Place, without
 from memcli.ports import Shelf, Source
 from memcli.record import Record, field
 
-_LEAST, _SHARE, _BYTES_EACH = 32, 6, 1 << 18
+_LEAST, _SHARE, _BYTES_EACH = 32, 8, 1 << 18
 """How many candidates a write takes: a share of what was stored before, so that an interruption loses little and all
 writes together cost a few times what one of the whole costs; and more for a file that is large from the start. It is not
 by time, so that the same input leaves the same lines in the audit log."""

@@ -64,10 +64,10 @@ def embed_later(session: Session, workspace: Workspace) -> bool:
 def embed_soon(session: Session, workspace: Workspace) -> None:
     """Has the missing vectors of a store computed, here if that takes a moment, as behind a small ingest; else as
     `embed_later` does."""
-    from memcli.app.space import embed_few
-
     if not _may_embed(session, workspace):
         return
+    from memcli.app.space import embed_few
+
     if ":" not in workspace.embedder:  # a provider or a model of the user's own may take any time
         with suppress(MemcliError):
             if embed_few(workspace, _FEW):

@@ -37,6 +37,7 @@ _SET_VARIABLES: Mapping[str, str] = {
     "TZ": "UTC",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_FLUSH": "0",  # else git writes every commit of a list by itself, and each is read by itself
     # A partial clone would fetch what it lacks, and its configuration names the program that fetches.
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",

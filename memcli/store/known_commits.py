@@ -13,7 +13,7 @@ from memcli.store.atomic import append_line, make_folder, replace_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
-_MAX_BYTES = 1 << 30
+_MAX_BYTES, _MOST_OF_HEADER = 1 << 30, 1 << 10
 
 
 class FileCommits:
@@ -59,22 +59,28 @@ class FileCommits:
             replace_file(self._layout.commits(space), f"{first}{_lines(known)}\n".encode())
 
     def is_settled(self, space: str, state: str) -> bool:
-        header, _ = self._read(space)
+        header = self._header(space)
         with closing(self._open(space)) as snapshot:
             return header[1:] == [snapshot.fingerprint, state]
 
     def _read(self, space: str) -> tuple[list[str], dict[str, int]]:
         """The rules, the fingerprint and the state that were noted, and the commits; none where other rules hold now."""
+        header = self._header(space)
         try:
             data = read_regular(self._layout.commits(space), _MAX_BYTES) or b""
-            first, *lines = data.decode("ascii").split("\n")
-            # The last line may be torn, by a process that was killed.
-            pairs = (line.split(" ") for line in lines[:-1] if line)
-            commits = {commit: int(n) for commit, n in pairs}
+            words = data[data.index(b"\n") : data.rindex(b"\n")].decode("ascii").split()  # what is behind is torn
+            return (header, dict(zip(words[::2], map(int, words[1::2]), strict=True))) if header else ([], {})
         except (OSError, ValueError):
             return [], {}
-        header = first.split(" ")
-        return (header, commits) if header[0] == self._rules(space) else ([], {})
+
+    def _header(self, space: str) -> list[str]:
+        """The first line, where the same rules hold now."""
+        with suppress(OSError, ValueError):
+            data = read_regular(self._layout.commits(space), _MOST_OF_HEADER) or b""
+            header = data[: data.index(b"\n")].decode("ascii").split(" ")
+            if header[0] == self._rules(space):
+                return header
+        return []
 
 
 def _counted(snapshot: Snapshot) -> Counter[str]:

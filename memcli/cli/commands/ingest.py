@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from memcli.app.ingest import Ingested, ingest, retire_missing
 from memcli.app.repo import over_repo, sync_behind
 from memcli.app.workspace import Workspace
-from memcli.cli.background import embed_soon
+from memcli.cli.background import embed_later, embed_soon
 from memcli.cli.console import has_input, read_input
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.output import ProgressBar, redacted_told
@@ -40,8 +40,9 @@ def command(session: Session, options: IngestOptions) -> int:
 
     Each memory is anchored to its lines, so that recall can tell when the file has changed. Ingesting a file again updates
     its memories and removes those of removed sections. Files matched by .gitignore, .secretsignore or .env*, and binary,
-    generated or huge files, are skipped and counted. Ingesting the same content again changes nothing. Missing vectors
-    are then computed in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `index embed`.
+    generated or huge files, are skipped and counted. Commits are read newest first and stored as they are read: interrupted,
+    the next run goes on, and commits that were ingested are not read again. A few missing vectors are then computed at
+    once, more in the background, unless MEMCLI_BACKGROUND=off or the clock is frozen; see `index embed`.
 
     Example: memcli ingest --git HEAD~20.. && memcli recall "what changed in the parser?"
     """
@@ -140,9 +141,10 @@ def ingest_source(session: Session, workspace: Workspace, source: Source, dry_ru
     finally:
         bar.close()
     session.output.confirm({**done.to_json(), "dry_run": dry_run}, _told(done, dry_run))
-    # What is unchanged may lack vectors too, where the process that made them was stopped.
-    if done.created + done.updated + done.deduplicated and not dry_run:
+    if done.created + done.updated and not dry_run:
         embed_soon(session, workspace)
+    elif done.deduplicated and not dry_run:  # it may lack vectors, where the process that made them was stopped
+        embed_later(session, workspace)
     for failure in done.failed:
         session.output.note(f"skipped {failure.place}: {failure.reason}; the rest was ingested")
     return MemcliError.exit_code if done.failed else 0
