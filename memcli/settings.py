@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from memcli.record import Record
 
+FOLDER = ".memory"
+"""The name of the folder that is a store."""
 DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)

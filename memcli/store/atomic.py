@@ -17,6 +17,7 @@ from itertools import chain
 
 from memcli.codec.window import Part, Piece
 from memcli.errors import StoreError, hint_of
+from memcli.settings import FOLDER
 from memcli.store.reading import open_own, read_regular
 
 TEMP_MARK = ".tmp-"
@@ -188,8 +189,6 @@ def _open_to_append(path: str) -> int:
 def make_folder(path: str, mode: int = 0o700) -> None:
     """Makes the folder at `path`, and those above it, but for the root of a store: one that was removed must not come back
     because of who is still at work on it. Raises StoreError, also when something else is there."""
-    from memcli.store.layout import FOLDER
-
     try:
         _make_folder(path, mode, FOLDER)
     except OSError as error:

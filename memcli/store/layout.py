@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, suppress
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
 from memcli.settings import BESIDE
+from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import Held, locked
 from memcli.store.private import can_write, is_private, private_folder
 from memcli.store.reading import read_json, read_regular
 
-FOLDER = ".memory"
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # The spaces beside the default one are ignored from the beginning: the first write to one changes no tracked file.
