@@ -61,6 +61,7 @@ def tree(folder: Path, *, without: tuple[str, ...] = (".git", ".memory")) -> dic
 
 
 def site(folder: Path | str, scope: str = PROJECT) -> Site:
+    Path(folder, ".memory").mkdir(parents=True, exist_ok=True)  # only `init` makes the root of a store
     return Site(scope, str(folder), str(Path(folder, ".memory", "local", "agents.installed.json")))
 
 
