@@ -2,26 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from memcli.app import session as sessions
 from memcli.app.workspace import Workspace
 from memcli.conversation import snapshot
+from memcli.conversation.snapshot import Part
+from memcli.conversation.topic import cosine
+from memcli.errors import ProviderError, RefusedError
 from memcli.model.conversation import ACTIVE, PAUSED
-from memcli.model.memory import Json
+from memcli.model.memory import Json, json_texts
+from memcli.ports import Embedder
 
 INPUT = "stdin"
 """The source of what was read from standard input."""
 
 
-def of_session(workspace: Workspace, ref: str | None, topic: str, tokens: int) -> list[dict[str, Json]]:
-    """The parts of a session, by default the current one, that are most similar to the topic, up to so many tokens.
+class Snapshots:
+    """Chooses for memories what of a conversation, or of another text, each keeps."""
 
-    Raises NotFoundError, UsageError, CorruptError.
-    """
+    def __init__(self, workspace: Workspace, parts: Sequence[Part], tokens: int) -> None:
+        """`tokens`: the most that one snapshot takes."""
+        self._workspace = workspace
+        self._parts = parts
+        self._tokens = tokens
+        self._vectors: dict[str, bytes] = {}
+
+    def about(self, fields: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """The parts that are nearest to a memory of these fields by meaning; by words where there is no embedder, or it
+        fails."""
+        topic = _topic(fields)
+        try:
+            embedder = self._workspace.load_embedder()
+            if embedder is not None:
+                likely = snapshot.candidates(self._parts, topic, self._tokens)
+                return snapshot.choose(
+                    likely, topic, self._tokens, lambda topic, texts: self._cosines(embedder, topic, texts)
+                )
+        except (ProviderError, RefusedError) as error:
+            self._workspace.warn(f"{error.message}; the context is chosen by words")
+        return snapshot.choose(self._parts, topic, self._tokens)
+
+    def _cosines(self, embedder: Embedder, topic: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        (asked,) = embedder.embed([topic], as_questions=True)
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        self._vectors.update(zip(new, embedder.embed(new), strict=True))
+        return [cosine(asked, self._vectors[text]) or 0.0 for text in texts]
+
+
+def of_session(workspace: Workspace, ref: str | None, tokens: int) -> Snapshots:
+    """Snapshots of a session, by default the current one. Raises NotFoundError, UsageError, CorruptError."""
     session = sessions.find(workspace, ref) if ref else sessions.current(workspace, ACTIVE, PAUSED)
-    parts = snapshot.of_messages(sessions.messages(workspace, session), session.id)
-    return snapshot.choose(parts, topic, tokens)
+    said = sessions.messages(workspace, session)
+    return Snapshots(workspace, snapshot.of_messages(said, session.id, tokens), tokens)
 
 
-def of_text(text: str, topic: str, tokens: int) -> list[dict[str, Json]]:
-    """The parts of a text that are most similar to the topic, up to so many tokens."""
-    return snapshot.choose(snapshot.of_text(text, INPUT), topic, tokens)
+def of_text(workspace: Workspace, text: str, tokens: int) -> Snapshots:
+    """Snapshots of a text."""
+    return Snapshots(workspace, snapshot.of_text(text, INPUT, tokens), tokens)
+
+
+def _topic(fields: Mapping[str, Json]) -> str:
+    """What a memory of these fields is about: its path, its text and the values that it holds."""
+    told = (fields.get("path"), fields.get("raw"), *json_texts([fields.get("content"), fields.get("procedure")]))
+    return "\n".join(text for text in told if isinstance(text, str))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from memcli.app.candidate import Candidate
 from memcli.app.workspace import Workspace
 from memcli.cli.arguments import read_text
 from memcli.cli.console import has_input
 from memcli.model.memory import Json
+
+if TYPE_CHECKING:
+    from memcli.app.snapshot import Snapshots
 
 
 class SnapshotOptions(Protocol):
@@ -19,22 +21,27 @@ class SnapshotOptions(Protocol):
     text: str | None
     file: str | None
     object: str | None
+    batch: str | None
     context: int | None
     session: str | None
 
 
-def snapshot(workspace: Workspace, options: SnapshotOptions, given: Mapping[str, Json]) -> dict[str, Json]:
-    """The snapshot of a memory: of standard input, if the text is not from there, else of the session. Raises UsageError,
-    NotFoundError."""
+def snapshots(workspace: Workspace, options: SnapshotOptions) -> Snapshots | None:
+    """What chooses the snapshot of a memory, where one is asked for: of standard input, if no memory is read from there,
+    else of the session. Raises UsageError, NotFoundError."""
+    if options.context is None:
+        return None
     from memcli.app.snapshot import of_session, of_text
 
-    tokens = options.context or 0
-    topic = str(given.get("raw", ""))
-    is_read = options.text in (None, "-") and options.file is None and options.object is None
-    if options.session is None and not is_read and has_input() and (text := read_text("-", None)).strip():
-        return {"context": of_text(text, topic, tokens)}
-    ref = options.session or os.environ.get("MEMCLI_SESSION")
-    return {"context": of_session(workspace, ref, topic, tokens)}
+    if options.session is None and not _is_read(options) and has_input() and (text := read_text("-", None)).strip():
+        return of_text(workspace, text, options.context)
+    return of_session(workspace, options.session or os.environ.get("MEMCLI_SESSION"), options.context)
+
+
+def _is_read(options: SnapshotOptions) -> bool:
+    """Whether the memories are read from standard input."""
+    named = (options.text, options.file, options.object, options.batch)
+    return "-" in named or named == (None, None, None, None)
 
 
 def kept_tokens(candidate: Candidate) -> dict[str, Json]:

@@ -9,12 +9,17 @@ from math import log, sqrt
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
 from memcli.model.memory import Json
-from memcli.model.pieces import split
+from memcli.model.pieces import CHUNK_CHARACTERS, split
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 
 TOKENS = 1_000
 """The tokens of a snapshot when no number is given."""
+_CHARACTERS_A_TOKEN = 2
+"""So few that a part takes less than the whole snapshot."""
+_SHORTEST = 40
+_CANDIDATES = 16
+"""How many times the tokens of a snapshot, or of a usual one, are compared by meaning."""
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """How similar each of some texts is to a topic, up to 1."""
@@ -28,42 +33,62 @@ class Part(Record):
     text: str
 
 
-def of_messages(messages: Iterable[Message], session: str) -> list[Part]:
-    """The messages in parts; what tools did is left out."""
+def of_messages(messages: Iterable[Message], session: str, tokens: int = TOKENS) -> list[Part]:
+    """The messages in parts of which several fit into so many tokens; what tools did is left out."""
     return [
         Part(f"{session}#{message.number}", message.role, text)
         for message in messages
         if message.role != "tool"
-        for text in split(message.text)
+        for text in split(message.text, _size(tokens))
     ]
 
 
-def of_text(text: str, source: str) -> list[Part]:
-    """A text in parts, as from standard input."""
-    return [Part(source, "", part) for part in split(text)]
+def of_text(text: str, source: str, tokens: int = TOKENS) -> list[Part]:
+    """A text, as from standard input, in parts of which several fit into so many tokens."""
+    return [Part(source, "", part) for part in split(text, _size(tokens))]
+
+
+def _size(tokens: int) -> int:
+    return max(_SHORTEST, min(CHUNK_CHARACTERS, tokens * _CHARACTERS_A_TOKEN))
+
+
+def candidates(parts: Sequence[Part], topic: str, tokens: int = TOKENS) -> list[Part]:
+    """The parts that are worth comparing by meaning, in their order: all, or of a long conversation those that share most
+    words with the topic, and the latest."""
+    left = _CANDIDATES * max(tokens, TOKENS)
+    likely = []
+    for n in _ranked(by_words(topic, [part.text for part in parts])):
+        left -= count_tokens(parts[n].text)
+        if left < 0:
+            break
+        likely.append(n)
+    return [parts[n] for n in sorted(likely)]
 
 
 def choose(
     parts: Sequence[Part], topic: str, tokens: int = TOKENS, similarity: Similarity | None = None
 ) -> list[dict[str, Json]]:
-    """The parts most similar to the topic that take at most `tokens` together, in their order: a memory's `context`.
+    """The parts most similar to the topic that take at most `tokens` together, most similar first: a memory's `context`.
 
-    A part that does not fit is passed over for the next. Those that have nothing in common with the topic are left out.
+    Of parts that are as similar as each other, the latest comes first. One that does not fit is passed over for the next.
     """
-    values = (similarity or by_words)(topic, [part.text for part in parts])
-    chosen: dict[int, float] = {}
+    values = [max(0.0, round(value, 4)) for value in (similarity or by_words)(topic, [part.text for part in parts])]
+    chosen = []
     left = tokens
     seen = set()
-    for value, n in sorted(((round(value, 4), n) for n, value in enumerate(values)), key=lambda one: (-one[0], one[1])):
-        cost = count_tokens(parts[n].text)
-        if value > 0 and cost <= left and parts[n].text not in seen:
-            chosen[n] = value
+    for n in _ranked(values):
+        part = parts[n]
+        cost = count_tokens(part.text)
+        if cost <= left and part.text not in seen:
+            chosen.append({"source": part.source, "role": part.role, "text": part.text, "similarity": values[n]})
             left -= cost
-            seen.add(parts[n].text)
-    return [
-        {"source": parts[n].source, "role": parts[n].role, "text": parts[n].text, "similarity": value}
-        for n, value in sorted(chosen.items())
-    ]
+            seen.add(part.text)
+    return chosen
+
+
+def _ranked(values: Sequence[float]) -> list[int]:
+    """The places of the values, the highest first, and of equal ones the last."""
+    return sorted(range(len(values)), key=lambda n: (-values[n], -n))
 
 
 def tokens_of(context: Iterable[dict[str, Json]]) -> int:

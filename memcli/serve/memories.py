@@ -103,10 +103,14 @@ def _add_all(router: APIRouter, backend: Backend) -> None:
         keep_both: Annotated[bool, Query(description="Accept a contradiction")] = False,
         merge: Annotated[bool, Query(description="Strengthen the memory that this one repeats")] = False,
         propose: Annotated[bool, Query(description="Put the memory into the inbox for review")] = False,
+        context: Annotated[
+            int | None, Query(description="Keep up to so many tokens of a session with it", ge=1, le=100_000)
+        ] = None,
+        session: Annotated[str | None, Query(description="That session; else the current one", max_length=64)] = None,
     ) -> Response:
         options = {
             "object": memory, "supersedes": supersedes, "keep_both": keep_both, "merge": merge, "propose": propose,
-            "space": space,
+            "context": context, "session": session, "space": space,
         }  # fmt: skip
         done = await backend.call("remember", options, caller)
         where = {"Location": f"/apps/{space}/memories/{done['id']}"} if done.get("id") else {}

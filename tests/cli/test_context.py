@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
+
+import pytest
 
 from memcli.cli import main as cli_main
 from tests.conftest import Run
@@ -30,12 +33,16 @@ def remembered(run: Run, *options: str, stdin: str | None = None) -> tuple[dict,
     return told, json.loads(run("get", told["id"], "--context", "--json").out)[0]
 
 
-def test_the_current_session_is_kept_as_far_as_it_is_relevant(run: Run) -> None:
+def test_the_current_session_is_kept_most_relevant_first(run: Run) -> None:
     name = talk(run)
     told, context = remembered(run, "--context")
-    assert [one["source"] for one in context] == [f"{name}#2", f"{name}#3"]
-    assert [one["role"] for one in context] == ["assistant", "user"]
-    assert all(0 < one["similarity"] <= 1 for one in context)
+    assert {(one["source"], one["role"]) for one in context} == {
+        (f"{name}#{n}", role) for n, (role, _) in enumerate(SAID, 1)
+    }
+    assert context[-1]["source"] == f"{name}#1"
+    similar = [one["similarity"] for one in context]
+    assert similar == sorted(similar, reverse=True)
+    assert all(0 <= value <= 1 for value in similar)
     assert 0 < told["context_tokens"] <= 1000
     assert "AKIA" not in json.dumps(context)
     shown = run("get", told["id"], "--context").out
@@ -43,11 +50,63 @@ def test_the_current_session_is_kept_as_far_as_it_is_relevant(run: Run) -> None:
     assert f"{name}#2" in shown
 
 
+def test_it_is_chosen_by_meaning(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
+    name = run("session", "start").out.strip()
+    for text in ("The cafeteria serves soup.", "Cars need petrol.", "The dog sleeps."):
+        run("session", "add", name, text, "--role", "user")
+    result = run("remember", "Automobiles burn fuel", "--context", "8", "--json")
+    (found,) = json.loads(run("get", json.loads(result.out)["id"], "--context", "--json").out)
+    assert [one["text"] for one in found] == ["Cars need petrol."]
+
+
+def test_an_object_keeps_it_too(run: Run) -> None:
+    name = talk(run)
+    content = {"engine": "PostgreSQL", "why": "row-level security"}
+    result = run(
+        "remember", "--object", json.dumps({"path": "db/x", "content": content}), "--context", "1000", "--session", name, "--json"
+    )  # fmt: skip
+    assert json.loads(result.out)["context_tokens"] > 0
+    (context,) = json.loads(run("get", "db/x", "--context", "--json").out)
+    assert {one["source"] for one in context} == {f"{name}#{n}" for n in (1, 2, 3)}
+    assert context[-1]["source"] == f"{name}#1"
+
+
+def test_each_line_of_a_batch_keeps_its_own(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "onnx")
+    name = talk(run)
+    lines = [{"raw": "Meals are eaten at twelve.", "path": "a"}, {"raw": TEXT, "path": "b"}]
+    batch = "".join(json.dumps(line) + "\n" for line in lines)
+    told = json.loads(run("remember", "--batch", "-", "--context", "--json", stdin=batch).out)
+    assert all(one["context_tokens"] > 0 for one in told["memories"])
+    first, second = (json.loads(run("get", path, "--context", "--json").out)[0] for path in ("a", "b"))
+    assert first[0]["source"] == f"{name}#1"
+    assert second[0]["source"] == f"{name}#3"
+
+
+def test_a_batch_in_a_file_and_an_object_take_it_from_a_pipe(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "batch.jsonl"
+    file.write_text('{"raw": "Meals are eaten at twelve.", "path": "a"}\n')
+    run("remember", "--batch", str(file), "--context", stdin="Lunch is at noon today.\n")
+    run("remember", "--object", '{"content": [1], "path": "b"}', "--context", stdin="Lunch is at noon today.\n")
+    for path in ("a", "b"):
+        assert [one["source"] for one in json.loads(run("get", path, "--context", "--json").out)[0]] == ["stdin"]
+
+
+def test_without_an_embedder_words_choose(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = talk(run)
+    monkeypatch.setenv("MEMCLI_EMBEDDER", "off")
+    told, context = remembered(run, "--context")
+    assert context[0]["source"] == f"{name}#3"
+    assert context[-1]["similarity"] == 0
+    assert told["context_tokens"] > 0
+
+
 def test_a_number_limits_its_tokens(run: Run) -> None:
-    talk(run)
+    name = talk(run)
     told, context = remembered(run, "--context", "16")
-    assert len(context) == 1
-    assert told["context_tokens"] <= 16
+    assert {one["source"] for one in context} == {f"{name}#2"}
+    assert 8 < told["context_tokens"] <= 16
 
 
 def test_a_pipe_is_kept_instead(run: Run) -> None:

@@ -86,6 +86,24 @@ def test_a_session(mode: str) -> None:
     run(work)
 
 
+@pytest.mark.parametrize("content", [{"goal": "ship 1.0", "done": [1, 2]}, '{"goal": "ship 1.0", "done": [1, 2]}'])
+@pytest.mark.usefixtures("project")
+def test_a_json_value_is_stored_with_its_context(content: Any) -> None:
+    memory = Memory()
+    session = memory.session_start()["id"]
+    memory.session_add(session, "We ship 1.0 once the goal is reached.")
+
+    async def work() -> str:
+        async with in_process() as client:
+            arguments = {"content": content, "path": "goals/ship", "context": 1000, "session": session}
+            return text(await client.call_tool("remember", arguments))
+
+    assert run(work).startswith("created mem_")
+    stored = memory.get("goals/ship")
+    assert stored["content"] == {"goal": "ship 1.0", "done": [1, 2]}
+    assert [one["source"] for one in stored["context"]] == [f"{session}#1"]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "message"),
     [
@@ -101,6 +119,9 @@ def test_a_session(mode: str) -> None:
         ("recall", {"topic": "x", "cursor": "x"}, "no cursor 'x' (use the one at the end of a result, or none)"),
         ("recall", {"topic": "x", "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
         ("forget", {"refs": ["x"], "cursor": "5-abc"}, "the result of this cursor is no longer kept"),
+        ("remember", {"path": "a"}, "remember needs text or content"),
+        ("remember", {"content": {"a": 1}, "context": 0}, "--context must be between 1 and 100000, not 0"),
+        ("remember", {"content": {"a": 1}, "context": 9, "session": "ses_none"}, "no session 'ses_none'"),
         ("remember", {"text": "-"}, "there is no standard input to read"),
         ("remember", {"text": ["x"]}, "text must be text, not list"),
         ("remember", {"text": "x", "supersedes": "no/where"}, "no memory 'no/where'"),

@@ -208,3 +208,16 @@ def test_what_is_stored_says_how(server: Server) -> None:
     assert waits.status == 202
     accepted = server.ask("POST", "/api/inbox/accept", {"all": True, "space": "how"})
     assert accepted.json[0]["status"] == "created"
+
+
+def test_a_memory_keeps_what_a_session_said_about_it(server: Server) -> None:
+    session = server.ask("POST", "/api/sessions", {"title": "Talk", "space": "kept"}).json["id"]
+    said = {"text": "Tabs are one byte, spaces are four.", "space": "kept"}
+    assert server.ask("POST", f"/api/sessions/{session}/messages", said).status == 201
+    fields = {"content": {"indent": "tabs"}, "path": "style/indent"}
+    stored = server.ask("POST", f"/apps/kept/memories?context=100&session={session}", fields)
+    assert stored.json["context_tokens"] > 0
+    found = server.get(f"/apps/kept/memories/{stored.json['id']}").json
+    assert [one["source"] for one in found["context"]] == [f"{session}#1"]
+    assert server.ask("POST", "/apps/kept/memories?context=0", fields).status == 422
+    assert server.ask("POST", "/apps/kept/memories?context=9&session=ses_none", fields).status == 404

@@ -17,7 +17,7 @@ from memcli.cli.assignments import assignments, no_field, split_pairs
 from memcli.cli.options import Options, argument, flag, option
 from memcli.cli.output import redacted_told
 from memcli.cli.semantics import asked_summarizer
-from memcli.cli.snapshots import kept_tokens, snapshot
+from memcli.cli.snapshots import kept_tokens, snapshots
 from memcli.cli.stored import asked, checked, found_lines, room_json, room_told, tell_idle, tell_untrusted
 from memcli.cli.submit import from_file, full_hash, submit
 from memcli.cli.verb import Session, verb
@@ -134,8 +134,8 @@ def command(session: Session, options: RememberOptions) -> int:
         return _store_batch(session, options, given)
     given = from_file(_whole(options) | given, options.file)
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=_store(given))
-    if options.context is not None:
-        given |= snapshot(workspace, options, given)
+    if kept := snapshots(workspace, options):
+        given |= {"context": kept.about(given)}
     given = with_session(workspace, given, options.session)
     workspace = over_scope(workspace, given)
     summarizer = asked_summarizer(workspace, options)
@@ -146,9 +146,8 @@ def command(session: Session, options: RememberOptions) -> int:
     if options.embed:
         _embed(workspace, outcome.id)
     text = f"{outcome.status} {outcome.id} {outcome.path}{redacted_told(outcome.redactions)}{room_told(stored)}"
-    kept = kept_tokens(candidate)
     session.output.confirm(
-        {**outcome.to_json(), **kept, **room_json(stored)},
+        {**outcome.to_json(), **kept_tokens(candidate), **room_json(stored)},
         "\n".join([text, *found_lines([outcome], is_accepted=resolution is not None and resolution.is_accepted)]),
     )
     tell_untrusted(session, [outcome])
@@ -253,7 +252,10 @@ def _store_batch(session: Session, options: RememberOptions, common: Mapping[str
             "space": workspace.space,
             "redactions": redactions,
             "failed": failed,
-            "memories": [o.to_json() for o in outcomes],
+            "memories": [
+                {**outcome.to_json(), **kept_tokens(candidate)}
+                for outcome, candidate in zip(outcomes, candidates, strict=True)
+            ],
         },
         "\n".join(
             [
@@ -272,11 +274,14 @@ def _candidates(
     candidates: list[Candidate] = []
     failed: list[dict[str, Any]] = []
     summarizer = asked_summarizer(workspace, options)
+    kept = snapshots(workspace, options)
     for number, line in enumerate(read_text(None, options.batch or "-").split("\n"), 1):
         if not line.strip():
             continue
         try:
             given = with_session(workspace, {**common, **_fields_of(line, "it")}, options.session)
+            if kept:
+                given |= {"context": kept.about(given)}
             candidates.append(prepare(workspace, given, summarizer))
         except MemcliError as error:
             is_of_model = summarizer is not None and isinstance(error, ProviderError | RefusedError)
