@@ -17,10 +17,24 @@ DECISION, SOLVED, BREAKTHROUGH, ISSUE, COMPLETED, PIVOT = (
 
 FAR = 12
 """Beyond so many messages, what ends a thread must share terms with what began it."""
+_PLAIN = frozenset(
+    terms(
+        "change fix make do done doing go get look help need want let try work works working thing stuff something anything everything"
+        " bug problem issue error task ticket job way bit time one ready finished completed complete implemented resolved solved fixed"
+        " live main production prod staging yes please thanks great good nice perfect finally"
+        " today yesterday tomorrow already still broken fails failing wrong update again better once twice same"
+    )
+)
+"""What a sentence may say of any task or problem."""
 _BRIEF = 10
 """The most words of an answer that takes something as done."""
-_WISH = regex(r"\b(?:i|we)(?:'d)? (?:need|want|like|would|should|must|have to)\b|^(?:next|please)\b")
+_WISH = regex(r"\b(?:i|we)(?:'d)? (?:need|want|like|would|should|must|have to)\b|^next\b|\bplease\b")
 _OBJECTION = regex(r"(?:no|not|nope|hm+|but|wait|still|wrong|why|stop|undo|never|i meant|that's not)\b")
+
+
+def subject(said: Statement) -> frozenset[str]:
+    """What a sentence names; nothing where it could be said of any task or problem, as `Done.`"""
+    return frozenset(terms(said.text)) - _PLAIN
 
 
 class Draft(NamedTuple):
@@ -39,6 +53,8 @@ class Thread:
     def __init__(self, opening: Statement) -> None:
         self.opening = opening
         self.terms = set(terms(opening.text))
+        self.subject = set(subject(opening))
+        """What it is about, by all that was said of it."""
         self.last = opening.number
         self.action: Statement | None = None
         self.is_latent = False
@@ -49,6 +65,10 @@ class Thread:
     def is_wish(self) -> bool:
         """Whether it was a wish rather than a problem that something was done about."""
         return self.is_latent and bool(_WISH.search(self.opening.bare))
+
+    def is_named(self) -> bool:
+        """Whether its opening says what it is about."""
+        return bool(subject(self.opening))
 
     def is_near(self, said: Statement) -> bool:
         return said.number - self.last <= FAR or self.shares(said)

@@ -27,7 +27,7 @@ from memcli.conversation.moment_rules import (
     WITHDRAWN,
 )
 from memcli.conversation.moments import Moment, moments
-from memcli.conversation.statements import STATED, Statement
+from memcli.conversation.statements import ASKED, OFFERED, PHATIC, STATED, Statement
 from memcli.conversation.thread import (
     BREAKTHROUGH,
     COMPLETED,
@@ -39,14 +39,27 @@ from memcli.conversation.thread import (
     Draft,
     Thread,
     is_consent,
+    subject,
 )
 from memcli.model.analysis import terms
 from memcli.model.conversation import Message
+from memcli.regex import regex
 
 _REACTION = 2
 """How many messages later a reaction still belongs to what was said."""
 _WORTH = 4
 """The least words of a statement that may turn out to be a problem."""
+_REPLIES = frozenset([PERSISTS, PRAISE, GLAD, DISMAY, ACCEPTED, CURED, DONE, CAUSE, ACTION])
+"""What a message does that replies to what was said, rather than raising something new."""
+_COMMON = 2
+"""The least that a sentence names in common with a problem or request that is not talked of, or of a task by itself."""
+_POINTING = regex(r"\b(?:it|its|this|that|these|those|they|them)\b")
+_REFERRING = regex(r"\b(?:it|its|them|they|both)\b")
+_NOTING = regex(
+    r"\b(?:wrote|written|saved|recorded) (?:it|that|this|them|all (?:of )?(?:it|that|this)) (?:down|up|to|in|into|on)\b"
+    r"|\b(?:wrote|written) (?:down|up)\b|\b(?:noted|documented)\b"
+)
+"""Words of one who keeps what was said rather than acting on it."""
 
 
 def drafts(messages: Sequence[Message]) -> list[Draft]:
@@ -67,6 +80,10 @@ class _Reader:
         self._latest = Latest()
         self._stated: Statement | None = None
         """The last sentence that a user stated: a problem or a wish, if something is done about it."""
+        self._topic: Thread | None = None
+        """The problem or request that the last message of a user is about."""
+        self._asked = 0
+        """The number of the last message in which the assistant asked or offered something."""
         self._failed: set[str] = set()
         """The programs that failed when they were last run."""
         self._cause: Statement | None = None
@@ -80,14 +97,34 @@ class _Reader:
             self._take_tool(said[0])
             return
         marks = {mark for one in said for mark in one.marks}
+        if self._topic and said[0].statement.role != "assistant" and not self._goes_on(self._topic, said, marks):
+            self._topic = None
         self._react(number, said, marks)
         is_turn = WITHDRAWN in marks and number > 1
         if is_turn:
             self._turn(said)
         for one in said:
             self._take_sentence(one.statement, one.marks - {DECIDED} if is_turn else one.marks)
+            if self._topic:
+                self._topic.subject |= subject(one.statement)
         for one in said:
             self._latest.take(one)
+            if one.statement.role == "assistant" and one.statement.mood in (ASKED, OFFERED):
+                self._asked = number
+
+    def _goes_on(self, topic: Thread, said: Sequence[Moment], marks: AbstractSet[str]) -> bool:
+        """Whether a message of a user is still about the topic: it replies, or names what that is about."""
+        first = said[0].statement
+        if not marks.isdisjoint(_REPLIES) or all(one.statement.mood == PHATIC for one in said):
+            return True
+        if _POINTING.search(first.bare) or not subject(first):
+            return True
+        if any(subject(one.statement) & topic.subject for one in said):
+            return True
+        if first.who != topic.opening.who:
+            return marks.isdisjoint((REQUEST, PROBLEM))
+        is_answer = self._asked == first.number - 1
+        return is_answer and REQUEST not in marks and all(one.statement.mood != ASKED for one in said)
 
     def finish(self) -> list[Draft]:
         """All that was found, with the problems that nobody solved."""
@@ -148,7 +185,7 @@ class _Reader:
         elif CAUSE in marks or FINDING in marks:
             self._cause = said
         if CURED in marks or DONE in marks:
-            self._end(said, is_done=DONE in marks)
+            self._end(said, marks)
         elif ACTION in marks:
             self._act(said)
         elif PROBLEM in marks:
@@ -162,7 +199,7 @@ class _Reader:
             self._found.append(Draft(DECISION, opening.number, said.number, opening, said))
         if DEFERRED in marks and self._is_about_problem(said):
             self._give_up(self._problems[-1], said.number)
-        if REQUEST in marks and not self._is_about_problem(said):
+        if REQUEST in marks and not (self._topic in self._problems and self._is_about_problem(said)):
             self._ask(said)
 
     def _turn(self, said: Sequence[Moment]) -> None:
@@ -196,14 +233,16 @@ class _Reader:
 
     def _open_problem(self, said: Statement) -> None:
         thread = self._problems[-1] if self._problems else None
-        if thread and thread.is_near(said) and (said.number - thread.last <= 1 or thread.shares(said)):
+        is_same = thread and (said.number - thread.last <= 1 or thread.shares(said) or not subject(said))
+        if thread and is_same and thread.is_near(said):
             thread.last = said.number
             return
-        self._problems.append(Thread(said))
+        self._topic = Thread(said)
+        self._problems.append(self._topic)
 
     def _give_up(self, problem: Thread, number: int) -> None:
         self._problems.remove(problem)
-        if not problem.is_latent:
+        if not problem.is_latent and problem.is_named():
             self._found.append(Draft(ISSUE, problem.opening.number, number, problem.opening))
 
     def _ask(self, said: Statement) -> None:
@@ -212,38 +251,68 @@ class _Reader:
         if before and said.role == "assistant" and said.number - before.last <= _REACTION:
             before.last = said.number
         else:
-            self._requests = [*self._requests[-5:], Thread(said)]
+            self._topic = Thread(said)
+            self._requests = [*self._requests[-5:], self._topic]
 
     def _act(self, said: Statement) -> None:
-        thread = self._nearest(self._problems, said)
-        if thread:
+        thread = self._answered(said)
+        if thread in self._problems:
+            assert thread is not None
             thread.action, thread.last = said, said.number
-        elif request := self._nearest(self._requests, said):
-            self._complete(request, said)
+        elif thread:
+            self._complete(thread, said)
         elif stated := self._take_stated(said):
-            stated.action = said
+            stated.action, stated.last = said, said.number
 
-    def _end(self, said: Statement, *, is_done: bool) -> None:
+    def _end(self, said: Statement, marks: AbstractSet[str]) -> None:
         """A problem is over, or else a task, or else what was done right before it went well."""
         before = self._found[-1] if self._found else None
-        if thread := self._nearest(self._problems, said):
-            self._solve(thread, said, said.number)
-        elif request := self._nearest(self._requests, said):
-            self._complete(request, said)
-        elif stated := self._take_stated(said):
+        if thread := self._answered(said, is_cured=CURED in marks):
+            self._close(thread, said)
+        elif stated := self._take_stated(said, is_cured=CURED in marks):
             self._solve(stated, said, said.number)
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
-        elif is_done:
+        elif DONE in marks and len(subject(said)) >= _COMMON:
             self._found.append(Draft(COMPLETED, said.number, said.number, said, said))
 
-    def _take_stated(self, said: Statement) -> Thread | None:
-        """What another speaker stated before as the problem that something is now done about."""
+    def _close(self, thread: Thread, said: Statement) -> None:
+        """What is said to be over: by what was done, where the sentence does not name that."""
+        outcome = said if subject(said) else thread.action
+        if outcome is None:
+            thread.has_passed, thread.last = True, said.number
+        elif thread in self._problems:
+            self._solve(thread, outcome, said.number)
+        else:
+            self._complete(thread, outcome)
+
+    def _answered(self, said: Statement, *, is_cured: bool = False) -> Thread | None:
+        """The problem or request that a sentence answers: the one that is talked of, if the sentence names it, refers to it,
+        names nothing, or says of a problem that it is cured; or else the latest of those that it has most in common with."""
+        named = subject(said)
+        topic = self._topic
+        if topic in self._problems and (is_cured or _NOTING.search(said.bare)):
+            is_about = is_cured
+        else:
+            is_about = not named or topic is None or bool(named & topic.subject) or bool(_REFERRING.search(said.bare))
+        if topic in (*self._problems, *self._requests) and is_about:
+            return topic
+        known = [one for one in (*self._requests, *self._problems) if one.shares(said)]
+        shared = [(len(named & one.subject), one.opening.number, one) for one in known]
+        best = max(shared, key=lambda each: each[:2], default=None)
+        return best[2] if best and best[0] >= _COMMON else None
+
+    def _take_stated(self, said: Statement, *, is_cured: bool = False) -> Thread | None:
+        """What another speaker stated before as the problem that something is now done about, which names it, refers to it,
+        or says that something is cured."""
         stated = self._stated
         is_assistant = said.role == "assistant" and said.who == said.role
         if not stated or not is_assistant or said.number - stated.number > 2 * _REACTION:
             return None
         thread = Thread(stated)
+        is_about = is_cured or (said.number - stated.number == 1 and bool(_REFERRING.search(said.bare)))
+        if subject(said).isdisjoint(thread.subject) and (not is_about or _NOTING.search(said.bare)):
+            return None
         thread.is_latent = True
         self._problems.append(thread)
         self._stated = None
@@ -252,7 +321,8 @@ class _Reader:
     def _solve(self, thread: Thread, closing: Statement, last: int) -> None:
         self._problems.remove(thread)
         kind = COMPLETED if thread.is_wish() else SOLVED
-        self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
+        if thread.is_named():
+            self._found.append(Draft(kind, thread.opening.number, last, thread.opening, closing))
 
     def _finish_request(self, said: Statement) -> None:
         """What the assistant states after a run that passed ends the request that it speaks of."""
@@ -262,7 +332,8 @@ class _Reader:
 
     def _complete(self, request: Thread, closing: Statement) -> None:
         self._requests.remove(request)
-        self._found.append(Draft(COMPLETED, request.opening.number, closing.number, request.opening, closing))
+        if request.is_named():
+            self._found.append(Draft(COMPLETED, request.opening.number, closing.number, request.opening, closing))
 
     def _reopen(self, number: int) -> None:
         """What was thought to be over is not, when it is said so soon after it."""
@@ -276,10 +347,3 @@ class _Reader:
     def _is_about_problem(self, said: Statement, reach: int = _REACTION) -> bool:
         thread = self._problems[-1] if self._problems else None
         return thread is not None and said.number - thread.last <= reach
-
-    @staticmethod
-    def _nearest(threads: Sequence[Thread], said: Statement) -> Thread | None:
-        """The latest thread that shares a term with the sentence, or else the latest that is near."""
-        sharing = [thread for thread in threads if thread.shares(said)]
-        near = [thread for thread in threads if thread.is_near(said)]
-        return max(sharing or near, key=lambda thread: thread.opening.number, default=None)

@@ -42,6 +42,18 @@ def test_most_episodes_are_found_and_few_are_none(name: str, recall: float, prec
     assert found >= precision * given_
 
 
+@pytest.mark.parametrize("labelled", read("episodes_answered.txt"), ids=lambda one: one.title)
+def test_an_episode_is_named_and_has_an_outcome_that_answers_it(labelled: Labelled) -> None:
+    found = find(labelled.messages)
+    assert [(one.kind, *one.turns) for one in found] == labelled.episodes
+    assert not {one.outcome for one in found} & {"Done.", "Works!", "Fixed."}
+
+
+def test_the_outcome_is_what_was_done_where_the_end_does_not_say_it() -> None:
+    (one,) = find(next(one.messages for one in read("episodes_answered.txt") if one.title.startswith("what was done")))
+    assert one.outcome == "I raised client_max_body_size of nginx to 50 MB."
+
+
 def test_every_kind_is_labelled() -> None:
     assert {kind for one in ALL for kind, _, _ in one.episodes} == set(KINDS)
     assert sum(not one.episodes for one in ALL) >= 20
