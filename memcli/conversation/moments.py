@@ -42,6 +42,7 @@ from memcli.regex import regex
 
 _REFUSAL = regex(r"\b(?:no|nope|ouch|hm+|not)\b")
 _LONG_AGO = regex(r"\b(?:years?|months?|weeks?) ago\b|\bback then\b|\blast (?:year|month|week|time)\b")
+_UNTIL = regex(r"\b(?:until|till)\b")
 _KEPT = 1 << 14
 _GENERAL = regex(r"(?:when|whenever|once|before|after) ")
 _UNIT = r"\s?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|hours?|h|days?|kb|mb|gb|tb|%|percent)?(?!\w)"
@@ -86,6 +87,8 @@ def marks_of(said: Statement) -> frozenset[str]:
         marks.add(DECIDED)
     if _LONG_AGO.search(said.bare):
         marks -= {ACTION, DONE, CURED}
+    if _UNTIL.search(said.bare):
+        marks.discard(DONE)
     if UNDECIDED.search(said.bare):
         marks.discard(DECIDED)
     if said.mood == PLANNED:  # a plan is neither a fact nor an end

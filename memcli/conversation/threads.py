@@ -53,11 +53,15 @@ _REPLIES = frozenset([PERSISTS, PRAISE, GLAD, DISMAY, ACCEPTED, CURED, DONE, CAU
 """What a message does that replies to what was said, rather than raising something new."""
 _COMMON = 2
 """The least that a sentence names in common with a problem or request that is not talked of, or of a task by itself."""
+_RULE = regex(r"^(?:never|always|from now on|to \w+(?: \w+){0,4}:)")
+"""How a sentence begins that says how things are to be done: it is no problem."""
 _POINTING = regex(r"\b(?:it|its|this|that|these|those|they|them)\b")
 _REFERRING = regex(r"\b(?:it|its|them|they|both)\b")
 _NOTING = regex(
     r"\b(?:wrote|written|saved|recorded) (?:it|that|this|them|all (?:of )?(?:it|that|this)) (?:down|up|to|in|into|on)\b"
     r"|\b(?:wrote|written) (?:down|up)\b|\b(?:noted|documented)\b"
+    r"|\b(?:added|put) (?:it|that|this|them) (?:to|in|into|on) (?:(?:the|our|your) )?"
+    r"\S*(?:docs?|notes?|readme|handbook|wiki|changelog|runbook|guide|manual|\.md|\.rst|\.txt)\b"
 )
 """Words of one who keeps what was said rather than acting on it."""
 
@@ -115,6 +119,8 @@ class _Reader:
     def _goes_on(self, topic: Thread, said: Sequence[Moment], marks: AbstractSet[str]) -> bool:
         """Whether a message of a user is still about the topic: it replies, or names what that is about."""
         first = said[0].statement
+        if DECIDED in marks:
+            return False
         if not marks.isdisjoint(_REPLIES) or all(one.statement.mood == PHATIC for one in said):
             return True
         if _POINTING.search(first.bare) or not subject(first):
@@ -189,10 +195,11 @@ class _Reader:
         elif ACTION in marks:
             self._act(said)
         elif PROBLEM in marks:
-            self._open_problem(said)
+            if DECIDED not in marks and not _RULE.search(said.bare):  # these may give one as their reason
+                self._open_problem(said)
         elif said.role == "assistant" and said.mood == STATED:
             self._finish_request(said)
-        elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH:
+        elif said.mood == STATED and not marks and len(said.bare.split()) >= _WORTH and not _RULE.search(said.bare):
             self._stated = said
         if DECIDED in marks or self._latest.is_answered(said, is_chosen=CHOSEN in marks):
             opening = self._latest.question(said) or said
@@ -269,7 +276,7 @@ class _Reader:
         before = self._found[-1] if self._found else None
         if thread := self._answered(said, is_cured=CURED in marks):
             self._close(thread, said)
-        elif stated := self._take_stated(said, is_cured=CURED in marks):
+        elif CURED in marks and (stated := self._take_stated(said, is_cured=True)):
             self._solve(stated, said, said.number)
         elif before and before.kind in (SOLVED, COMPLETED) and said.number - before.last <= _REACTION:
             self._found[-1] = before._replace(last=said.number)
@@ -303,17 +310,18 @@ class _Reader:
         return best[2] if best and best[0] >= _COMMON else None
 
     def _take_stated(self, said: Statement, *, is_cured: bool = False) -> Thread | None:
-        """What another speaker stated before as the problem that something is now done about, which names it, refers to it,
-        or says that something is cured."""
+        """What another speaker stated before as the problem that something is now done about, which names or refers to it."""
         stated = self._stated
         is_assistant = said.role == "assistant" and said.who == said.role
         if not stated or not is_assistant or said.number - stated.number > 2 * _REACTION:
             return None
         thread = Thread(stated)
-        is_about = is_cured or (said.number - stated.number == 1 and bool(_REFERRING.search(said.bare)))
-        if subject(said).isdisjoint(thread.subject) and (not is_about or _NOTING.search(said.bare)):
-            return None
         thread.is_latent = True
+        is_told = (is_cured or said.number - stated.number == 1) and _REFERRING.search(said.bare)
+        if not is_told and subject(said).isdisjoint(thread.subject):
+            return None
+        if _NOTING.search(said.bare) and not (is_cured or thread.is_wish()):
+            return None
         self._problems.append(thread)
         self._stated = None
         return thread
