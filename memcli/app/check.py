@@ -172,7 +172,9 @@ def _compared(
             continue
         finding = compare(claim, claim_of_text(memory.raw), cosine)
         if finding is not None:
-            yield _found(_with_fields(finding, candidate, memory), memory.id, memory.path, space, memory.hash)
+            is_older = candidate.given.get("created_at", memory.created_at) < memory.created_at
+            told = replace(finding, newer_holds=False) if is_older else finding
+            yield _found(_with_fields(told, candidate, memory), memory.id, memory.path, space, memory.hash)
 
 
 def _becomes(candidate: Candidate, memory: Memory) -> bool:

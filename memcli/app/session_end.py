@@ -93,8 +93,7 @@ def read_facts(
 
     Raises UsageError when no model is configured; ProviderError, RefusedError where it may not.
     """
-    said = _messages(workspace, session)
-    told = by_model(workspace, session.title, said, may_fall_back=may_fall_back) if asks else by_rules(said)
+    told = _told(workspace, session, asks=asks, may_fall_back=may_fall_back)
     return list(_named(session, told.facts))
 
 
@@ -112,23 +111,29 @@ def promote(workspace: Workspace, names: Sequence[str], *, asks: bool = False) -
     Raises UsageError, NotFoundError, ProviderError, and what `remember` raises.
     """
     chosen = []
-    read: dict[str, dict[str, Fact]] = {}
+    read: dict[str, Yield] = {}
     for name in names:
         ref, mark, _ = name.partition("#")
         if not mark:
             raise UsageError(f"not a fact: {name!r}", "use the name that `memcli session facts` prints")
         session = sessions.find(workspace, ref)
         if session.id not in read:
-            read[session.id] = dict(read_facts(workspace, session, asks=asks, may_fall_back=False))
-        wanted = f"{session.id}#{name.partition('#')[2]}"
-        if wanted not in read[session.id]:
+            read[session.id] = _told(workspace, session, asks=asks, may_fall_back=False)
+        told, number = read[session.id], name.partition("#")[2]
+        fact = dict(_named(session, told.facts)).get(f"{session.id}#{number}")
+        if fact is None:
             raise NotFoundError(f"no fact {name!r}", f"`memcli session facts {session.id}` lists the facts")
-        chosen.append(_of_fact(session, read[session.id][wanted]))
+        chosen.append(_of_fact(session, fact, told.said))
     candidates = [prepare(workspace, fields) for fields in chosen]
     outcomes = list(remember(workspace, candidates, resolution=resolution_for(workspace, candidates)).outcomes)
     with workspace.behind_the_write("taking them out of the inbox"):
         settle(workspace, {candidate.hash for candidate in candidates})
     return outcomes
+
+
+def _told(workspace: Workspace, session: Session, *, asks: bool, may_fall_back: bool) -> Yield:
+    said = _messages(workspace, session)
+    return by_model(workspace, session.title, said, may_fall_back=may_fall_back) if asks else by_rules(said)
 
 
 def _still(workspace: Workspace, told: Yield | None, said: Sequence[Message]) -> Yield:
@@ -151,11 +156,15 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     room = journal.in_force(journal.load_policy(JOURNAL)).max_objects
     found, best = _within(room, episodes.find(said, policy.max_episodes), told.facts)
     log = [_of_session(session, said, told.summary)] if said else []
-    fields = [*log, *(_of_episode(session, one, said) for one in found), *(_of_fact(session, one) for one in best)]
+    fields = [
+        *log,
+        *(_of_episode(session, one, said) for one in found),
+        *(_of_fact(session, one, said) for one in best),
+    ]
     made = [prepare(journal, each) for each in fields]
     done, compacted = keep(journal, session, made, kept)
     stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
-    wanted = [prepare(workspace, _of_fact(session, one)) for one in told.facts if one.confidence >= PROMOTED]
+    wanted = [prepare(workspace, _of_fact(session, one, said)) for one in told.facts if one.confidence >= PROMOTED]
     promoted = offer_facts(workspace, session, wanted, kept, at_once=policy.promote == "auto")
     still = {mark: version for mark, version in kept.items() if mark not in stale}
     now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}
@@ -198,13 +207,12 @@ def _of_session(session: Session, said: Sequence[Message], summary: str) -> dict
         "kind": "log",
         "path": _folder(session, said),
         "scope": "session",
-        **_common(session, (1, len(said)), said[-1].at),
+        **_common(session, said, (1, len(said))),
     }
 
 
 def _of_episode(session: Session, one: episodes.Episode, said: Sequence[Message]) -> dict[str, Json]:
     text = "\n".join(one.parts)
-    at = next((message.at for message in said if message.number == one.turns[1]), "")
     return {
         "raw": f"{one.kind.replace('_', ' ')}: {text}",
         "kind": "episode",
@@ -212,21 +220,23 @@ def _of_episode(session: Session, one: episodes.Episode, said: Sequence[Message]
         "scope": "session",
         "episode": one.as_field(),
         "importance": one.significance,
-        **_common(session, one.turns, at),
+        **_common(session, said, one.turns),
     }
 
 
-def _of_fact(session: Session, fact: Fact) -> dict[str, Json]:
+def _of_fact(session: Session, fact: Fact, said: Sequence[Message]) -> dict[str, Json]:
     return {
         "raw": fact.text,
         "kind": fact.kind,
         "confidence": round(fact.confidence, 2),
-        **_common(session, (fact.message, fact.message), ""),
+        **_common(session, said, (fact.message, fact.message)),
     }
 
 
-def _common(session: Session, turns: tuple[int, int], at: str) -> dict[str, Json]:
-    """Where it comes from. A memory of a session is dated by what it tells of."""
+def _common(session: Session, said: Sequence[Message], turns: tuple[int, int]) -> dict[str, Json]:
+    """Where it comes from. A memory of a session has the date of the last of its messages, or of the one before that has a
+    date, or of the session."""
+    at = next((said[n - 1].at for n in range(turns[1], 0, -1) if said[n - 1].at), session.started_at)
     dated = {"created_at": at} if at else {}
     return {"provenance": {"source": "extracted", "session": session.id, "messages": list(turns)}, **dated}
 

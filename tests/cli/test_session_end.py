@@ -12,7 +12,7 @@ from memcli.app import session_keep
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.store.layout import Layout
 from memcli.store.sessions import FileSessions
-from tests.conftest import Run
+from tests.conftest import NOW, Run
 
 TALK = (
     ("user", "The login takes 8 seconds in production, customers complain."),
@@ -409,3 +409,69 @@ def test_a_journal_that_may_hold_little_keeps_what_matters_most(run: Run) -> Non
     kept = listed("journal")
     assert len(kept) == 3
     assert {one["id"] for one in second["log"]} <= {one["id"] for one in kept.values()}
+
+
+DATED = (
+    {"role": "user", "content": "We decided to store prices in cents because floats lose money.", "timestamp": "2024-03-05T10:00:00Z"},
+    {"role": "assistant", "content": "Noted.", "timestamp": "2024-03-05T10:01:00Z"},
+    {"role": "user", "content": "Never log card numbers, the auditors forbid it.", "timestamp": "2024-09-07T11:00:00+02:00"},
+)  # fmt: skip
+
+
+def imported(run: Run) -> str:
+    Path("talk.jsonl").write_text("".join(json.dumps(one) + "\n" for one in DATED))
+    (done,) = json.loads(run("session", "import", "talk.jsonl", "--json").out)["sessions"]
+    return str(done["id"])
+
+
+def dates(memories: dict[str, dict]) -> dict[str, str]:
+    return {one["raw"]: one["created_at"] for one in memories.values() if one["kind"] in ("decision", "negative")}
+
+
+SAID_AT = {DATED[0]["content"]: "2024-03-05T10:00:00Z", DATED[2]["content"]: "2024-09-07T09:00:00Z"}
+
+
+def test_a_fact_has_the_date_of_its_message(run: Run) -> None:
+    name = imported(run)
+    ended(run, name)
+    assert dates(listed("journal")) == SAID_AT
+    assert {one["created_at"] for one in json.loads(run("inbox", "--json").out)} == set(SAID_AT.values())
+    assert run("inbox", "accept", "--all").code == 0
+    assert dates(listed("main")) == SAID_AT
+
+
+def test_a_promoted_fact_has_the_date_of_its_message(run: Run) -> None:
+    name = imported(run)
+    facts = json.loads(run("session", "facts", name, "--json").out)
+    names = [one["fact"] for one in facts]
+    assert run("session", "promote", *names).code == 0
+    assert dates(listed("main")) == SAID_AT
+
+
+def test_the_later_of_two_facts_is_recalled_first(run: Run) -> None:
+    said = "We decided that builds are kept for {} days."
+    for days, at in ((30, "2026-01-30T00:00:00Z"), (90, "2024-01-01T00:00:00Z")):
+        name = run("session", "start").out.strip()
+        run("session", "add", name, said.format(days), "--role", "user", "--at", at)
+        ended(run, name)
+    found = json.loads(run("recall", "how many days are builds kept?", "--kind", "decision", "--json").out)["sections"]
+    assert [one["summary_micro"] for one in found] == [said.format(days) for days in (30, 90)]
+
+
+def test_a_message_without_a_date_has_that_of_the_one_before(run: Run) -> None:
+    undated = [{**one, "timestamp": None} if n == 2 else one for n, one in enumerate(DATED)]
+    Path("talk.jsonl").write_text("".join(json.dumps(one) + "\n" for one in undated))
+    (done,) = json.loads(run("session", "import", "talk.jsonl", "--json").out)["sessions"]
+    ended(run, done["id"])
+    assert dates(listed("journal"))[DATED[2]["content"]] == "2024-03-05T10:01:00Z"
+
+
+@pytest.mark.parametrize(("at", "holds"), [("2024-01-01T00:00:00Z", False), (NOW, True)])
+def test_only_what_was_said_later_takes_the_place_of_what_is_known(run: Run, at: str, holds: bool) -> None:
+    run("remember", "The default region is eu-west-1.", "--kind", "decision")
+    name = run("session", "start").out.strip()
+    new = "We decided that the default region is now us-east-1."
+    run("session", "add", name, new, "--role", "user", "--at", at)
+    assert run("session", "promote", f"{name}#1.1").code == 0
+    (fact,) = [one for one in listed("main").values() if one["raw"] == new]
+    assert [bool(link.get("holds")) for link in fact["links"]] == [holds]
