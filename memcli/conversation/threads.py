@@ -119,7 +119,7 @@ class _Reader:
     def _goes_on(self, topic: Thread, said: Sequence[Moment], marks: AbstractSet[str]) -> bool:
         """Whether a message of a user is still about the topic: it replies, or names what that is about."""
         first = said[0].statement
-        if DECIDED in marks:
+        if any(_RULE.search(one.statement.bare) for one in said if DECIDED in one.marks):
             return False
         if not marks.isdisjoint(_REPLIES) or all(one.statement.mood == PHATIC for one in said):
             return True
