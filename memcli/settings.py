@@ -13,6 +13,8 @@ DEFAULT_SPACE = "main"
 REPO, JOURNAL = "repo", "journal"
 BESIDE = (REPO, JOURNAL)
 """The spaces beside the default one: what was read from the repository, and what sessions yield."""
+OWN_JOURNAL = f"{JOURNAL}@"
+"""How the name of the journal of another space begins. No other name of a space has an `@`."""
 FILES = "files"
 """The value of the option `store` for the files of a folder, whatever server else has its store."""
 CONFIG_FIELDS: Mapping[str, type] = {
@@ -57,6 +59,29 @@ class Settings(Record, kw_only=True):
     hook_verify: str | None = None
     store: str = ""
     is_offline: bool = False
+
+
+def journal_of(space: str) -> str:
+    """The private space for what the sessions of a space yield: `journal` for `main`, `journal@shop` for `shop`."""
+    if is_journal(space):
+        return space
+    return JOURNAL if space in (DEFAULT_SPACE, REPO) else f"{OWN_JOURNAL}{space}"
+
+
+def is_journal(space: str) -> bool:
+    """Whether a space holds what sessions yield."""
+    return space == JOURNAL or space.startswith(OWN_JOURNAL)
+
+
+def is_beside(space: str) -> bool:
+    """Whether a space belongs to this machine alone: it was read from the repository, or sessions yielded it."""
+    return space == REPO or is_journal(space)
+
+
+def meant_by(space: str) -> tuple[str, ...]:
+    """The spaces that somebody means who names one: that, and its journal where it has one of its own."""
+    journal = journal_of(space)
+    return (space,) if journal in (space, JOURNAL) else (space, journal)
 
 
 def is_on(environ: Mapping[str, str], name: str) -> bool:
@@ -106,7 +131,7 @@ def check_config(data: Mapping[str, Any]) -> Config:
     for key, value in sorted(data.items()):
         if key not in CONFIG_FIELDS:
             problems.append(f"unknown key {key[:40]!a} (known: {', '.join(sorted(CONFIG_FIELDS))})")
-        elif key == "space" and value in BESIDE:
+        elif key == "space" and is_beside(str(value)):
             problems.append(f"space cannot be {value!r}, which holds no memories of your own")
         elif not isinstance(value, CONFIG_FIELDS[key]):
             problems.append(f'{key} must be text (write {key} = "...")')

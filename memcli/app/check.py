@@ -86,7 +86,8 @@ def _text(candidate: Candidate) -> str:
 
 def _spaces(workspace: Workspace) -> list[str]:
     """The spaces that are recalled together with that of the workspace, without derived ones."""
-    names = workspace.asked_spaces if workspace.space == workspace.main else [workspace.space]
+    asked = workspace.asked_spaces
+    names = asked if asked[0] == workspace.space else [workspace.space]
     return [name for name in names if name != REPO and not workspace.load_policy(name).is_derived]
 
 

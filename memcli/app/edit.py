@@ -8,10 +8,11 @@ from typing import Any
 from memcli.app.candidate import follows
 from memcli.app.copying import Copies, over_told, references
 from memcli.app.lookup import telling_where
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
-from memcli.codec.space import memory_digest
+from memcli.codec.space import encode_space, memory_digest
+from memcli.codec.splice import SpliceShelf
 from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.links import is_found
 from memcli.model.memory import SESSION, Json, Memory
@@ -26,6 +27,7 @@ from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED, screened, without_marks
 from memcli.safety.secrets.redact_memory import FLAGS, with_flags
+from memcli.settings import is_journal
 
 _FIXED = ("id", "created_at", "updated_at", "version")
 
@@ -69,6 +71,42 @@ def alter(
     return list(after.values())
 
 
+def _at_home(
+    workspace: Workspace,
+    refs: Sequence[str],
+    act: Callable[[Workspace, Sequence[str]], list[Memory]],
+    *,
+    below: bool = False,
+) -> list[Memory]:
+    """What `act` makes of the memories that `refs` name: of those that only a journal has which is read with the space, there.
+    With `below`, a path names all below it too. Raises NotFoundError for the first that neither has, and what `act` raises."""
+    try:
+        return act(workspace, refs)
+    except NotFoundError:
+        journal = next((name for name in workspace.asked_spaces[1:] if is_journal(name)), "")
+        own = _held(workspace, journal, refs, below=below) if journal else []
+        if not own:
+            raise
+    others = [ref for ref in refs if ref not in own]
+    done = act(workspace, others) if others else []
+    return [*done, *act(replace(workspace, space=journal, is_alone=True, is_space_named=True), own)]
+
+
+def _held(workspace: Workspace, journal: str, refs: Sequence[str], *, below: bool) -> list[str]:
+    """Those of `refs` that the journal has, and the space itself has not."""
+    told, yielded = (
+        Draft(SpliceShelf(encode_space(load_space(workspace.store, name)), name)) for name in (workspace.space, journal)
+    )
+    return [ref for ref in refs if not _names(told, ref, below=below) and _names(yielded, ref, below=below)]
+
+
+def _names(shelf: Shelf, ref: str, *, below: bool) -> bool:
+    try:
+        return bool(named(shelf, [ref], below))
+    except NotFoundError:
+        return False
+
+
 def check_digest(memory: Memory, digest: str | None) -> None:
     """Raises ChangedError when the memory is not stored with this digest."""
     if digest is not None and memory_digest(memory) != digest:
@@ -89,7 +127,11 @@ def _settled(shelf: Shelf, memory: Memory, put: Mapping[str, Memory]) -> dict[st
 def pin(workspace: Workspace, refs: Sequence[str], pinned: bool, digest: str | None = None) -> list[Memory]:
     """Pins or unpins; `updated_at` becomes now also where nothing else changes. Raises as `alter` does."""
     now = workspace.clock()
-    memories = alter(workspace, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now), digest=digest)
+
+    def act(over: Workspace, refs: Sequence[str]) -> list[Memory]:
+        return alter(over, refs, lambda m, _: replace(m, pinned=pinned, updated_at=now), digest=digest)
+
+    memories = _at_home(workspace, refs, act)
     workspace.counters.count(PIN_TOGGLE, workspace.space, amount=len(memories))
     return memories
 
@@ -107,7 +149,7 @@ def tag(
         metadata = with_flags(memory.metadata, redacted.flags)
         return replace(memory, tags=tuple(t for t in tags if t not in removed), metadata=metadata)
 
-    return alter(workspace, refs, change, digest=digest)
+    return _at_home(workspace, refs, lambda over, refs: alter(over, refs, change, digest=digest))
 
 
 def edit(
@@ -154,7 +196,8 @@ def edit(
             check_references(shelf, edited)
         return edited
 
-    return alter(workspace, [ref], change, references(clean), digest)[0], redacted.kinds
+    made = _at_home(workspace, [ref], lambda over, refs: alter(over, refs, change, references(clean), digest))
+    return made[0], redacted.kinds
 
 
 def _abroad(workspace: Workspace, ref: str, fields: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -176,13 +219,21 @@ def forget(
 
     Raises NotFoundError, ChangedError.
     """
-    if not recursive:
-        return alter(workspace, refs, lambda memory, _: replace(memory, active=False), digest=digest)
+
+    def act(over: Workspace, refs: Sequence[str]) -> list[Memory]:
+        if recursive:
+            return _forget_below(over, refs)
+        return alter(over, refs, lambda memory, _: replace(memory, active=False), digest=digest)
+
+    return _at_home(workspace, refs, act, below=recursive)
+
+
+def _forget_below(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     now = workspace.clock()
     gone: list[Memory] = []
 
     def apply(shelf: Shelf) -> Change:
-        gone[:] = named(shelf, refs, recursive)
+        gone[:] = named(shelf, refs, recursive=True)
         return Change(tuple(_edition(m, replace(m, active=False), now) for m in gone if m.active), now=now)
 
     with telling_where(workspace, refs):

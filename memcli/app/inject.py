@@ -36,7 +36,7 @@ def for_start(workspace: Workspace, since: str | None) -> Bundle:
     queries = [Query(topic="", now=now, budget=MAX_TOKENS)]
     if since is not None:
         queries.append(replace(queries[0], changed_since=since, limit=_MOST_CHANGED))
-    pins, *changed = recall(replace(unnoted(workspace), space=space, is_space_named=True), queries)
+    pins, *changed = recall(replace(unnoted(workspace), space=space, is_alone=True), queries)
     known = {_name(section) for section in pins.always[:ALWAYS_MOST]}
     new = [section for bundle in changed for section in bundle.sections if _name(section) not in known]
     return replace((changed or [pins])[0], sections=(*pins.always[:ALWAYS_MOST], *new), always=())

@@ -81,13 +81,13 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     erased: list[Memory] = []
     with reporting_done(lambda: f"{len(erased)} erased from the trash" if erased else ""):
         for run, memories in _trashed(workspace, refs):
-            ids = {memory.id for memory in memories}
-            _purge_derived(workspace, workspace.space, memories, is_erased=True)
-            workspace.erase_traces(workspace.space, ids)  # before the trash: killed here, it can be done again
+            space, ids = run.space.name, {memory.id for memory in memories}
+            _purge_derived(workspace, space, memories, is_erased=True)
+            workspace.erase_traces(space, ids)  # before the trash: killed here, it can be done again
             workspace.trash.drop(run, ids)
             erased += memories
             touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
-            workspace.audit.record(workspace.space, "erase", touched)
+            workspace.audit.record(space, "erase", touched)
     return erased
 
 
@@ -164,6 +164,7 @@ def _trashed(
     workspace: Workspace, refs: Sequence[str], skip: Callable[[str], None] | None = None
 ) -> list[tuple[Run, list[Memory]]]:
     """The runs that removed what `refs` name, by id or path, each with those memories."""
-    runs = (run for run in workspace.trash.runs(skip) if run.space.name == workspace.space)
+    spaces = workspace.asked_spaces
+    runs = (run for run in workspace.trash.runs(skip) if run.space.name in spaces)
     found = [(run, [memory for memory in run.space.objects if is_named(memory, refs)]) for run in runs]
     return [(run, memories) for run, memories in found if memories]

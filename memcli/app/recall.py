@@ -28,7 +28,7 @@ from memcli.model.recall import (
 )
 from memcli.ports import Renderer
 from memcli.record import replace
-from memcli.settings import JOURNAL
+from memcli.settings import is_journal
 
 JOURNAL_SHARE = 0.8
 """What sessions yielded counts this much beside what somebody told: of the same, the latter is to be cited."""
@@ -104,7 +104,7 @@ def answer(query: Query, places: Sequence[Place], label: str) -> Bundle:
     found = [_ask(one, place) for one, place in zip(asked, places, strict=True)]
     rankings = on_one_scale([f.ranking for f in found], query.min_score or 0.0)
     found = [
-        replace(f, ranking=scaled(ranking, JOURNAL_SHARE if f.place.space == JOURNAL else 1.0, query.min_score or 0.0))
+        replace(f, ranking=scaled(ranking, JOURNAL_SHARE if is_journal(f.place.space) else 1.0, query.min_score or 0.0))
         for f, ranking in zip(found, rankings, strict=True)
     ]
     matched = [hit for f in found for hit in (*f.leads, *f.ranking.hits)]

@@ -42,9 +42,22 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
     that is there goes to the trash.
     """
     with _all_runs(workspace) as all_runs:
-        runs = [run for run in all_runs if run.space.name == workspace.space]
-        found = dict(_find(runs, ref, workspace.space) for ref in refs)
-    return _bring_back(workspace, workspace.space, found)
+        space = _space_of(workspace, all_runs, refs)
+        runs = [run for run in all_runs if run.space.name == space]
+        found = dict(_find(runs, ref, space) for ref in refs)
+    return _bring_back(workspace, space, found)
+
+
+def _space_of(workspace: Workspace, runs: Sequence[Run], refs: Sequence[str]) -> str:
+    """The first of the spaces to read from which something was removed that `refs` name; else that of the workspace."""
+    removed = {
+        run.space.name
+        for run in runs
+        if any(
+            is_named(memory, refs) or memory.id.startswith(tuple(filter(None, refs))) for memory in run.space.objects
+        )
+    }
+    return next((name for name in workspace.asked_spaces if name in removed), workspace.space)
 
 
 def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:

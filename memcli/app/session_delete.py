@@ -14,13 +14,13 @@ from memcli.model.conversation import Session
 from memcli.model.memory import Memory
 from memcli.model.space import Touched
 from memcli.record import replace
-from memcli.settings import JOURNAL
+from memcli.settings import journal_of
 
 
 def derived(workspace: Workspace, session: Session) -> dict[str, list[Memory]]:
     """The memories that were made from a session, by space."""
     found: dict[str, list[Memory]] = {}
-    for space in dict.fromkeys((JOURNAL, workspace.main, session.space)):
+    for space in (journal_of(session.space), session.space):
         objects = load_space(workspace.store, space).objects
         if own := made_from(objects, session):
             found[space] = own
@@ -47,10 +47,9 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
 
 def _purge_derived(workspace: Workspace, session: Session) -> Iterator[Sequence[Memory]]:
     """Purges what was made from a session, space by space, once the proposals are withdrawn."""
-    for space in dict.fromkeys((workspace.main, session.space)):
-        over = replace(workspace, space=space)
-        if own := made_from(waiting(over), session):
-            withdraw(over, own)
+    over = replace(workspace, space=session.space)
+    if own := made_from(waiting(over), session):
+        withdraw(over, own)
     has_grace = workspace.in_force(workspace.load_policy(session.space)).grace_days != 0
     for space, memories in derived(workspace, session).items():
         over = replace(workspace, space=space, is_space_named=True)

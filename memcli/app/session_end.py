@@ -1,4 +1,4 @@
-"""The end of a session: what is kept of it goes to the space `journal`, and what the project should know is proposed.
+"""The end of a session: what is kept of it goes to the journal of its space, and what the project should know is proposed.
 
 A mark beside the session says that its end was begun: what a crash or a full disk left undone, the next command does.
 """
@@ -24,7 +24,7 @@ from memcli.model.conversation import ENDED, Message, Session
 from memcli.model.memory import Json
 from memcli.model.names import short_digest, slug
 from memcli.record import Record, field, replace
-from memcli.settings import JOURNAL
+from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
 
@@ -35,7 +35,7 @@ _TITLE = 80
 
 
 class Ended(Record):
-    """What the end of a session made: the memory of it, its episodes and facts in `journal`, and the facts that went to the
+    """What the end of a session made: the memory of it, its episodes and facts in the journal, and the facts that went to the
     space of the session, or wait for it in the inbox."""
 
     session: Session
@@ -152,8 +152,8 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     said = _messages(workspace, session)
     told = yields(said)
     policy = workspace.in_force(workspace.load_policy(session.space))
-    journal = replace(workspace, space=JOURNAL, is_space_named=True)
-    room = journal.in_force(journal.load_policy(JOURNAL)).max_objects
+    journal = replace(workspace, space=journal_of(session.space), is_space_named=True)
+    room = journal.in_force(journal.load_policy(journal.space)).max_objects
     found, best = _within(room, episodes.find(said, policy.max_episodes), told.facts)
     log = [_of_session(session, said, told.summary)] if said else []
     fields = [

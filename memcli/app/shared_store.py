@@ -9,12 +9,12 @@ from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
 from memcli.ports import AuditTrail, Index, Shelf, Snapshot, Store, Trash
 from memcli.ports.views import Catalogue, SpaceView
-from memcli.settings import BESIDE
+from memcli.settings import is_beside
 
 
 def is_shared(space: str) -> bool:
     """Whether a space is one of those on the server: not what was read from the repository, nor what sessions yield."""
-    return space not in BESIDE
+    return not is_beside(space)
 
 
 class SharedStore:

@@ -10,7 +10,7 @@ from memcli.app.catalogue import reading
 from memcli.app.lookup import reading_asked
 from memcli.app.opening import load, opened
 from memcli.app.talk import up_to_date
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import policy_from_json, policy_to_json
 from memcli.errors import CorruptError, NotFoundError, OutdatedError, ProviderError, RefusedError, UsageError
 from memcli.model.memory import Json
@@ -22,6 +22,7 @@ from memcli.safety.secrets.detector import SECRETS
 from memcli.safety.secrets.detector import check_policy as check_redaction
 from memcli.safety.secrets.redact_memory import find_in_memory
 from memcli.safety.secrets.rule import EMAIL
+from memcli.settings import meant_by
 
 _RESETTABLE = "reset"
 """The metadata of a space that was created with `--reset`."""
@@ -148,14 +149,23 @@ def _check_has_no_secret(workspace: Workspace, fields: Mapping[str, Json]) -> No
 
 
 def delete(workspace: Workspace, name: str) -> int:
-    """Deletes the space with all its memories; returns how many. Raises NotFoundError, RefusedError."""
+    """Deletes the space with all its memories, and with its journal, under the policy of the space; returns how many memories.
+    Raises NotFoundError, RefusedError."""
 
-    def check(space: Space) -> None:
-        if space.objects:
-            workspace.check_deletion(space, f"this would delete {len(space.objects)} memories")
-        workspace.index.rebuild(name)  # while a failure still means that the space is there
+    check_exists(workspace, name)
+    count = 0
+    parts = [one for one in (name, *meant_by(name)[1:]) if workspace.has_space(one)]
+    allowed = load_space(workspace.store, name)
+    for part in reversed(parts):  # the journal first: killed here, it can be done again
 
-    return len(workspace.store.delete(name, check).objects)
+        def check(space: Space) -> None:
+            if space.objects:
+                what = f"this would delete {len(space.objects)} memories"
+                workspace.check_deletion(allowed if space.name != name else space, what)
+            workspace.index.rebuild(space.name)  # while a failure still means that the space is there
+
+        count += len(workspace.store.delete(part, check).objects)
+    return count
 
 
 def summarize(space: Space) -> Summary:
@@ -178,7 +188,7 @@ def _is_resettable(workspace: Workspace, header: Space) -> bool:
 
 def check_exists(workspace: Workspace, name: str) -> None:
     """Raises NotFoundError unless there is a space `name`."""
-    if name not in workspace.store.spaces():
+    if set(meant_by(name)).isdisjoint(workspace.store.spaces()):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
 
 

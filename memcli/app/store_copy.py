@@ -18,7 +18,7 @@ from memcli.model.space import Change, Space
 from memcli.policy.intake import plan_intake
 from memcli.ports import Progress, Shelf, SyncBase
 from memcli.record import Record
-from memcli.settings import BESIDE
+from memcli.settings import is_beside
 
 MODES = ("", "merge", "replace")
 BATCH = 2_000
@@ -45,7 +45,7 @@ class Copied(Record):
 def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
     """The spaces to copy: `name`, or all but those of one machine. Raises NotFoundError."""
     runs = {run.space.name for run in source.trash.runs()}
-    found = {*source.store.spaces(), *runs, *source.audit.spaces()} - {*BESIDE}
+    found = {one for one in (*source.store.spaces(), *runs, *source.audit.spaces()) if not is_beside(one)}
     if name is None:
         return sorted(found)
     if name not in found:

@@ -20,7 +20,7 @@ from memcli.ports.sessions import SessionStore
 from memcli.ports.upkeep import UpkeepLog
 from memcli.ports.usage import Counters, NoCounters, NoUsage, Usage
 from memcli.record import Record
-from memcli.settings import BESIDE, DEFAULT_SPACE
+from memcli.settings import DEFAULT_SPACE, REPO, journal_of, meant_by
 
 if TYPE_CHECKING:
     from memcli.ports.language_model import LanguageModel, Ledger
@@ -59,6 +59,7 @@ class Workspace(Record, kw_only=True):
     root: str
     main: str = DEFAULT_SPACE
     is_space_named: bool = True
+    is_alone: bool = False
     govern: Callable[[Policy], Policy] = lambda policy: policy
     project: str = ""
     backend: str | None = None
@@ -161,10 +162,12 @@ class Workspace(Record, kw_only=True):
 
     @property
     def asked_spaces(self) -> list[str]:
-        """The spaces to read: the one that the user named, or `main` and those beside it that are there."""
-        if self.is_space_named:
+        """The spaces to read: the one that the user named, with its journal, or `main` and those beside it that are there;
+        where the space is to be read alone, no other."""
+        if self.is_alone:
             return [self.space]
-        return [self.main, *(name for name in BESIDE if self.has_space(name))]
+        first, *others = meant_by(self.space) if self.is_space_named else (self.main, REPO, journal_of(self.main))
+        return [first, *filter(self.has_space, others)]
 
     def fingerprint(self, name: str) -> str:
         """What changes with every write of a space; empty where there is no space of this name. Raises StoreError."""

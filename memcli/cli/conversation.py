@@ -44,9 +44,9 @@ class EndOptions(OneOptions):
 def end(session: Session, options: EndOptions) -> None:
     """End a session: remember what happened in it.
 
-    The space `journal`, which git ignores, gets a memory of the session, its episodes and the facts that were stated. Facts that
-    are clear enough are proposed for the space of the session (see `memcli inbox`), or go there at once if its policy
-    has promote=auto. With the policy gaps=true, questions of this time that nothing answered are asked again. With
+    The journal of its space, which git ignores, gets a memory of the session, its episodes and the facts that were stated:
+    `journal` for the default space, `journal@shop` for the space shop, which is read with -s shop. Facts that are clear enough
+    are proposed for the space of the session (see `memcli inbox`), or go there at once if its policy has promote=auto. With the policy gaps=true, questions of this time that nothing answered are asked again. With
     --semantic llm a language model sums it up and finds the facts, each in the words of the session, in at most 30 s; if it
     fails, the local layer does so. The last messages are sent, and summaries of those before them, without secrets.
 

@@ -15,7 +15,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.shapes import POLICY_FIELDS, check_fields
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
-from memcli.settings import JOURNAL, REPO
+from memcli.settings import REPO, is_beside
 
 FORMAT = "memcli/space"
 VERSION = 1
@@ -36,8 +36,9 @@ class Span(Record):
 
 def new_space(name: str) -> Space:
     """A space that is not there yet; those beside the default one are not for git from the beginning."""
-    visibility = {REPO: "derived", JOURNAL: "private"}.get(name)
-    return Space(name) if visibility is None else Space(name, policy=Policy(visibility=visibility))
+    if not is_beside(name):
+        return Space(name)
+    return Space(name, policy=Policy(visibility="derived" if name == REPO else "private"))
 
 
 def encode_memory(memory: Memory) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Container
 from memcli.digests import sha256
 from memcli.errors import UsageError
 from memcli.regex import regex
+from memcli.settings import OWN_JOURNAL, meant_by
 
 
 def memory_id(space: str, path: str, number: int = 1) -> str:
@@ -71,8 +72,11 @@ _DIGITS = regex(r"\d+")
 
 
 def check_space(name: str) -> str:
-    """`name`, when it can name a space on every file system. Raises UsageError."""
-    if not _SPACE.match(name) or ".." in name or name.endswith(".") or _is_device(name):
+    """`name`, when it can name a space on every file system: one that a user chooses, or the journal of such a one. Raises
+    UsageError."""
+    own = name.removeprefix(OWN_JOURNAL)
+    is_odd = own != name and meant_by(own)[-1] != name
+    if is_odd or not _SPACE.match(own) or ".." in own or own.endswith(".") or _is_device(own):
         raise UsageError(
             f"not a space name: {show(name)}",
             "use 1 to 64 characters of a-z 0-9 . _ -, the first a letter or digit",

@@ -13,7 +13,7 @@ from memcli.model.tree import Node
 from memcli.policy.decay import confirmed_at
 from memcli.render.clean import clean, clean_line, grid
 from memcli.safety.injection.screening import UNTRUSTED, inspect, is_accepted, is_marked
-from memcli.settings import BESIDE
+from memcli.settings import is_beside
 
 _SHOWN = (
     "id", "path", "kind", "raw", "summary_micro", "summary_short", "summary_long", "tags", "metadata", "relevance",
@@ -98,7 +98,7 @@ def summary_json(memory: Memory, *, with_raw: bool = False) -> dict[str, Json]:
         name: getattr(memory, name)
         for name in ("id", "path", "kind", "summary_micro", "tags", "pinned", "relevance", "created_at", "updated_at")
     }
-    if (space := memory.metadata.get("space")) in BESIDE:
+    if isinstance(space := memory.metadata.get("space"), str) and is_beside(space):
         data["space"] = space
     if not memory.active:
         data["active"] = False

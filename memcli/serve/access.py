@@ -8,6 +8,7 @@ from fastapi import Request
 
 from memcli.errors import RefusedError
 from memcli.record import Record
+from memcli.settings import meant_by
 
 READER, WRITER, ADMIN = "reader", "writer", "admin"
 ROLES = (READER, WRITER, ADMIN)
@@ -20,6 +21,11 @@ class Caller(Record):
     name: str
     role: str
     spaces: tuple[str, ...] = ()
+
+    @property
+    def reach(self) -> tuple[str, ...]:
+        """The spaces that the token is for, each with its journal."""
+        return tuple(name for space in self.spaces for name in meant_by(space))
 
     def may(self, role: str) -> bool:
         """Whether this caller has the role or one above it."""

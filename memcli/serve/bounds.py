@@ -8,15 +8,13 @@ from typing import Any
 from memcli.errors import RefusedError, UsageError
 from memcli.model.references import elsewhere
 from memcli.serve.access import Caller
-from memcli.settings import DEFAULT_SPACE, JOURNAL, REPO
+from memcli.settings import DEFAULT_SPACE, REPO, journal_of
 
 _ALL_SPACES = "space list"
 _OF_STORE = ("diff", "metrics", "restore")
 """Verbs that speak of the whole store."""
-_ALSO_WRITES: Mapping[str, tuple[str, ...]] = {
-    "session end": (JOURNAL, DEFAULT_SPACE), "session delete": (JOURNAL, DEFAULT_SPACE),
-}  # fmt: skip
-"""The spaces that verbs write to beside the one that they are given."""
+_OF_JOURNAL = ("session end", "session delete")
+"""Verbs that write to the journal of the space that they are given."""
 _REFERENCES = ("ref", "refs", "start", "end", "supersedes", "links", "set", "object")
 _GRAPH = ("nodes", "edges")
 
@@ -30,10 +28,13 @@ def bound(verb: str, options: Mapping[str, Any], caller: Caller, *, writes: bool
     space = options.get("space") or options.get("name") or (caller.spaces[0] if len(caller.spaces) == 1 else None)
     if space is None:
         raise UsageError("the token is for several spaces", f"name one: {_listed(caller)}")
-    also = (*_ALSO_WRITES.get(verb, ()), *((DEFAULT_SPACE,) if writes and space == REPO else ()))
-    if any(name not in caller.spaces for name in (space, options.get("name") or space, *also)):
+    also = (
+        *((journal_of(space),) if verb in _OF_JOURNAL else ()),
+        *((DEFAULT_SPACE,) if writes and space == REPO else ()),
+    )
+    if any(name not in caller.reach for name in (space, options.get("name") or space, *also)):
         raise RefusedError(f"this leads to other spaces than the token is for: {_listed(caller)}", "use another token")
-    if any(_leads_away(options.get(name), caller.spaces) for name in _REFERENCES):
+    if any(_leads_away(options.get(name), caller.reach) for name in _REFERENCES):
         raise RefusedError(f"the token is for {_listed(caller)}", "name memories of these spaces only")
     if _scope(options) == "global":
         raise RefusedError(f"the token is for {_listed(caller)}", "leave the scope out: global is the user-wide store")

@@ -55,7 +55,7 @@ class Guard:
         if not caller.spaces:
             return await self._backend.call(verb, options, caller)
         wanted = bound(verb, options, caller, writes=role != READER)
-        return within(verb, await self._backend.call(verb, wanted, caller), caller.spaces)
+        return within(verb, await self._backend.call(verb, wanted, caller), caller.reach)
 
 
 def _role(verb: str, options: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from memcli.policy.acts import Act, act_of
 from memcli.policy.receipts import receipt_of, without_erased
 from memcli.ports import Fold, Shelf
 from memcli.record import replace
-from memcli.settings import BESIDE
+from memcli.settings import is_beside
 from memcli.store.atomic import append_line, make_folder, remove_file, write_file
 from memcli.store.layout import Layout, identity
 from memcli.store.lock import WAIT_SECONDS, Held, locked
@@ -201,7 +201,7 @@ class FileStore:
 
     def _check_present(self, space: str) -> None:
         """Raises StoreError when git tracks the space, and somebody else than memcli took its file away."""
-        if space not in BESIDE:
+        if not is_beside(space):
             from memcli.store.absent import check_present
 
             check_present(self._layout.root, space)

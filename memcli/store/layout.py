@@ -291,7 +291,8 @@ def _read_ignore(layout: Layout) -> bytes:
 
 def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
     """Has git ignore the file of `space`, or see it again; other lines stay as they are. Raises StoreError."""
-    _set_line(layout, f"spaces/{space}.json", ignored)
+    if not is_private(space):  # git never sees those
+        _set_line(layout, f"spaces/{space}.json", ignored)
 
 
 def _set_line(layout: Layout, text: str, wanted: bool) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 
 from memcli.git.index_file import shared_folder
-from memcli.settings import JOURNAL
+from memcli.settings import is_journal
 
 NAMES = frozenset((
     "agents", "agents.installed.json", "agents.last.json", "agents.spool.jsonl", "agents.spool.jsonl.1",
@@ -48,7 +48,7 @@ def stores_of(work_tree: str) -> list[str]:
 
 def is_private(space: str) -> bool:
     """Whether the file of a space belongs to the private state."""
-    return space == JOURNAL
+    return is_journal(space)
 
 
 def is_private_name(name: str) -> bool:

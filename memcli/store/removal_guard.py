@@ -10,7 +10,7 @@ from memcli.errors import LockedError, StoreError
 from memcli.model.space import Policy, Space
 from memcli.policy.receipts import is_kept, parted, trash_note
 from memcli.record import replace
-from memcli.settings import BESIDE
+from memcli.settings import is_beside
 from memcli.store.layout import Layout, set_ignored
 from memcli.store.pending import Erasures
 
@@ -59,7 +59,7 @@ class Guard:
             self._erasures.begin(before.name, erased)
         going = replace(going, run=run)
         yield going
-        if is_tracked and not was_tracked and before.name not in BESIDE:
+        if is_tracked and not was_tracked and not is_beside(before.name):
             self._unignore(before.name)
         if erased:
             self._erase(before.name)

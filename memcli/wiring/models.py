@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memcli.errors import MemcliError, ProviderError, RefusedError, UsageError
 from memcli.record import Record, as_dict
-from memcli.settings import BESIDE
+from memcli.settings import OWN_JOURNAL, is_beside
 from memcli.wiring.embedders import Remote
 
 if TYPE_CHECKING:
@@ -108,8 +108,9 @@ def check_allowed(workspace: Workspace) -> None:
 
 
 def charged_space(workspace: Workspace) -> str:
-    """The space whose quota counts: that of a space beside `main` is the one of `main`."""
-    return workspace.main if workspace.space in BESIDE else workspace.space
+    """The space whose quota counts: that of a space beside `main` is the one of `main`, that of a journal its space's."""
+    owner = workspace.space.removeprefix(OWN_JOURNAL)
+    return workspace.main if is_beside(owner) else owner
 
 
 class Readiness(Record):

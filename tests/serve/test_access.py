@@ -199,7 +199,9 @@ def bound(server: Server) -> dict[str, str]:
         made = server.ask("POST", "/api/links", {"start": start, "end": end, "relation": "depends_on"})
         assert made.status == 200, made
     session = server.ask("POST", "/api/sessions", {"title": HIDDEN, "space": "closed"}).json["id"]
-    server.ask("POST", f"/api/sessions/{session}/messages", {"text": f"We love {HIDDEN}.", "space": "closed"})
+    said = f"We decided to visit {HIDDEN} because we love it."
+    server.ask("POST", f"/api/sessions/{session}/messages", {"text": said, "space": "closed"})
+    assert server.ask("POST", f"/api/sessions/{session}/end", {"space": "closed"}).json["facts"]
     server.get(f"/api/recall?topic=when+was+{HIDDEN}+founded+quixotic&space=closed")
     server.ask("POST", "/apps/closed/memories?propose=true", {"raw": f"Proposal about {HIDDEN}."})
     tokens = {role: server.create(role, "open") for role in (READER, WRITER, ADMIN)}
@@ -223,6 +225,7 @@ def test_nothing_of_other_spaces_is_shown(server: Server, bound: dict[str, str],
     assert text.count(HIDDEN) <= 2 * asked, text  # the question itself comes back
     assert bound["theirs"] not in text
     assert '"closed' not in text
+    assert "journal@closed" not in text
 
 
 REFUSED = [
@@ -238,7 +241,8 @@ REFUSED = [
     ("PATCH", "/apps/open/memories/{mine}", {"links": [{"to": "closed:mem_x", "relation": "relates_to"}]}),
     ("POST", "/apps/open/memories?supersedes=closed:{theirs}", {"raw": "x"}),
     ("POST", "/api/inbox/accept", {"all": True, "space": "closed"}), ("POST", "/api/gc", {"space": "closed"}),
-    ("POST", "/api/sessions/{session}/end", {}), ("GET", "/api/tokens", None),
+    ("POST", "/api/sessions/{session}/end", {"space": "closed"}),
+    ("GET", "/apps/journal@closed/memories", None), ("GET", "/api/recall?topic=gate&space=journal", None), ("GET", "/api/tokens", None),
     ("POST", "/api/tokens", {"name": "wide", "role": "admin"}), ("DELETE", "/api/tokens/first", None),
     ("POST", "/api/feedback", {"refs": ["closed:{theirs}"], "helpful": True}),
 ]  # fmt: skip
@@ -250,6 +254,31 @@ def test_other_spaces_are_refused(server: Server, bound: dict[str, str], method:
     answer = server.ask(method, path.format(**bound), filled, bound[ADMIN])
     assert answer.status == 403, answer
     assert HIDDEN not in answer.body.decode()
+
+
+def test_what_a_session_of_its_space_yields_is_the_callers(server: Server, bound: dict[str, str]) -> None:
+    admin = bound[ADMIN]
+    session = server.ask("POST", "/api/sessions", {"title": "Doors"}, admin).json["id"]
+    text = {"text": "We decided to paint the doors green because they fade."}
+    assert server.ask("POST", f"/api/sessions/{session}/messages", text, admin).status == 201
+    assert server.ask("POST", f"/api/sessions/{session}/end", {}, admin).json["facts"][0]["space"] == "journal@open"
+    (found,) = server.get("/api/search?query=doors&under=decisions", admin).json
+    assert found["space"] == "journal@open"
+    assert server.get(f"/apps/open/memories/{found['id']}", admin).json["raw"] == text["text"]
+    assert server.ask("PATCH", f"/apps/open/memories/{found['id']}", {"tags": ["doors"]}, admin).status == 200
+    assert "green" not in server.get("/api/recall?topic=doors").body.decode()
+    assert server.ask("DELETE", f"/api/sessions/{session}", None, admin).status == 200
+    assert server.get(f"/apps/open/memories/{found['id']}", admin).status == 404
+
+
+def test_purging_a_space_takes_what_its_sessions_yielded(server: Server) -> None:
+    session = server.ask("POST", "/api/sessions", {"title": "Shelves", "space": "shelves"}).json["id"]
+    text = {"text": "We decided to buy shelves because books fall.", "space": "shelves"}
+    server.ask("POST", f"/api/sessions/{session}/messages", text)
+    server.ask("POST", f"/api/sessions/{session}/end", {"space": "shelves"})
+    assert server.get("/apps/shelves/memories").json["memories"]
+    assert server.ask("DELETE", "/apps/shelves?memories=purge").json["deletedCount"] > 0
+    assert server.get("/apps/journal@shelves/memories?all=true").json["memories"] == []
 
 
 @pytest.mark.parametrize(
@@ -266,7 +295,9 @@ def test_a_token_for_two_spaces_names_one(server: Server, bound: dict[str, str])
     token = server.create(READER, "open", "closed")
     assert server.get("/api/tree", token).status == 422
     assert server.get("/api/tree?space=closed", token).status == 200
-    assert [one["space"] for one in server.get("/apps", token).json["spaces"]] == ["closed", "open"]
+    names = [one["space"] for one in server.get("/apps", token).json["spaces"]]
+    assert [name for name in names if "@" not in name] == ["closed", "open"]
+    assert {name for name in names if "@" in name} <= {"journal@closed", "journal@open"}
 
 
 def test_a_bound_token_has_nothing_of_the_user_wide_store(server: Server, bound: dict[str, str]) -> None:

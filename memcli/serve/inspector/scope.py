@@ -18,7 +18,7 @@ _FIRST = ("main", "repo", "journal")
 
 def sees(caller: Caller, space: str) -> bool:
     """Whether the caller's token is for the space."""
-    return not caller.spaces or space in caller.spaces
+    return not caller.spaces or space in caller.reach
 
 
 def checked(caller: Caller, space: str) -> str:
