@@ -54,8 +54,8 @@ def is_private(space: str) -> bool:
 def is_private_name(name: str) -> bool:
     """Whether `name`, a file or folder directly in `local/`, belongs to the private state: notes of writers to a private
     space do as well."""
-    space, dot, _ = name.partition(".")
-    return name in NAMES or (bool(dot) and is_private(space) and not name.endswith(".lock"))
+    space, _, ending = name.rpartition(".")
+    return name in NAMES or (ending in ("acts", "erasing") and is_private(space))
 
 
 def can_write(folder: str) -> bool:
