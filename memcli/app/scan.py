@@ -9,7 +9,7 @@ from memcli.codec.canonical import decode
 from memcli.codec.space import FORMAT as SPACE
 from memcli.errors import CorruptError
 from memcli.model.memory import Json
-from memcli.model.shapes import POLICY_FIELDS, problem
+from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.record import Record
 from memcli.safety.secrets.detector import SECRETS, Detector
 from memcli.safety.secrets.redact_memory import find_in_memory
@@ -74,7 +74,7 @@ def _tree(document: Document) -> Mapping[str, Json] | None:
 
 def _policy(tree: Mapping[str, Json]) -> Mapping[str, Json]:
     policy = tree.get("policy") if tree.get("format") == SPACE else None
-    rules = policy.get("pii_redaction", {}) if isinstance(policy, dict) else {}
+    rules = spelled_out(policy).get("pii_redaction", {}) if isinstance(policy, dict) else {}
     return rules if not problem(rules, POLICY_FIELDS["pii_redaction"], "") else {}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from memcli.codec.canonical import decode_argument
 from memcli.errors import UsageError
 from memcli.model.memory import Json
-from memcli.model.shapes import MEMORY_FIELDS, Shape
+from memcli.model.shapes import MEMORY_FIELDS, Shape, part_of
 
 _OTHER_NAMES = {
     "text": "raw",
@@ -38,7 +38,7 @@ def assignments(pairs: Pairs, fields: Mapping[str, Shape] | None = None) -> dict
             raise no_field(name, shapes)
     if isinstance(pairs, Mapping):
         return given
-    return {name: _value(name, value, _shape(name, shapes)) for name, value in given.items()}
+    return {name: _value(name, value, part_of(name, shapes)[1]) for name, value in given.items()}
 
 
 def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
@@ -48,15 +48,6 @@ def no_field(name: str, known: Collection[str], where: str = "") -> UsageError:
     meant = _OTHER_NAMES.get(name) or next(iter(get_close_matches(name, sorted(known), 1)), "")
     hint = f"did you mean {meant!r}?" if meant in known else f"fields: {', '.join(sorted(known))}"
     return UsageError(f"{where}no field {name!r}", hint)
-
-
-def _shape(name: str, shapes: Mapping[str, Shape]) -> Shape:
-    field, _, part = name.partition(".")
-    if name in shapes or not part:
-        return shapes[field]
-    whole = shapes[field]
-    found: Shape = whole.get("properties", {}).get(part) or whole.get("additionalProperties", {})
-    return found
 
 
 def _value(name: str, value: str, shape: Shape) -> Json:

@@ -12,7 +12,7 @@ from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import POLICY_FIELDS, check_fields
+from memcli.model.shapes import POLICY_FIELDS, check_fields, spelled_out
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
@@ -159,6 +159,7 @@ def policy_to_json(policy: Policy) -> dict[str, Json]:
 
 def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
     """The policy that `data` holds. Raises CorruptError naming `where` and the field."""
+    data = spelled_out(data)
     try:
         check_fields(data, POLICY_FIELDS)
     except MemcliError as error:

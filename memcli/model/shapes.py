@@ -122,9 +122,10 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "max_objects": {"type": "integer", "minimum": 1},
     "compaction": {**TEXT, "enum": list(COMPACTIONS)},
     "auto_pin": _list(_object(kind=TEXT, tag=TEXT, under=TEXT, pattern=TEXT)),
-    "pii_redaction": _object(
-        detectors=TEXTS, patterns=_list(_object(["name", "regex"], name=TEXT, regex=TEXT)), allow=TEXTS
-    ),
+    "pii_redaction": {
+        **_object(detectors=TEXTS, patterns=_list(_object(["name", "regex"], name=TEXT, regex=TEXT)), allow=TEXTS),
+        "description": "What is redacted. A plain list is read as detectors.",
+    },
     "review": FLAG,
     "visibility": {**TEXT, "enum": list(VISIBILITIES)},
     "export_path": {**TEXT, "minLength": 1},
@@ -136,6 +137,13 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "upkeep": {**TEXT, "enum": list(UPKEEPS)},
     "quota": {"type": "object", "additionalProperties": QUOTA},
 }
+
+
+def spelled_out(policy: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a policy without short forms: a plain list as `pii_redaction` names detectors."""
+    given = policy.get("pii_redaction")
+    return {**policy, "pii_redaction": {"detectors": given}} if isinstance(given, list) else dict(policy)
+
 
 SESSION_FIELDS: Mapping[str, Shape] = {
     "format": TEXT,
@@ -185,6 +193,26 @@ def check_fields(data: Mapping[str, Any], fields: Mapping[str, Shape]) -> None:
         wrong = problem(data[name], fields[name], name)
         if wrong:
             raise UsageError(wrong, "see `memcli schema object`")
+
+
+def part_of(name: str, fields: Mapping[str, Shape]) -> tuple[list[str], Shape]:
+    """The keys that lead to a part of a field, such as `quota.openai.usd_per_day`, and the shape of that part.
+
+    Where an object may have any key and its values have no parts, all that is left of the name is one key, dots and all.
+    Raises UsageError for a part of what has none.
+    """
+    keys: list[str] = []
+    shape, rest, more = _object(**fields), name, "."
+    while more:
+        known, other = shape.get("properties", {}), shape.get("additionalProperties") or ANY
+        key, more, below = rest.partition(".")
+        if more and key not in known and other.get("type") != "object":
+            key, more, below = rest, "", ""
+        if not key or shape.get("type") != "object":
+            raise UsageError(f"policy.{'.'.join(keys)} has no key {rest[:40]!a}", "see `memcli schema policy`")
+        keys.append(key)
+        shape, rest = known.get(key, other), below
+    return keys, shape
 
 
 def _text_problem(value: str, shape: Shape, at: str) -> str | None:

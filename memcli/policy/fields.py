@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memcli.errors import UsageError
 from memcli.model.memory import Json
 from memcli.model.recall import BACKENDS, DEFAULT_BACKEND
-from memcli.model.shapes import POLICY_FIELDS, problem
+from memcli.model.shapes import POLICY_FIELDS, part_of, problem, spelled_out
 from memcli.model.space import Policy
 from memcli.policy.season import check_period
 from memcli.record import replace
@@ -44,23 +44,28 @@ _CONDITIONS = ("kind", "pattern", "tag", "under")
 
 
 def merged(stored: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
-    """`stored` with the fields `given` set; null takes the default again, and `retention.log` names a part of a field.
+    """`stored` with the fields `given` set; null takes the default again, and `quota.openai.usd_per_day` names a part.
 
     Raises UsageError for a field that a policy does not have.
     """
     fields = dict(stored)
-    for name, value in given.items():
-        whole, dot, part = name.partition(".")
-        if whole not in POLICY_FIELDS:
+    for name, value in spelled_out(given).items():
+        if name.partition(".")[0] not in POLICY_FIELDS:
             raise UsageError(f"no field {f'policy.{name}'[:80]!r}", f"fields: {', '.join(sorted(POLICY_FIELDS))}")
-        if not dot:
-            fields[whole] = value
-            continue
-        if POLICY_FIELDS[whole]["type"] != "object" or not part:
-            raise UsageError(f"policy.{whole} has no key {part[:40]!r}", _SEE)
-        parts = {**(fields.get(whole) or {}), part: value}
-        fields[whole] = {key: kept for key, kept in parts.items() if kept is not None} or None
-    return {name: value for name, value in fields.items() if value is not None}
+        keys, _ = part_of(name, POLICY_FIELDS)
+        fields = _with(fields, keys, value, "policy")
+    return fields
+
+
+def _with(tree: Mapping[str, Json], keys: Sequence[str], value: Json, at: str) -> dict[str, Json]:
+    """`tree` with the value that `keys` lead to; without it for null, and without what that leaves empty."""
+    key, *below = keys
+    if below:
+        inner = tree.get(key, {})
+        if wrong := problem(inner, {"type": "object"}, f"{at}.{key}"):
+            raise UsageError(wrong, _SEE)
+        value = _with(inner, below, value, f"{at}.{key}") or None
+    return {name: kept for name, kept in {**tree, key: value}.items() if kept is not None}
 
 
 def check_policy(fields: Mapping[str, Json]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from memcli import Memory
 from memcli.app.remember import prepare, remember
 from memcli.errors import StoreError
 from tests.conftest import NOW, ROOT, Run, open_at
@@ -289,6 +290,23 @@ def test_rules_pin_what_is_new(run: Run, tmp_path: Path) -> None:
     run("remember", "Not this one.", "--path", "constraint/free", "--kind", "constraint", "--set", "pinned=false")
     pinned = {path for path, text in stored(tmp_path).items() if json.loads(text)["pinned"]}
     assert pinned == {"constraint/a", "ops/deploy"}
+
+
+def test_every_way_takes_detectors_as_a_list_and_a_part_of_a_part(run: Run, tmp_path: Path) -> None:
+    wanted = {"pii_redaction": {"detectors": ["email"]}, "quota": {"openai": {"tokens_per_day": 5}}}
+    fill(run, "log/a")
+    policy(run, 'pii_redaction=["email"]', "quota.openai.tokens_per_day=5")
+    assert json.loads(run("space", "policy", "main").out) == wanted
+    given = {"pii_redaction": ["email"], "quota.openai.tokens_per_day": 5}
+    (tmp_path / "p.json").write_text(json.dumps(given))
+    run("space", "policy", "main", "--unset", "pii_redaction", "--unset", "quota.openai.tokens_per_day")
+    assert json.loads(run("space", "policy", "main").out) == {}
+    assert json.loads(run("space", "policy", "main", "--file", "p.json").out) == wanted
+    with Memory(tmp_path) as memory:
+        assert memory.space_policy("main", unset=["quota.openai", "pii_redaction"]) == {}
+        assert memory.space_policy("main", set=given) == wanted
+    refused = run("space", "policy", "main", "--set", "quota.openai.tokens_per_day=many")
+    assert (refused.code, "policy.quota.openai.tokens_per_day must be a whole number" in refused.err) == (2, True)
 
 
 def test_policies_are_set_whole_in_part_and_taken_back(run: Run, tmp_path: Path) -> None:

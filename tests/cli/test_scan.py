@@ -98,6 +98,11 @@ def test_an_export_and_a_policy_of_its_own(run: Run, repository: Path) -> None:
     run("space", "policy", "main", "--set", 'pii_redaction={"detectors": ["-email"]}')
     run("export")
     assert run("scan").out == "no secrets in 2 files\n"
+    file = repository / ".memory" / "spaces" / "main.json"
+    stored = json.loads(file.read_text())
+    stored["policy"]["pii_redaction"] = ["-email"]  # written by hand
+    file.write_text(json.dumps(stored))
+    assert run("scan").out == "no secrets in 2 files\n"
     write(repository, f"with {TOKEN}", "b")
     (repository / ".memory" / "exports" / "main.json").write_bytes(
         (repository / ".memory" / "spaces" / "main.json").read_bytes()

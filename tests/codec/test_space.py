@@ -125,3 +125,10 @@ def test_a_wrong_value_names_its_field(field: str, value: object) -> None:
 def test_policy_defaults_are_left_out() -> None:
     assert policy_to_json(Policy()) == {}
     assert policy_to_json(Policy(ttl_days=3, extra={"later": 1})) == {"ttl_days": 3, "later": 1}
+
+
+def test_a_list_of_detectors_written_by_hand_is_read() -> None:
+    listed = encode_space(Space("main", policy=Policy(ttl_days=1))).replace(
+        b'"ttl_days": 1', b'"pii_redaction": ["email"]'
+    )
+    assert decode_space(listed, "main.json").policy == Policy(pii_redaction={"detectors": ["email"]})

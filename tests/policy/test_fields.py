@@ -62,10 +62,32 @@ def test_fields_are_put_together() -> None:
     assert merged({"retention": {"log": 7}}, {"retention.log": None}) == {}
 
 
-@pytest.mark.parametrize("name", ["ttl", "ttl_days.x", "retention.", "", "."])
+def test_a_part_of_a_part_is_set_and_unset_beside_its_siblings() -> None:
+    stored = {"quota": {"openai": {"tokens_per_day": 1, "usd_per_day": 2}, "google": {"usd_per_day": 3}}}
+    given = {"quota.openai.tokens_per_day": 5, "quota.anthropic.usd_per_day": 4, "quota.google.usd_per_day": None}
+    assert merged(stored, given) == {
+        "quota": {"openai": {"tokens_per_day": 5, "usd_per_day": 2}, "anthropic": {"usd_per_day": 4}}
+    }
+    assert merged(stored, {"quota.openai": None, "quota.google.usd_per_day": None}) == {}
+    assert stored["quota"]["openai"] == {"tokens_per_day": 1, "usd_per_day": 2}
+
+
+def test_a_plain_list_is_read_as_detectors() -> None:
+    assert merged({}, {"pii_redaction": ["email"]}) == {"pii_redaction": {"detectors": ["email"]}}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ttl", "ttl_days.x", "retention.", "", ".", "auto_pin.0", "quota.", "quota..x", "quota.openai.tokens_per_day.x"],
+)
 def test_what_is_no_field_is_refused(name: str) -> None:
     with pytest.raises(UsageError):
         merged({}, {name: 1})
+
+
+def test_a_part_of_what_is_no_object_is_refused() -> None:
+    with pytest.raises(UsageError, match="quota must be an object"):
+        merged({}, {"quota": 5, "quota.openai.tokens_per_day": 1})
 
 
 @pytest.mark.parametrize(

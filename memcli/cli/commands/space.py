@@ -72,9 +72,13 @@ class PolicyOptions(Options):
 
     name: str | None = argument("[NAME]", "The name of the space [default: the current one].")
     set: list[str] = option(
-        metavar="FIELD=VALUE", help="Set a field, or a part of one, such as retention.log=7. Repeatable.", many=True
+        metavar="FIELD=VALUE",
+        help="Set a field, or a part of one, such as quota.openai.tokens_per_day=5000. Repeatable.",
+        many=True,
     )
-    unset: list[str] = option(metavar="FIELD", help="Reset a field to its default. Repeatable.", many=True)
+    unset: list[str] = option(
+        metavar="FIELD", help="Reset a field, or a part of one, to its default. Repeatable.", many=True
+    )
     file: str | None = option("--file", "-f", metavar="FILE", help="Replace the whole policy with this JSON file.")
 
 
