@@ -42,6 +42,7 @@ def open_place(views: Views, workspace: Workspace, space: str, name: str) -> Pla
         lambda: workspace.usage.counts(space),
         policy.gaps,
         partial(living, workspace),
+        policy.max_chars,
     )
 
 

@@ -29,8 +29,8 @@ _LEAST_WORDS = 8
 class Place(Record):
     """A space that is asked: the name that its memories go by in the bundle, its own, the view, the ranker, what of it
     was accepted, what takes secrets out of a topic and out of memories, and the code that they are anchored to;
-    the seasons of its policy, and the accesses of its memories by id, and whether it keeps
-    questions that nothing answers; the session in which it is asked."""
+    the seasons of its policy, and the accesses of its memories by id, whether it keeps questions that nothing answers; the
+    session in which it is asked, and the most characters of one memory in a bundle."""
 
     name: str
     space: str
@@ -46,6 +46,7 @@ class Place(Record):
     load_accesses: Callable[[], Mapping[str, Access]] = dict
     keeps_gaps: bool = False
     load_session: Callable[[], str] = str
+    max_chars: int | None = None
 
     @property
     def view(self) -> SpaceView:
@@ -170,7 +171,9 @@ def _section(
     # An acceptance counts where somebody here has accepted what it came with.
     trusted = finding is None or (reviewed and is_accepted(memory, finding))
     wanted = frozenset(terms(found.query.topic))
-    answer = answer_of(memory, hit.passages, found.query.topic, with_sentence=found.query.budget is not None)
+    query = found.query
+    limit = None if query.include_raw else place.max_chars  # full texts are asked for
+    answer = answer_of(memory, hit.passages, query.topic, with_sentence=query.budget is not None, limit=limit)
     return Section(
         memory,
         round(hit.score, 4),
@@ -187,6 +190,7 @@ def _section(
         span=(answer.start, answer.end),
         also=also,
         shows_content=memory.content is not None and _is_in_content(memory, wanted),
+        limit=limit,
     )
 
 

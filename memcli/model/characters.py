@@ -6,6 +6,7 @@ The patterns are made when first asked for: plain ASCII never asks.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -42,6 +43,29 @@ def is_plain(text: str) -> bool:
     """Whether nothing in `text` can be one of the characters below. Fast, and now and then too careful."""
     shown = text.replace("\n", "").replace("\t", "")
     return shown.isprintable() and (shown.isascii() or _PRINTABLE.isdisjoint(shown))
+
+
+_MARKS = ("Mn", "Mc", "Me")
+"""The categories of what belongs to the character before it: accents, vowel signs, selectors."""
+_TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
+"""The tones of emoji."""
+_JOINER = "\u200d"
+
+
+def character_end(text: str, end: int, least: int = 0) -> int:
+    """Where to cut `text`: at `end`, or before it where that is within a character; at `end` if one reaches from `least`."""
+    place = end
+    while place > least and _is_within(text, place):
+        place -= 1
+    return place if place > least else end
+
+
+def _is_within(text: str, place: int) -> bool:
+    """Whether the place is within a character, as a reader sees it."""
+    after = text[place]
+    return not text[place - 1 : place + 1].isascii() and (
+        unicodedata.category(after) in _MARKS or after in _TONES or _JOINER in text[place - 1 : place + 1]
+    )
 
 
 @cache

@@ -7,10 +7,10 @@ heading are packed together. A passage never ends inside a line of up to LINE ch
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from memcli.model.blocks import CODE, PROSE, blocks, lines_of
+from memcli.model.characters import character_end
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.record import Record, replace
 from memcli.regex import regex
@@ -195,8 +195,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 cut = at + len(mark)
                 break
         else:
-            while cut > start + LINE // 3 and (unicodedata.combining(text[cut]) or text[cut] in "\u200d\ufe0f"):
-                cut -= 1
+            cut = character_end(text, cut, start + LINE // 3)
         if text[start:cut].strip():
             yield start, cut
         start = cut

@@ -200,7 +200,8 @@ class Section(Record):
     `shows_content`: its content has words of the topic that its text has not.
     `untrusted` says why it would not be here had nobody asked for it; `is_unreviewed`: nobody here has accepted it;
     `anchors` what has become of the code that it speaks of, where that could be looked at.
-    `matched_by`, when it is no TEXT, makes it a part of the lead. `opposed` is what contradicts it.
+    `matched_by`, when it is no TEXT, makes it a part of the lead. `opposed` is what contradicts it. `limit` is the most
+    characters of the memory that are printed.
     """
 
     memory: Memory
@@ -221,6 +222,7 @@ class Section(Record):
     also: tuple[tuple[str, str], ...] = ()
     shows_content: bool = False
     opposed: tuple[Opposed, ...] = ()
+    limit: int | None = None
 
     @property
     def is_doubtful(self) -> bool:

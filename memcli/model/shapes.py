@@ -136,6 +136,11 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     "gaps": FLAG,
     "upkeep": {**TEXT, "enum": list(UPKEEPS)},
     "quota": {"type": "object", "additionalProperties": QUOTA},
+    "max_chars": {
+        "type": "integer",
+        "minimum": 40,
+        "description": "The most characters that a bundle prints of one memory, unless its full text is asked for.",
+    },
 }
 
 
@@ -202,7 +207,8 @@ def part_of(name: str, fields: Mapping[str, Shape]) -> tuple[list[str], Shape]:
     Raises UsageError for a part of what has none.
     """
     keys: list[str] = []
-    shape, rest, more = _object(**fields), name, "."
+    shape: Shape = {"type": "object", "properties": fields}
+    rest, more = name, "."
     while more:
         known, other = shape.get("properties", {}), shape.get("additionalProperties") or ANY
         key, more, below = rest.partition(".")

@@ -8,8 +8,8 @@ from itertools import pairwise
 from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.passages import CONTENT, CONTEXT, HUNK, MESSAGE, Passage, passages, trail
-from memcli.policy.excerpt import best_sentence
-from memcli.record import Record
+from memcli.policy.excerpt import best_sentence, within
+from memcli.record import Record, replace
 
 SHOWN = 800
 """Characters up to which a passage is shown with what stands around it under the same heading."""
@@ -36,9 +36,16 @@ class Answer(Record):
     more: tuple[tuple[str, float], ...] = ()
 
 
-def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str, *, with_sentence: bool = True) -> Answer:
+def answer_of(
+    memory: Memory,
+    best: Sequence[tuple[int, float]],
+    topic: str,
+    *,
+    with_sentence: bool = True,
+    limit: int | None = None,
+) -> Answer:
     """The answer that the memory gives, from its passages `best`, by number and score, best first; by words where there are
-    none."""
+    none. Each of its texts has at most `limit` characters."""
     cut = passages(memory)
     wanted = frozenset(terms(topic))
     if not cut or not (wanted or best):
@@ -47,7 +54,7 @@ def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str, *, 
     first = cut[ranked[0][0]]
     places = _of_commit([n for n, _ in ranked], cut) if memory.kind == "diff" else _around(cut, ranked[0][0])
     inside = [cut[n] for n in places if cut[n].end]
-    return Answer(
+    answer = Answer(
         _joined(memory.raw, [cut[n] for n in places]),
         _heading(memory, first),
         min((one.start for one in inside), default=0),
@@ -55,6 +62,21 @@ def answer_of(memory: Memory, best: Sequence[tuple[int, float]], topic: str, *, 
         best_sentence(first.text, wanted) if with_sentence else "",
         tuple(_growing(memory.raw, cut, places, ranked[1 : 1 + MOST_MORE])),
     )
+    return answer if limit is None else _limited(answer, memory.raw, first, wanted, limit)
+
+
+def _limited(answer: Answer, raw: str, first: Passage, wanted: frozenset[str], limit: int) -> Answer:
+    """The answer in at most `limit` characters: what is left of a longer one is from the passage that matches best."""
+    answer = replace(
+        answer,
+        sentence=within(answer.sentence, wanted, limit),
+        more=tuple((text, score) for text, score in answer.more if len(text) <= limit),
+    )
+    if len(answer.text) <= limit:
+        return answer
+    text = within(first.text, wanted, limit)
+    start = raw.find(text, first.start, first.end)
+    return replace(answer, text=text, start=max(start, first.start), end=start + len(text) if start >= 0 else first.end)
 
 
 def _growing(

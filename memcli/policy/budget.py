@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, RAW, SENTENCE, Section
+from memcli.policy.excerpt import within
 from memcli.record import Record
 
 Step = tuple[int, str, int]
@@ -101,10 +102,14 @@ def forms(section: Section, include_raw: bool = False) -> tuple[list[str], list[
 
 
 def texts_of(section: Section) -> dict[str, str]:
-    """The text of each level; empty where the memory has none."""
-    memory = section.memory
+    """The text of each level; empty where the memory has none, or where the limit of the section rules it out."""
+    memory, limit = section.memory, section.limit
+    summaries = [memory.summary_micro, memory.summary_short, memory.summary_long]
+    raw = memory.raw
+    if limit is not None:
+        summaries = [within(text, frozenset(), limit) for text in summaries]
+        raw = raw if len(raw) <= limit else ""
     texts = (
-        section.sentence, memory.summary_micro, memory.summary_short, memory.summary_long, section.passage,
-        section.more[section.steps - 1][0] if section.steps else "", memory.raw,
+        section.sentence, *summaries, section.passage, section.more[section.steps - 1][0] if section.steps else "", raw,
     )  # fmt: skip
     return dict(zip(LEVELS, texts, strict=True))

@@ -7,12 +7,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from memcli.model.analysis import terms
+from memcli.model.characters import character_end
 from memcli.model.pieces import cut
 from memcli.regex import regex
 
 _LONGEST = 900
 """A longer sentence or line is cut."""
 _OWN_LINE = regex(r"\s{4,}|\t|\s*(?:[-*+>|#@]|\d+[.)]\s|```|~~~)")
+_WORD = regex(r"\S+")
 _FENCE = regex(r"\s*(?:```|~~~)")
 
 
@@ -42,6 +44,31 @@ def excerpt(text: str, wanted: frozenset[str], size: int) -> str:
         first -= 1
         room -= len(units[first].text) + 1
     return _joined(units[first : last + 1])
+
+
+def within(text: str, wanted: frozenset[str], size: int) -> str:
+    """`text` if it has at most `size` characters, else an excerpt of no more, cut at a word if no sentence is that short."""
+    return text if len(text) <= size else _shortened(excerpt(text, wanted, size), wanted, size)
+
+
+def _shortened(text: str, wanted: frozenset[str], size: int) -> str:
+    """The words in a row that have most of the terms `wanted`, with `…` for what is left out: the first words of the text, or
+    else, as what answers may stand on either side of a term, the middle one of the rows that are as good."""
+    if len(text) <= size:
+        return text
+    words = list(_WORD.finditer(text))
+    known = [wanted.intersection(terms(word[0])) for word in words]
+    rows: dict[int, list[str]] = {}
+    for n, word in enumerate(words if wanted else words[:1]):
+        start, last = word.start(), n - 1
+        room = size - 1 - (n > 0)
+        while last + 1 < len(words) and words[last + 1].end() - start <= room:
+            last += 1
+        end = words[last].end() if last >= n else character_end(text, start + room, start)
+        row = f"{'…' if n else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+        rows.setdefault(len(frozenset().union(*known[n : last + 1])), []).append(row)
+    best = rows.get(max(rows, default=0), [""])
+    return best[0] if not best[0].startswith("…") else best[len(best) // 2]
 
 
 def _best(units: list[_Unit], wanted: frozenset[str]) -> int:
@@ -79,4 +106,4 @@ def _sentences(prose: list[str]) -> Iterator[_Unit]:
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + "…"
+    return text if len(text) <= _LONGEST else text[: character_end(text, _LONGEST)].rstrip() + "…"

@@ -118,7 +118,7 @@ def _section(section: Section, bundle: Bundle) -> dict[str, Any]:
 
 def _fields(section: Section) -> dict[str, Any]:
     """All fields of the memory or, at a level set by the budget, its text once and the fields needed to cite it."""
-    memory = section.memory
+    memory, texts = section.memory, texts_of(section)
     data: dict[str, Any] = {"id": memory.id, "path": memory.path, "kind": memory.kind}
     if section.level is None or section.level in forms(section)[1] or section.level == forms(section)[0][-1]:
         data |= {
@@ -129,15 +129,14 @@ def _fields(section: Section) -> dict[str, Any]:
             "created_at": memory.created_at,
             "updated_at": memory.updated_at,
         }
-    data["summary_micro"] = section.sentence if section.level == SENTENCE else memory.summary_micro
+    data["summary_micro"] = texts[SENTENCE] if section.level == SENTENCE else texts["micro"]
     for level in ("short", "long"):
-        text = getattr(memory, f"summary_{level}")
-        if section.level is None or (section.level == level and text != memory.summary_micro):
-            data[f"summary_{level}"] = text
+        if section.level is None or (section.level == level and texts[level] != texts["micro"]):
+            data[f"summary_{level}"] = texts[level]
     if section.passage and section.level in (None, PASSAGE, PASSAGES):
         start, end = section.span
         data["passage"] = {
-            "text": texts_of(section)[PASSAGES] or section.passage,
+            "text": texts[PASSAGES] or section.passage,
             "heading": section.heading,
             "start": start,
             "end": end,
@@ -150,11 +149,13 @@ def _fields(section: Section) -> dict[str, Any]:
 
 
 def _structured(section: Section) -> dict[str, Json]:
-    """The procedure, and the content if it matched or is all there is."""
+    """The procedure, and the content if it matched or is all there is, where they are within the limit of the section."""
     memory = section.memory
     data = {"procedure": memory.procedure} if memory.procedure else {}
-    shows = memory.content is not None and (section.shows_content or not memory.raw)
-    return {**data, "content": memory.content} if shows else data
+    if memory.content is not None and (section.shows_content or not memory.raw):
+        data["content"] = memory.content
+    limit = section.limit
+    return {name: value for name, value in data.items() if limit is None or len(encode_line(value).decode()) <= limit}
 
 
 def _raw(bundle: Bundle) -> list[dict[str, Json]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memcli.model.recall import Bundle, Section
+from memcli.policy.budget import texts_of
 from memcli.render import sentences
 from memcli.render.clean import clean_line, grid
 from memcli.render.section import score_text, section_text
@@ -30,7 +31,7 @@ def _rows(bundle: Bundle, sections: Sequence[Section], start: int) -> list[str]:
     for n, section in enumerate(sections, start):
         memory = section.memory
         fully = bundle.query.include_raw or section.level
-        text = clean_line(section_text(section, bundle.query.include_raw) if fully else memory.summary_micro)
+        text = clean_line(section_text(section, bundle.query.include_raw) if fully else texts_of(section)["micro"])
         rows.append([str(n), memory.id, memory.path, memory.kind, memory.created_at[:10], _marks(section), text])
     header, *lines = grid(["#", "id", "path", "kind", "date", "", "memory"], rows).split("\n")
     if bundle.query.explain:

@@ -8,6 +8,7 @@ from memcli.codec.canonical import encode_line
 from memcli.model.memory import Json, Memory, json_texts
 from memcli.model.recall import LEVELS, PASSAGE, PASSAGES, SENTENCE, Section
 from memcli.policy.budget import forms, texts_of
+from memcli.policy.excerpt import within
 
 _LONG = LEVELS.index("long")
 _STEPS = (("prerequisites", "Prerequisites", "-"), ("steps", "Steps", "1."), ("warnings", "Warnings", "-"))
@@ -18,12 +19,27 @@ _MOST_FILES = 5
 def section_text(section: Section, include_raw: bool = False) -> str:
     """The text of the memory at its level, or else the passage, or the full text if requested."""
     level = section.level or forms(section, include_raw)[0][-1]
-    text = _with_heading(section, texts_of(section).get(level) or _fullest(section, level))
+    own = texts_of(section).get(level) or _fullest(section, level)
+    text = _with_heading(section, own)
     if section.level is not None and LEVELS.index(level) < _LONG:
-        return text
+        return _limited(section, own, text)
     if level in (PASSAGE, PASSAGES) and _is_content(section.memory):
         text = ""  # the passage has its keys and values one by one
-    return "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+    whole = "\n".join([text, *_procedure(section.memory, text), *_content(section, text)]).strip("\n")
+    return _limited(section, own, whole)
+
+
+def _limited(section: Section, own: str, whole: str) -> str:
+    """`whole`, or within the limit of the section its `own` text and what else of the whole has room for: lines behind it."""
+    if section.limit is None or len(whole) <= section.limit:
+        return whole
+    text = within(own, frozenset(), section.limit)
+    _, found, behind = whole.partition(own)
+    for line in behind.strip("\n").split("\n") if found else ():
+        if len(text) + 1 + len(line) > section.limit:
+            break
+        text += f"\n{line}"
+    return text
 
 
 def _is_content(memory: Memory) -> bool:

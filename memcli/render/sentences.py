@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memcli.model.recall import BUDGET_TOO_SMALL, EMPTY_DIFF, Bundle, Evidence
+from memcli.policy.budget import texts_of
 
 _SHOWN_TOPIC = 200
 
@@ -20,7 +21,8 @@ def global_summary(bundle: Bundle) -> str:
     topic = f"'{asked}'" if asked or not bundle.query.kinds else "kind " + ", ".join(bundle.query.kinds)
     if not bundle.sections:
         return f"Nothing relevant to {topic} ({bundle.reason}; {_count(_own(bundle))} in {_where(bundle)})."
-    told = "; ".join(s.memory.summary_micro.rstrip(".") for s in bundle.sections[:5] if s.memory.summary_micro)
+    summaries = [texts_of(section)["micro"] for section in bundle.sections[:5]]
+    told = "; ".join(text.rstrip(".") for text in summaries if text)
     more = f" ({len(bundle.sections)} of {_count(bundle.size)})"
     return f"Context bundle for {topic}{more}: {told}."
 

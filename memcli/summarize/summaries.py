@@ -8,6 +8,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from memcli.model.analysis import terms
+from memcli.model.characters import character_end
 from memcli.summarize.cues import cue_of
 from memcli.summarize.sentences import HEADING, ITEM, ROW, STEP, Sentence
 
@@ -118,7 +119,7 @@ def clip(text: str, limit: int) -> str:
     """`text`, or as many of its first words as fit before an ellipsis."""
     if len(text) <= limit:
         return text
-    head = text[: limit - 1]
+    head = text[: character_end(text, limit - 1)]
     space = head.rfind(" ")
     if space > limit // 3 and text[limit - 1] != " ":
         head = head[:space]

@@ -115,3 +115,48 @@ def test_search_shows_content(run: Run) -> None:
     remember(run, "--object", '{"content": {"goal": "ship the offline mode"}, "path": "goals/q3", "kind": "goal"}')
     (found,) = json.loads(run("search", "offline mode", "--json").out)
     assert found["content"] == {"goal": "ship the offline mode"}
+
+
+_ANSWER = "The signature is made with ed25519."
+_LONG = "\n\n".join(
+    f"Step {n} of the release concerns the {word}, which takes a while to explain and longer to do. {said}"
+    for n, (word, said) in enumerate(
+        [("compiler", "It is old."), ("signing", _ANSWER), ("mirror", "It is far away."), ("announcement", "Ask Ann.")]
+    )
+)
+
+
+def _texts(form: str, out: str) -> str:
+    """What a format prints of the memories, without what stands around it."""
+    if form == "json":
+        (section,) = json.loads(out)["sections"]
+        texts = [section["passage"]["text"], *(text for name, text in section.items() if name.startswith("summary"))]
+        return max(texts, key=len)
+    if form == "table":
+        return max(out.splitlines(), key=len).rpartition("  ")[2]
+    marks = {"prompt": "   ", "md": "> ", "text": "  "}
+    return " ".join(line.removeprefix(marks[form]) for line in out.splitlines() if line.startswith(marks[form]))
+
+
+@pytest.mark.parametrize("form", sorted(RENDERERS))
+def test_a_bundle_prints_no_more_of_a_memory_than_the_policy_says(run: Run, form: str) -> None:
+    run("remember", _LONG, "--path", "ops/release")
+    topic = ("recall", "how is the signature made?", "--format", form)
+    assert len(_texts(form, run(*topic, "--include-raw").out)) > 90
+    assert run("space", "policy", "main", "--set", "max_chars=90").code == 0
+    shown = _texts(form, run(*topic).out)
+    assert 0 < len(shown) <= 90
+    if form != "table":  # which shows the summary
+        assert _ANSWER in run(*topic).out
+        assert _ANSWER in run(*topic, "--budget", "300").out
+    assert "Ask Ann." in run(*topic, "--include-raw").out
+
+
+def test_the_limit_holds_for_pins_and_in_a_window_of_context(run: Run) -> None:
+    run("remember", _LONG, "--path", "ops/release", "--pin")
+    run("space", "policy", "main", "--set", "max_chars=90")
+    told = run("recall", "unrelated zebra").out
+    assert "Always:" in told
+    for out in (told, run("context", "how is the signature made?").out):
+        lines = [line.strip() for line in out.splitlines() if line.startswith("   ")]
+        assert 0 < len(" ".join(lines)) <= 90

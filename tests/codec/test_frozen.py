@@ -65,6 +65,7 @@ def test_every_field_is_read() -> None:
         "gaps",
         "upkeep",
         "quota",
+        "max_chars",
     ]
     assert (space.extra, space.policy.extra, full.extra) == (
         {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},

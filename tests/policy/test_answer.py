@@ -48,6 +48,19 @@ def test_the_parts_of_a_long_line_are_one_line() -> None:
         assert answer.more[-1][0] == told.raw
 
 
+def test_within_a_limit_the_answer_is_the_best_sentence_of_the_best_passage() -> None:
+    told = memory("a", raw=LONG)
+    answer = answer_of(told, [(8, 0.9), (0, 0.5), (4, 0.4)], "topic8", limit=60)
+    assert (answer.text, answer.more) == ("Paragraph 8 speaks of topic8. Filler words. Filler words.", ())
+    assert answer.sentence == "Paragraph 8 speaks of topic8."
+    assert told.raw[answer.start : answer.end] == answer.text
+    line = memory("a", raw=f"{'belt ' * 40} port 8123 {'belt ' * 40}")
+    answer = answer_of(line, [], "port", limit=60)
+    assert "port 8123" in answer.text
+    assert len(answer.text) <= 60
+    assert answer_of(told, [(8, 0.9)], "topic8", limit=10_000) == answer_of(told, [(8, 0.9)], "topic8")
+
+
 def test_without_numbers_words_decide() -> None:
     assert answer_of(memory("a", raw=LONG), [], "topic7").text.startswith("Paragraph 7")
     assert answer_of(memory("a", raw=LONG), [(999, 0.5)], "topic7").text.startswith("Paragraph 7")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from memcli.model.recall import Section
 from memcli.policy.budget import forms
 from memcli.record import replace
@@ -79,3 +81,26 @@ def test_content_without_a_text_is_printed_as_it_is() -> None:
     told = section(raw="", content=content, passage="deploy\ntimeout\n90")
     assert section_text(told) == 'content: {"deploy":{"timeout":90}}'
     assert section_text(section(raw="", content={}, passage="guide")) == "guide"
+
+
+def limited(limit: int, **fields: Any) -> Section:
+    return replace(section(**fields), limit=limit)
+
+
+def test_within_a_limit_the_text_comes_first_and_then_whole_lines_that_fit() -> None:
+    assert section_text(limited(1200)) == section_text(section())
+    long = {"summary_long": "It is long. " * 20, "procedure": PROCEDURE}
+    assert section_text(limited(60, **long)) == " ".join(["It is long."] * 5)
+    assert section_text(limited(60, summary_long="How to.", procedure=PROCEDURE)) == (
+        "How to.\nPrerequisites:\n- A clean tree.\nSteps:\n1. Tag."
+    )
+    assert section_text(limited(60, level="short", summary_short="s " * 50)) == ("s " * 30).strip()[:59].strip() + "…"
+    assert section_text(replace(limited(40, passage="p" * 40), heading="Handbook > Production")) == "p" * 40
+    assert section_text(limited(40, content={"a": "b" * 100}, shows=True)) == "long"
+    only_raw = {"summary_micro": "", "summary_short": "", "summary_long": ""}
+    assert len(section_text(limited(40, **only_raw))) <= 40
+
+
+def test_within_a_limit_a_longer_text_is_no_form() -> None:
+    assert forms(limited(40, sentence="s", passage="p")) == (["sentence", "passage"], [])
+    assert forms(limited(40, raw="short", passage="p")) == (["passage", "raw"], [])
