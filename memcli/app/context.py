@@ -8,7 +8,7 @@ from memcli.app import session as sessions
 from memcli.app.lookup import find_in, reading_asked
 from memcli.app.recall import recall
 from memcli.app.workspace import Workspace
-from memcli.conversation.chunks import SIZE, Chunk, fold, skipped
+from memcli.conversation.chunks import Chunk, fold, skipped
 from memcli.conversation.items import Item, of_chunk, of_context, of_message, of_system
 from memcli.conversation.snapshot import by_words
 from memcli.conversation.topic import compare
@@ -84,13 +84,15 @@ def assemble(workspace: Workspace, asked: Asked, layout: Layout, of_section: Cal
 
 def _read(workspace: Workspace, session: Session) -> _Talk:
     """Reads no more of a long session than the window may show."""
-    start = skipped(session.messages)
+    policy = workspace.in_force(workspace.load_policy(session.space))
+    size, most = policy.chunk_size, policy.max_chunks
+    start = skipped(session.messages, policy.recent_messages, size, most)
     said = sessions.tail(workspace, session, session.messages - start)
     before: list[Chunk] = []
     if start and said:
-        before, _ = fold(list(sessions.messages(workspace, session, 1, SIZE)), recent=0)
+        before, _ = fold(list(sessions.messages(workspace, session, 1, size)), recent=0, size=size)
         before = [replace(chunk, turns=(1, said[0].number - 1)) for chunk in before]
-    chunks, recent = fold(said, before=before)
+    chunks, recent = fold(said, policy.recent_messages, size, most, before)
     users = [message for message in said if message.role == "user" and message.text.strip()]
     return _Talk(session.id, chunks, recent, users[-2:])
 

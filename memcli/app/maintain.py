@@ -121,7 +121,7 @@ def _look(workspace: Workspace, name: str, tasks: Collection[str], ledger: Ledge
         uses = [use for use in uses if use_key(use) not in pending.uses]
     given = Given(
         watched_since=ledger.seen(name, uses).since.get(name, ""),
-        now=workspace.clock(), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
+        now=workspace.clock(), policy=workspace.in_force(space.policy), is_derived=space.policy.is_derived, uses=uses, accesses=workspace.usage.counts(name),
         undone=ledger.undone(name, digests),
         reasons=_rested_on(workspace, name) if archive.NAME in tasks else frozenset(),
         clusters=_new_clusters(workspace, name) if clusters.NAME in tasks else (),

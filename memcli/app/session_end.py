@@ -28,8 +28,6 @@ from memcli.settings import journal_of
 from memcli.summarize.paths import short_slug
 from memcli.summarize.summaries import clip
 
-PROMOTED = 0.7
-"""The confidence from which on a fact is proposed for the space of the session."""
 _FOLDER = "sessions"
 _TITLE = 80
 
@@ -164,7 +162,8 @@ def _finish(workspace: Workspace, session: Session, yields: Callable[[Sequence[M
     made = [prepare(journal, each) for each in fields]
     done, compacted = keep(journal, session, made, kept)
     stale = drop_stale(journal, session, {outcome.id for outcome in done if outcome}, kept)
-    wanted = [prepare(workspace, _of_fact(session, one, said)) for one in told.facts if one.confidence >= PROMOTED]
+    sure = [one for one in told.facts if one.confidence >= policy.promote_confidence]
+    wanted = [prepare(workspace, _of_fact(session, one, said)) for one in sure]
     promoted = offer_facts(workspace, session, wanted, kept, at_once=policy.promote == "auto")
     still = {mark: version for mark, version in kept.items() if mark not in stale}
     now = {**still, **marks(journal, session, made), **marks(workspace, session, wanted)}

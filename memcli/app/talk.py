@@ -12,7 +12,7 @@ from itertools import islice
 from memcli.app import session as sessions
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace, load_space
-from memcli.conversation.chunks import RECENT, SIZE, fold
+from memcli.conversation.chunks import fold
 from memcli.errors import CorruptError, LockedError, NotFoundError, StoreError
 from memcli.model.conversation import Message, Session
 from memcli.model.memory import Json
@@ -48,11 +48,21 @@ def up_to_date(workspace: Workspace) -> Workspace | None:
 
 def _update(workspace: Workspace, talk: Workspace, names: Sequence[str]) -> None:
     known = _known(talk)
+    policy = workspace.in_force(workspace.load_policy(workspace.space))
+    chunks = [policy.recent_messages, policy.chunk_size]
     for name in names:
         try:
             stamp = workspace.sessions.stamp(workspace.space, name)
-            if known.get(name, {}).get("stamp") != stamp:
-                known[name] = {"stamp": stamp, "messages": _bring(workspace, talk, name, known.get(name, {}))}
+            before = known.get(name, {})
+            if (before.get("stamp"), before.get("chunks")) != (stamp, chunks):
+                if before and before.get("chunks") != chunks:  # those that are there are of other messages
+                    forget(workspace, name)
+                    before = {}
+                known[name] = {
+                    "stamp": stamp,
+                    "chunks": chunks,
+                    "messages": _bring(workspace, talk, name, before, chunks),
+                }
                 _note(talk, known)
         except (NotFoundError, CorruptError) as error:  # another process deletes it, or it is damaged
             load_space(talk.store, talk.space)  # unless that is
@@ -93,8 +103,9 @@ def _forget(talk: Workspace, name: str) -> None:
     talk.erase_traces(talk.space, gone)
 
 
-def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str, Json]) -> int:
-    """Adds the messages that are not known; how many messages there are now."""
+def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str, Json], sizes: Sequence[int]) -> int:
+    """Adds the messages that are not known, and chunks; how many messages there are now. `sizes`: how many of the last stay
+    as they are, and how many form a chunk."""
     session = workspace.sessions.open(workspace.space, name)
     first = known.get("messages", 0) + 1
     if first > session.messages + 1:  # it was written anew
@@ -103,7 +114,7 @@ def _bring(workspace: Workspace, talk: Workspace, name: str, known: Mapping[str,
     new = sessions.messages(workspace, session, first)
     while part := list(islice(new, _AT_ONCE)):
         remember(talk, [prepare(talk, _of_message(session, message)) for message in part])
-    chunks = list(_chunks(workspace, session, first))
+    chunks = list(_chunks(workspace, session, first, *sizes))
     if chunks:
         remember(talk, [prepare(talk, fields) for fields in chunks])
     return session.messages
@@ -118,13 +129,13 @@ def _of_message(session: Session, message: Message) -> dict[str, Json]:
     }
 
 
-def _chunks(workspace: Workspace, session: Session, first: int) -> Iterator[dict[str, Json]]:
+def _chunks(workspace: Workspace, session: Session, first: int, recent: int, size: int) -> Iterator[dict[str, Json]]:
     """The chunks that are complete now, and were not when there were fewer than `first` messages."""
-    before, now = (max(0, count - RECENT) // SIZE for count in (first - 1, session.messages))
+    before, now = (max(0, count - recent) // size for count in (first - 1, session.messages))
     if before == now:
         return
-    said = list(sessions.messages(workspace, session, before * SIZE + 1, now * SIZE))
-    found, _ = fold(said, recent=0, most=len(said))
+    said = list(sessions.messages(workspace, session, before * size + 1, now * size))
+    found, _ = fold(said, recent=0, size=size, most=len(said))
     for number, chunk in enumerate(found, before + 1):
         if chunk.summary:
             yield {

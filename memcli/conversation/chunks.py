@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from memcli.conversation.statements import PHATIC, statements
 from memcli.conversation.summary import CHUNK_SUMMARIZERS, DEFAULT_CHUNK_SUMMARIZER, Summarize
 from memcli.model.conversation import Message
+from memcli.model.space import Policy
 from memcli.model.tokens import count_tokens
 from memcli.record import Record
 from memcli.summarize.keyphrases import MAX_TAGS, extract
 from memcli.summarize.sentences import PROSE, Sentence
 
-RECENT, SIZE, MOST = 20, 10, 50
+_DEFAULT = Policy()
+RECENT, SIZE, MOST = _DEFAULT.recent_messages, _DEFAULT.chunk_size, _DEFAULT.max_chunks
 """How many of the last messages stay as they are, how many form a chunk, and how many chunks there are at most."""
 
 _EARLIER, _THEN = "Earlier: ", "Then: "

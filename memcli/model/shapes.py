@@ -57,6 +57,10 @@ def _list(item: Shape) -> Shape:
     return {"type": "array", "items": item}
 
 
+def _whole(least: int, most: int) -> Shape:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
 QUOTA: Shape = {**_object(tokens_per_day=COUNT, usd_per_day=DAYS), "additionalProperties": False}
 """What a provider may cost."""
 
@@ -141,6 +145,21 @@ POLICY_FIELDS: Mapping[str, Shape] = {
         "minimum": 40,
         "description": "The most characters that a bundle prints of one memory, unless its full text is asked for.",
     },
+    "recent_messages": {
+        **_whole(1, 10_000),
+        "description": "How many of the last messages of a session stay as they are; older ones form chunks.",
+    },
+    "chunk_size": {**_whole(2, 1_000), "description": "How many messages form a chunk."},
+    "max_chunks": {
+        **_whole(2, 10_000),
+        "description": "Beyond so many chunks of a session, the oldest two are merged.",
+    },
+    "promote_confidence": {
+        **UNIT,
+        "description": "The least confidence of the facts of a session that are promoted, or proposed for it.",
+    },
+    "archive_below": {**UNIT, "description": "`maintain` archives what is worth less than this."},
+    "archive_days": {**DAYS, "description": "`maintain` archives nothing that is younger."},
 }
 
 

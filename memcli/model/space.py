@@ -34,6 +34,12 @@ class Policy(Record):
     upkeep: str = "manual"
     quota: Mapping[str, Json] = field(default_factory=dict)
     max_chars: int | None = None
+    recent_messages: int = 20
+    chunk_size: int = 10
+    max_chunks: int = 50
+    promote_confidence: float = 0.7
+    archive_below: float = 0.3
+    archive_days: float = 30
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property

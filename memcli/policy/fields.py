@@ -21,21 +21,28 @@ def in_force(policy: Policy, is_accepted: bool) -> Policy:
 
 
 def tightened(policy: Policy) -> Policy:
-    """`policy` without what would delete, write elsewhere, store without a review, or redact less, or keep topics."""
-    patterns = policy.pii_redaction.get("patterns")
+    """`policy` without what would delete or archive, write elsewhere, store without a review, redact less, keep topics, or
+    read more of a conversation."""
+    patterns, default = policy.pii_redaction.get("patterns"), Policy()
     return replace(
         policy,
         allow_delete=False,
         max_objects=None,
         ttl_days=None,
         retention={},
-        grace_days=max(policy.grace_days, Policy().grace_days),
+        grace_days=max(policy.grace_days, default.grace_days),
         export_path=None,
         pii_redaction={"patterns": patterns} if patterns else {},
-        promote=Policy().promote,
-        max_episodes=max(policy.max_episodes, Policy().max_episodes),
+        promote=default.promote,
+        max_episodes=max(policy.max_episodes, default.max_episodes),
         gaps=False,
-        upkeep=Policy().upkeep,
+        upkeep=default.upkeep,
+        recent_messages=default.recent_messages,
+        chunk_size=default.chunk_size,
+        max_chunks=default.max_chunks,
+        promote_confidence=max(policy.promote_confidence, default.promote_confidence),
+        archive_below=min(policy.archive_below, default.archive_below),
+        archive_days=max(policy.archive_days, default.archive_days),
     )
 
 

@@ -20,7 +20,6 @@ from memcli.upkeep.step import Given, Memories, Step, as_edit, is_current
 from memcli.upkeep.worth import Worth
 
 NAME = "archive"
-LEAST_WORTH = 0.3
 _INFERRED = "inferred"
 
 
@@ -34,7 +33,7 @@ def propose(memories: Memories, given: Given) -> list[Step]:
         if (memory.id in outdated or not is_told(memory))
         and not worth.is_spared(memory)
         and not worth.is_reason(memory)
-        and worth.of(memory) < LEAST_WORTH
+        and worth.of(memory) < given.policy.archive_below
     )
     return [_step(memory, worth, memories, outdated.get(memory.id), given.now) for memory in going]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from memcli.model.clusters import Cluster
 from memcli.model.memory import Json, Memory, holds
 from memcli.model.references import SUPERSEDES
+from memcli.model.space import Policy
 from memcli.model.usage import INJECT, JUDGEMENTS, RECALL, Access, Use
 from memcli.record import Record, field, replace
 
@@ -46,10 +47,12 @@ class Given(Record, kw_only=True):
     """What the tasks look at beside the memories: the uses of the space that were not folded yet, in order of time, its
     accesses, the clusters that were just found in it, and the pairs that a check found. `fixed` are ids that no step may change or
     newly refer to; `undone` those that somebody restored after upkeep had changed them. `watched_since`: from when on uses
-    are known; empty where none ever was. `reasons` are the ids that memories of other spaces rest on.
+    are known; empty where none ever was. `reasons` are the ids that memories of other spaces rest on. `policy` is what is
+    in force of that of the space.
     """
 
     now: str
+    policy: Policy = field(default_factory=Policy)
     is_derived: bool = False
     uses: Sequence[Use] = ()
     accesses: Mapping[str, Access] = field(default_factory=dict)

@@ -12,7 +12,6 @@ from memcli.policy.decay import effective_confidence
 from memcli.upkeep.step import REASONS, Given, Memories, is_current, judged_bundles
 from memcli.upkeep.usage import GAINS
 
-LEAST_AGE_DAYS = 30.0
 _DIGITS = 9  # the last digits differ between machines, and must decide nothing
 USED_DAYS = 90.0
 """What was shown within so many days is in use, longer the more often it was shown. Before uses are known for so long,
@@ -63,7 +62,7 @@ class Worth:
             or not is_current(memory, now)
             or (memory.valid_from or "") > now
             or bool(memory.triggers or memory.enforce or memory.season)
-            or days_between(memory.updated_at, now) <= LEAST_AGE_DAYS
+            or days_between(memory.updated_at, now) <= self._given.policy.archive_days
             or (self._is_in_use(memory) and self._judged[memory.id] >= 0)
         )
 

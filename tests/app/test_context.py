@@ -14,7 +14,6 @@ from memcli.app import session as sessions
 from memcli.app.context import Asked, Assembled, assemble
 from memcli.app.remember import prepare, remember
 from memcli.app.workspace import Workspace
-from memcli.conversation import chunks
 from memcli.conversation.items import MEMORIES, MESSAGES, SYSTEM
 from memcli.conversation.window import REPEATED, UNTRUSTED, Window, limits
 from memcli.errors import RefusedError, UsageError
@@ -183,12 +182,11 @@ def test_a_context_needs_a_memory_that_has_one_and_is_trusted(workspace: Workspa
 
 
 def test_a_long_session_is_not_read_whole(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chunks, "MOST", 2)
     read: list[str] = []
     session = talk(workspace, *(("user" if n % 2 else "assistant", f"Message number {n}.") for n in range(1, 62)))
     clean = sessions.cleaned
     monkeypatch.setattr(sessions, "cleaned", lambda one, how: read.append(one.text) or clean(one, how))
-    monkeypatch.setattr("memcli.app.context.skipped", lambda _: 20)
+    monkeypatch.setattr("memcli.app.context.skipped", lambda *_: 20)
     window = window_of(workspace, query="number", session=session).window
     assert len(read) == 51
     assert "Message number 15." not in read

@@ -54,6 +54,20 @@ def test_what_is_printed_never_exceeds_the_total(told: Run, name: str) -> None:
         assert 0 < tokens(name, result.out) <= int(total)
 
 
+def test_the_policy_says_how_a_session_is_folded(told: Run) -> None:
+    def counted() -> tuple[int, int]:
+        sections = json.loads(told("context", "jobs of the queue", "--json").out)["sections"]
+        counts = {one["name"]: len(one["items"]) for one in sections}
+        return counts["chunks"], counts["messages"]
+
+    assert counted() == (1, 23)
+    sizes = ("--set", "recent_messages=5", "--set", "chunk_size=4")
+    assert told("space", "policy", "main", *sizes).code == 0
+    assert counted() == (7, 5)
+    assert told("space", "policy", "main", "--set", "max_chunks=3").code == 0
+    assert counted() == (3, 5)
+
+
 def test_markdown_is_the_window_and_the_rest_is_on_standard_error(told: Run) -> None:
     result = told("context", "how often is a job retried?", "--total", "500")
     assert "Left out" not in result.out

@@ -43,6 +43,13 @@ def test_the_plan_is_told_by_task_and_the_run_can_be_undone(aged: Run) -> None:
     assert aged("fsck").code == 0
 
 
+def test_the_policy_of_the_space_says_what_is_archived(aged: Run) -> None:
+    assert aged("space", "policy", "main", "--set", "archive_days=400").code == 0
+    assert aged("maintain").out == "nothing to do\n"
+    assert aged("space", "policy", "main", "--set", "archive_days=390", "--set", "archive_below=0.1").code == 0
+    assert aged("maintain").out.startswith("archive (1, ")
+
+
 def test_there_may_be_nothing_to_do(run: Run) -> None:
     run("remember", "We chose PostgreSQL.")
     assert run("maintain").out == "nothing to do\n"

@@ -74,6 +74,16 @@ def test_facts_wait_in_the_inbox_or_go_at_once(run: Run) -> None:
     assert (fact["kind"], fact["provenance"]["source"]) == ("decision", "extracted")
 
 
+def test_the_policy_says_how_sure_a_fact_must_be(run: Run) -> None:
+    name = record(run)
+    assert run("space", "policy", "main", "--set", "promote_confidence=1").code == 0
+    assert ended(run, name)["promoted"] == []
+    assert (
+        run("session", "resume", name).code == run("space", "policy", "main", "--unset", "promote_confidence").code == 0
+    )
+    assert [one["status"] for one in ended(run, name)["promoted"]] == ["proposed"] * len(ended(run, name)["facts"])
+
+
 def test_the_same_end_again_changes_nothing(run: Run) -> None:
     name = record(run)
     first = ended(run, name)
@@ -307,6 +317,28 @@ def test_chunks_are_recalled_when_they_are_asked_for(run: Run) -> None:
     assert [one["id"] for one in found if one["kind"] == "chunk"] == [f"{name}:chunks:00001"]
     asked_for = json.loads(run(*asked, "--kind", "chunk").out)["sections"]
     assert [one["id"] for one in asked_for] == [f"{name}:chunks:00001"]
+
+
+def test_chunks_are_made_anew_when_the_policy_changes_their_size(run: Run) -> None:
+    name = record(run, *(("user", f"We decided that step {n} of the deploy runs in region {n}.") for n in range(31)))
+    asked = (
+        "recall",
+        "which region does a step of the deploy run in?",
+        "--scope",
+        "session",
+        "--kind",
+        "chunk",
+        "--json",
+    )
+
+    def chunks() -> list[str]:
+        return sorted(one["id"] for one in json.loads(run(*asked).out)["sections"])
+
+    assert chunks() == [f"{name}:chunks:00001"]
+    run("space", "policy", "main", "--set", "chunk_size=4", "--set", "recent_messages=21")
+    assert chunks() == [f"{name}:chunks:00001", f"{name}:chunks:00002"]
+    run("space", "policy", "main", "--unset", "chunk_size", "--unset", "recent_messages")
+    assert chunks() == [f"{name}:chunks:00001"]
 
 
 def test_a_deleted_session_is_gone_from_all_that_was_made_of_it(run: Run) -> None:

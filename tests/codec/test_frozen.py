@@ -66,6 +66,12 @@ def test_every_field_is_read() -> None:
         "upkeep",
         "quota",
         "max_chars",
+        "recent_messages",
+        "chunk_size",
+        "max_chunks",
+        "promote_confidence",
+        "archive_below",
+        "archive_days",
     ]
     assert (space.extra, space.policy.extra, full.extra) == (
         {"x_space": [1]}, {"x_policy": 1}, {"x_future": {"a": [1], "z": 1}},

@@ -31,6 +31,13 @@ from tests.conftest import memory
         ({"promote": "always"}, "policy.promote must be one of manual, auto"),
         ({"upkeep": "always"}, "policy.upkeep must be one of manual, auto"),
         ({"max_episodes": 0}, "policy.max_episodes must be at least 1"),
+        ({"max_chars": 39}, "policy.max_chars must be at least 40"),
+        ({"recent_messages": 0}, "policy.recent_messages must be between 1 and 10000"),
+        ({"chunk_size": 1}, "policy.chunk_size must be between 2 and 1000"),
+        ({"max_chunks": 1}, "policy.max_chunks must be between 2 and 10000"),
+        ({"promote_confidence": 1.1}, "policy.promote_confidence must be between 0 and 1"),
+        ({"archive_below": -0.1}, "policy.archive_below must be between 0 and 1"),
+        ({"archive_days": -1}, "policy.archive_days must be at least 0"),
         ({"export_path": "../out.json"}, "policy.export_path"),
         ({"export_path": "/etc/x.json"}, "policy.export_path"),
         ({"export_path": "c:/x.json"}, "policy.export_path"),
@@ -49,6 +56,15 @@ def test_of_a_clone_that_nobody_accepted_sessions_are_not_promoted_or_let_go(giv
     policy = Policy(promote="auto", max_episodes=given)
     assert in_force(policy, is_accepted=True) == policy
     assert in_force(policy, is_accepted=False) == Policy(max_episodes=held)
+
+
+def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
+    loose = Policy(
+        recent_messages=9000, chunk_size=900, max_chunks=9000, promote_confidence=0.1, archive_below=0.9, archive_days=1
+    )
+    assert in_force(loose, is_accepted=False) == Policy()
+    tight = Policy(max_chars=80, promote_confidence=0.9, archive_below=0.1, archive_days=90)
+    assert in_force(tight, is_accepted=False) == tight
 
 
 def test_what_fits_is_taken() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from memcli.model.clusters import Cluster
 from memcli.model.memory import Memory
+from memcli.model.space import Policy
 from memcli.model.usage import GET, HELPFUL, RECALL, REJECTED, UNHELPFUL, Access, Use
 from memcli.record import replace
 from memcli.upkeep import archive, clusters, decay, links, merge, review, tags, usage
@@ -99,6 +100,13 @@ def test_a_reason_is_not_archived_even_of_a_forgotten_memory(relation: str) -> N
     assert not ids(archive.propose, [low, made("b", kind="decision", superseded_by=low.id)])
     related = replace(after, links=({"to": low.id, "relation": "relates_to"},))
     assert ids(archive.propose, [low, related]) == [low.id]
+
+
+def test_the_policy_says_what_is_old_and_of_low_value() -> None:
+    low = old("low", kind="inferred")
+    assert ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_days=150))) == [low.id]
+    assert not ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_days=160)))
+    assert not ids(archive.propose, [low], replace(GIVEN, policy=Policy(archive_below=0.0)))
 
 
 def test_what_is_in_use_is_not_archived() -> None:
