@@ -30,6 +30,10 @@ CONFIG_FIELDS: Mapping[str, type] = {
 """What `.memory/config.toml` may set. It comes with a clone, so nothing in it names a command; what names a file or a
 provider holds once the clone is accepted."""
 
+TABLES = ("recall", "remember")
+"""The commands whose options `.memory/config.toml` may set, each in a table of its name. Which of them hold in a clone that
+nobody here has accepted, the options say themselves."""
+
 HARMLESS_FIELDS = frozenset(("space", "project", "backend"))
 """What of it holds in a clone that nobody here has accepted: names of memcli's own, which lead nowhere else."""
 
@@ -38,10 +42,13 @@ _NO = ("", "0", "false", "no")
 
 
 class Config(NamedTuple):
-    """A configuration file: the settings that can be used, and what is wrong with the keys that cannot."""
+    """A configuration file: the settings that can be used, what is wrong with the keys that cannot, the tables of TABLES as
+    they stand there, and its text."""
 
     values: Mapping[str, str]
     problems: tuple[str, ...] = ()
+    tables: Mapping[str, Mapping[str, Any]] = {}
+    text: str = ""
 
 
 class Settings(Record, kw_only=True):
@@ -89,6 +96,11 @@ def is_on(environ: Mapping[str, str], name: str) -> bool:
     return environ.get(name, "").strip().lower() not in _NO
 
 
+def variable(name: str) -> str:
+    """The name of the environment variable of a setting."""
+    return "MEMCLI_SEMANTIC_MODEL" if name == "model" else f"MEMCLI_{name.upper()}"
+
+
 def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], config: Mapping[str, str]) -> Settings:
     """The settings: an option wins over `MEMCLI_<NAME>`, which wins over the configuration.
 
@@ -98,7 +110,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
 
     def pick(name: str) -> str | None:
         given = options.get(name)
-        return given if given is not None else environ.get(f"MEMCLI_{name.upper()}") or config.get(name)
+        return given if given is not None else environ.get(variable(name)) or config.get(name)
 
     space = pick("space")
     main = config.get("space") or DEFAULT_SPACE
@@ -111,7 +123,7 @@ def resolve(options: Mapping[str, str | None], environ: Mapping[str, str], confi
         backend=pick("backend"),
         embedder=pick("embedder"),
         semantic=pick("semantic"),
-        model=options.get("model") or environ.get("MEMCLI_SEMANTIC_MODEL") or config.get("model"),
+        model=pick("model"),
         hook_verify=pick("hook_verify"),
         store=_server(options.get("store"), environ.get("MEMCLI_STORE") or config.get("store") or ""),
         is_offline=bool(options.get("offline")) or is_on(environ, "MEMCLI_OFFLINE"),
@@ -127,17 +139,22 @@ def _server(option: str | None, told: str) -> str:
 def check_config(data: Mapping[str, Any]) -> Config:
     """The settings in `data` that can be used, and what is wrong with each of the others."""
     values: dict[str, str] = {}
+    tables: dict[str, Mapping[str, Any]] = {}
     problems = []
     for key, value in sorted(data.items()):
-        if key not in CONFIG_FIELDS:
-            problems.append(f"unknown key {key[:40]!a} (known: {', '.join(sorted(CONFIG_FIELDS))})")
+        if key in TABLES and isinstance(value, dict):
+            tables[key] = value
+        elif key in TABLES:
+            problems.append(f"{key} must be a table (write [{key}] on a line of its own)")
+        elif key not in CONFIG_FIELDS:
+            problems.append(f"unknown key {key[:40]!a} (known: {', '.join(sorted((*CONFIG_FIELDS, *TABLES)))})")
         elif key == "space" and is_beside(str(value)):
             problems.append(f"space cannot be {value!r}, which holds no memories of your own")
         elif not isinstance(value, CONFIG_FIELDS[key]):
             problems.append(f'{key} must be text (write {key} = "...")')
         else:
             values[key] = str(value)
-    return Config(values, tuple(problems))
+    return Config(values, tuple(problems), tables)
 
 
 def is_server(store: str) -> bool:

@@ -1332,8 +1332,8 @@ class Memory:
 
         Parameters:
             name: The name of the space [default: the current one].
-            set: Set a field, or a part of one, such as retention.log=7. Repeatable. (FIELD=VALUE)
-            unset: Reset a field to its default. Repeatable. (FIELD)
+            set: Set a field, or a part of one, such as quota.openai.tokens_per_day=5000. Repeatable. (FIELD=VALUE)
+            unset: Reset a field, or a part of one, to its default. Repeatable. (FIELD)
             file: Replace the whole policy with this JSON file. (FILE)
             space: The space to use, for this call.
         """

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.options import REQUIRED, Field
-from memcli.cli.verb import Verb
 from memcli.codec.canonical import encode_line
 from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.cli.verb import Verb
 
 EXIT_CODES_ONLY = frozenset(("exit_code", "fail_empty", "fail_under"))
 """Options that only choose an exit code, which a call does not have."""
@@ -52,6 +54,14 @@ def bind(verb: Verb, arguments: Sequence[Any], options: Mapping[str, Any]) -> tu
     return {name: given.value for name, given in made.items()}, streams[0].stream if streams else None
 
 
+def typed(field: Field, value: Any) -> Any:
+    """The value of an option as the command reads it. Raises UsageError for one of the wrong type."""
+    given = _Given(field, value)
+    if given.stream is not None:
+        raise UsageError(f"{field.name} must be text, not {type(value).__name__}")
+    return given.value
+
+
 class _Given:
     """A value as the command reads it: plain, or `-` with the `stream` to read."""
 
@@ -65,6 +75,8 @@ class _Given:
         if field.many:
             if isinstance(value, Mapping):
                 return self._mapping(value)
+            if not isinstance(value, Iterable):
+                raise self._wrong(value)
             return [self._one(item) for item in ([value] if isinstance(value, (str, os.PathLike)) else value)]
         return self._one(value)
 

@@ -170,7 +170,7 @@ class Calls:
         if self._is_loading:
             session.options["embedder"] = "off"
         try:
-            verb.run_in(session, verb.options(**values))
+            verb.run_in(session, values)
         except Exception as error:
             known_error = as_error(error)
             known_error.value = output.value()

@@ -27,23 +27,27 @@ def run(args: Sequence[str]) -> int | None:
         if not words or words[0] not in verb.verbs:
             return None
         verb, words = verb.verbs[words[0]], words[1:]
-    values = parse(fill_bare(words, verb.options.FIELDS), {**verb.options.FIELDS, **CommonOptions.FIELDS})
+    fields = {**verb.options.FIELDS, **CommonOptions.FIELDS}
+    values = parse(fill_bare(words, verb.options.FIELDS), fields, verb.negations)
     if values is None:
         return None
     common = {name: values.pop(name) for name in CommonOptions.FIELDS if name in values}
     found = verb
 
     def work() -> int:
-        return found.run(CommonOptions(**common), found.options(**values))
+        return found.run(CommonOptions(**common), values)
 
     return guarded(work, json=bool(common.get("json")))
 
 
-def parse(args: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Any] | None:
+def parse(
+    args: Sequence[str], fields: Mapping[str, Field], negations: Mapping[str, Field] = {}
+) -> dict[str, Any] | None:
     """The values in `args` by field name; None if the command line is not plain."""
     by_flag = {flag: field for field in fields.values() for flag in field.flags}
     places = [field for field in fields.values() if field.is_argument]
     values: dict[str, Any] = {}
+    negated: set[str] = set()
     rest = list(args)
     while rest:
         word = rest.pop(0)
@@ -56,8 +60,12 @@ def parse(args: Sequence[str], fields: Mapping[str, Field]) -> dict[str, Any] | 
                 return None
             continue
         flag, sign, value = word.partition("=")
+        if (field := negations.get(word)) is not None and field.name not in values:
+            values[field.name] = field.unset
+            negated.add(field.name)
+            continue
         field = by_flag.get(flag)
-        if field is None or (field.name in values and not field.many):
+        if field is None or field.name in negated or (field.name in values and not field.many):
             return None
         if field.type is bool:
             if sign:

@@ -38,19 +38,46 @@ def make_command(verb: Verb | Group) -> Any:
 
 def _function(verb: Verb) -> Callable[..., None]:
     """A function with one parameter per field, for Typer to inspect."""
-    common = CommonOptions.FIELDS
+    common, negations = CommonOptions.FIELDS, verb.negations
 
-    def run(**values: Any) -> None:
+    def run(ctx: typer.Context, **values: Any) -> None:
         shared = CommonOptions(**{name: values.pop(name) for name in common})
-        code = verb.run(shared, verb.options(**values))
+        given = {name: value for name, value in values.items() if _is_given(ctx, name)}
+        for flag, field in negations.items():
+            if given.pop(_negation_name(flag), False):
+                if field.name in given:
+                    raise UsageError(f"{field.flags[0]} cannot be used with {flag}", "use one of them")
+                given[field.name] = field.unset
+        code = verb.run(shared, given)
         if code:
             raise typer.Exit(code)
 
-    parameters = [_parameter(field) for field in (*verb.options.FIELDS.values(), *common.values())]
+    parameters = [
+        inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
+        *map(_parameter, (*verb.options.FIELDS.values(), *common.values())),
+        *map(_negation, negations),
+    ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = verb.function.__doc__
     return run
+
+
+def _is_given(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _negation_name(flag: str) -> str:
+    return f"negation_{flag.strip('-').replace('-', '_')}"
+
+
+def _negation(flag: str) -> inspect.Parameter:
+    """The parameter of a flag that takes back what the configuration sets; the help leaves it out."""
+    told = typer.Option(flag, hidden=True)
+    return inspect.Parameter(
+        _negation_name(flag), inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, told]
+    )
 
 
 def _parameter(field: Field) -> inspect.Parameter:

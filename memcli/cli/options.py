@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from memcli.errors import UsageError
 
@@ -26,7 +26,9 @@ class Field:
     """An option, or an argument, which has no flags.
 
     `type` is str, int, float or bool (a flag without a value); with `many` the value is a list. `low` and `high` limit
-    numbers; `read` converts each word. `bare` is the value of a number that is not given after its flag.
+    numbers; `read` converts each word. `bare` is the value of a number that is not given after its flag. With `is_harmless`,
+    the configuration of a clone that nobody has accepted may set it: it names no file, program or model, hides nothing that
+    is not of the clone, and lifts no guard.
     """
 
     __slots__ = (
@@ -36,6 +38,7 @@ class Field:
         "help",
         "high",
         "is_argument",
+        "is_harmless",
         "low",
         "many",
         "metavar",
@@ -48,16 +51,22 @@ class Field:
         self, flags: tuple[str, ...] = (), type: type = str, default: Any = None, many: bool = False,  # noqa: A002
         metavar: str = "", help: str = "", low: float | None = None, high: float | None = None,  # noqa: A002
         is_argument: bool = False, read: Callable[[str], str] | None = None, bare: str = "",
+        is_harmless: bool = False,
     ) -> None:  # fmt: skip
         self.name = ""
         self.flags, self.type, self.default, self.many = flags, type, default, many
         self.metavar, self.help, self.low, self.high = metavar, help, low, high
-        self.is_argument, self.read, self.bare = is_argument, read, bare
+        self.is_argument, self.read, self.bare, self.is_harmless = is_argument, read, bare, is_harmless
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
         if not self.flags and not self.is_argument:
             self.flags = ("--" + name.rstrip("_").replace("_", "-"),)
+
+    @property
+    def unset(self) -> Any:
+        """The value of an option that is not given."""
+        return [] if self.many else self.default
 
     def value_of(self, given: Any) -> Any:
         """The value of the field for this input. Raises UsageError for a number out of range."""
@@ -76,7 +85,10 @@ class Field:
 
 
 class Options:
-    """The options given to a verb: a value for each field of the class, by default the field's default."""
+    """The options given to a verb: a value for each field of the class, by default the field's default.
+
+    `given` names those that the caller set, `configured` those that the configuration set.
+    """
 
     FIELDS: ClassVar[dict[str, Field]] = {}
 
@@ -85,16 +97,43 @@ class Options:
 
     def __init__(self, **values: Any) -> None:
         """Raises TypeError for an unknown name, UsageError for a number out of range."""
+        self.given: frozenset[str] = frozenset(values)
+        self.configured: frozenset[str] = frozenset()
         for name, field in self.FIELDS.items():
             if name in values:
                 value = field.value_of(values.pop(name))
             elif field.default is REQUIRED:
                 raise TypeError(f"{name} is required")
             else:
-                value = [] if field.many else field.default
+                value = field.unset
             setattr(self, name, value)
         if values:
             raise TypeError(f"no such option: {', '.join(values)}")
+
+    @classmethod
+    def made(cls, given: Mapping[str, Any], configured: Mapping[str, Any]) -> Self:
+        """The options that the caller set, and of those that the configuration sets the others."""
+        options = cls(**{**configured, **given})
+        options.given, options.configured = frozenset(given), frozenset(configured) - frozenset(given)
+        return options
+
+    @property
+    def own(self) -> Self:
+        """These options without what the configuration set."""
+        return type(self)(**{name: getattr(self, name) for name in self.given})
+
+
+def negations(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """The flags that take back what the configuration sets: `--no-explain`, and `--global` for `--no-global`."""
+    known = {flag for field in fields.values() for flag in field.flags}
+    found: dict[str, Field] = {}
+    for field in fields.values():
+        for flag in field.flags:
+            if flag.startswith("--"):
+                other = f"--{flag.removeprefix('--no-')}" if flag.startswith("--no-") else f"--no-{flag[2:]}"
+                if other not in known:
+                    found[other] = field
+    return found
 
 
 def fill_bare(args: Sequence[str], fields: Mapping[str, Field]) -> list[str]:
@@ -116,9 +155,9 @@ def option(*flags: str, metavar: str, help: str = "", **more: Any) -> Any:  # no
     return Field(flags, metavar=metavar, help=help, **more)
 
 
-def flag(*flags: str, help: str, default: bool = False) -> Any:  # noqa: A002
+def flag(*flags: str, help: str, default: bool = False, is_harmless: bool = False) -> Any:  # noqa: A002
     """An option without a value. `--git/--no-git` declares a flag that sets it and one that clears it."""
-    return Field(flags, bool, default, help=help)
+    return Field(flags, bool, default, help=help, is_harmless=is_harmless)
 
 
 def argument(metavar: str, help: str = "", **more: Any) -> Any:  # noqa: A002

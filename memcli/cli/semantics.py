@@ -13,6 +13,7 @@ from memcli.summarize import LLM
 class LayerOptions(Protocol):
     """Those of the commands that read sessions."""
 
+    given: frozenset[str]
     model: str | None
 
 
@@ -62,5 +63,5 @@ def _check_model(workspace: Workspace) -> None:
 
 def _check_unused(options: LayerOptions) -> None:
     for name in ("model", "temperature", "max_tokens", "fallback"):
-        if getattr(options, name, None) is not None:
+        if name in options.given:
             raise UsageError(f"--{name.replace('_', '-')} needs --semantic llm", "add it, or leave the option out")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from keyword import iskeyword
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from memcli.app.workspace import Workspace
-from memcli.cli.options import CommonOptions, Options
+from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, UsageError
 from memcli.ports.usage import Counters, Observer, Unobserved
+from memcli.settings import TABLES
 
 # Verbs that share a module with others, each a function of its name.
 MODULES = {
@@ -104,6 +105,22 @@ class Session:
             self.observer = command or self.observer
             yield
 
+    @contextmanager
+    def configured(self, command: str, options: type[Options], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Around the run of the command: what the configuration of the store sets of the options that are not given. An error
+        that is of one of these says so."""
+        if command not in TABLES:
+            yield {}
+            return
+        from memcli.cli.configured import read
+
+        found = read(command, options, given, self.options, self.output.note)
+        try:
+            yield found.values
+        except UsageError as error:
+            found.explain(error)
+            raise
+
     def note_end(self, code: int, seconds: float) -> None:
         """Counts the command in the store that it opened, if it did."""
         self.observer.ended(self.space, code)
@@ -137,18 +154,23 @@ class Verb:
     def __init__(self, function: Callable[..., int | None], name: str, options: type[Options]) -> None:
         self.function, self.name, self.options = function, name, options
 
-    def run(self, common: CommonOptions, options: Options) -> int:
-        """Runs the command once and returns its exit code. Raises what the function raises."""
-        return self.run_in(Session(self.name, common), options)
+    @property
+    def negations(self) -> dict[str, Field]:
+        """The flags that take back what the configuration sets of the options."""
+        return negations(self.options.FIELDS) if self.name in TABLES else {}
 
-    def run_in(self, session: Session, options: Options) -> int:
+    def run(self, common: CommonOptions, given: Mapping[str, Any]) -> int:
+        """Runs the command once with the options `given`, and returns its exit code. Raises what the function raises."""
+        return self.run_in(Session(self.name, common), given)
+
+    def run_in(self, session: Session, given: Mapping[str, Any]) -> int:
         """As `run`, in a session that the caller made."""
-        with session.observed(is_background=bool(getattr(options, "background", False))):
+        with session.observed(is_background=bool(given.get("background"))):
             began, code = time.monotonic(), MemcliError.exit_code
             try:
-                with session:
-                    given = (options,) if self.options.FIELDS else ()
-                    code = self.function(session, *given) or 0
+                with session, session.configured(self.name, self.options, given) as configured:
+                    options = self.options.made(given, configured)
+                    code = self.function(session, *((options,) if self.options.FIELDS else ())) or 0
             except BaseException as error:
                 code = exit_code_of(error)
                 raise

@@ -11,7 +11,7 @@ from memcli.settings import Config, check_config, has_password, is_server
 from memcli.store.absent import absent_above, check_present
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
-from memcli.store.place import Place
+from memcli.store.place import Place, describe
 from memcli.store.reading import read_regular
 from memcli.store.trust import FileTrust
 
@@ -78,7 +78,8 @@ def read_config(layout: Layout) -> Config:
     import tomllib
 
     try:
-        found = check_config(tomllib.loads(data.decode()))
+        text = data.decode()
+        found = check_config(tomllib.loads(text))._replace(text=text)
     except RecursionError:
         raise UsageError(f"{FOLDER}/config.toml: nested too deeply", "correct the file") from None
     except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, and a number with too many digits
@@ -124,6 +125,14 @@ def complete_root(root: str) -> str:
     check_present(root)
     make_root(root)
     return root
+
+
+def claimed(root: str, warn: Warn) -> Layout:
+    """The layout of the store at `root`, without what belongs to another place or machine."""
+    layout = Layout(root)
+    if aside := Place(layout).claim():
+        warn(describe(aside))
+    return layout
 
 
 def check_store(store: str, where: str) -> None:

@@ -24,7 +24,6 @@ from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
 from memcli.store.layout import FOLDER, Layout, complete_ignore
 from memcli.store.lock import WAIT_SECONDS
-from memcli.store.place import Place, describe
 from memcli.store.trust import FileTrust
 from memcli.summarize import DEFAULT_SUMMARIZER, SUMMARIZERS
 from memcli.wiring.embedders import ChosenEmbedder, absolute
@@ -36,6 +35,7 @@ from memcli.wiring.records import Kept, Records, open_files
 from memcli.wiring.roots import (
     Warn,
     check_store,
+    claimed,
     complete_root,
     create_root,
     global_root,
@@ -73,7 +73,7 @@ def open_workspace(
     With `create`, creates a store in a git work tree that has none. `keep` gives what it made before for the same key, for
     a process that opens many; `observer` sees what is done. Raises NotFoundError if there is no store, StoreError, UsageError.
     """
-    layout = _claimed(_root(options, environ, create, warn), warn)
+    layout = claimed(_root(options, environ, create, warn), warn)
     if create:
         complete_ignore(layout)
     trust = FileTrust(layout)
@@ -187,14 +187,6 @@ def _root(options: Mapping[str, str | None], environ: Mapping[str, str], create:
     if found is None:
         raise no_store()
     return found
-
-
-def _claimed(root: str, warn: Warn) -> Layout:
-    """The layout of the store at `root`, without what belongs to another place or machine."""
-    layout = Layout(root)
-    if aside := Place(layout).claim():
-        warn(describe(aside))
-    return layout
 
 
 def without_server(environ: Mapping[str, str]) -> Mapping[str, str]:

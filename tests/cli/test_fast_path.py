@@ -165,12 +165,12 @@ def test_every_option_is_read_alike(name: str, field: Field) -> None:
     needed = NEEDED.get(name, []) if field.name not in ("hook", "refs") else []
     lines = [line for words in _words(field) for line in ([*needed, *words], [*words, *needed])]
     for line in lines:
-        values = fast_path.parse(line, {**verb.options.FIELDS, **CommonOptions.FIELDS})
+        values = fast_path.parse(line, {**verb.options.FIELDS, **CommonOptions.FIELDS}, verb.negations)
         if values is None:
             assert "-x" in line or field.is_argument, line
             continue
         common = CommonOptions(**{key: values.pop(key) for key in CommonOptions.FIELDS if key in values})
-        past = recorder.recorded(lambda c=common, v=values: recorder.verb.run(c, verb.options(**v)))  # type: ignore[misc]
+        past = recorder.recorded(lambda c=common, v=values: recorder.verb.run(c, v))  # type: ignore[misc]
         through = recorder.recorded(lambda given=line: recorder.command.main(given, standalone_mode=False))  # type: ignore[misc]
         assert past == through, line
 

@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from memcli import __version__
 from memcli.app.workspace import Workspace
+from memcli.cli.calls import find_verb
+from memcli.cli.configured import problems
 from memcli.cli.verb import Session, verb
 from memcli.errors import MemcliError
 from memcli.ports import Embedder
 from memcli.record import Record
 from memcli.retrieval.scale import own_spread, tells_apart
+from memcli.settings import TABLES
 from memcli.store.absent import absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
@@ -198,8 +201,10 @@ def _config(root: str) -> Check:
         found = read_config(Layout(root))
     except MemcliError as error:
         return Check("config", False, error.message, error.hint)
+    wrong = [*found.problems, *problems(found, {name: find_verb(name).options for name in TABLES})]
     told = [f"{name}={value}" for name, value in sorted(found.values.items())]
-    return Check("config", not found.problems, ", ".join([*told, *found.problems]) or "none", "correct the file")
+    told += [f"{name}.{key}={value}" for name, table in found.tables.items() for key, value in table.items()]
+    return Check("config", not wrong, ", ".join([*told, *wrong]) or "none", "correct the file")
 
 
 def _merge_driver(root: str) -> Iterator[Check]:

@@ -53,6 +53,7 @@ class RecallOptions(Options):
         "-l",
         metavar="N",
         help="Return at most N memories.",
+        is_harmless=True,
         type=int,
         default=DEFAULT_LIMIT,
         low=1,
@@ -63,7 +64,9 @@ class RecallOptions(Options):
     )
     include_raw: bool = flag(help="Include the full text of each memory.")
     include_metadata: bool = flag(help="Include the metadata of each memory.")
-    format: str | None = option(metavar="FORMAT", help="json, md, prompt [piped], table or text [terminal].")
+    format: str | None = option(
+        metavar="FORMAT", help="json, md, prompt [piped], table or text [terminal].", is_harmless=True
+    )
     budget: int | None = option(
         metavar="TOKENS", help="Print at most this many tokens, best memories first.", type=int, low=1, high=10**7
     )
@@ -81,8 +84,10 @@ class RecallOptions(Options):
     until: str | None = option(metavar="TIME", help="Only memories created before TIME.")
     rev: str | None = rev_option()
     at: str | None = option(metavar="TIME", help="Only memories that were valid at TIME.")
-    prefer_kind: list[str] = option(metavar="KIND", help="Rank this kind higher. Repeatable.", many=True)
-    prefer_tag: list[str] = option(metavar="TAG", help="Rank this tag higher. Repeatable.", many=True)
+    prefer_kind: list[str] = option(
+        metavar="KIND", help="Rank this kind higher. Repeatable.", many=True, is_harmless=True
+    )
+    prefer_tag: list[str] = option(metavar="TAG", help="Rank this tag higher. Repeatable.", many=True, is_harmless=True)
     require_high_relevance: bool = flag(help="Only memories of high relevance.")
     min_score: float | None = option(metavar="X", help="Only memories that score at least X.", type=float)
     min_importance: float | None = option(
@@ -92,17 +97,26 @@ class RecallOptions(Options):
         metavar="TEXT", help="Rank higher what this text speaks of, such as the task at hand.", default=""
     )
     include_inactive: bool = flag(help="Include forgotten, superseded and expired memories.")
-    backend: str | None = option(metavar="NAME", help="fusion [default], basic, patricia, raptor, hybrid or graph.")
-    weights: str | None = option(metavar="NAME=X", help="Weights of the score, such as semantic=.6,keyword=.4.")
+    backend: str | None = option(
+        metavar="NAME", help="fusion [default], basic, patricia, raptor, hybrid or graph.", is_harmless=True
+    )
+    weights: str | None = option(
+        metavar="NAME=X", help="Weights of the score, such as semantic=.6,keyword=.4.", is_harmless=True
+    )
     recency_bias: float | None = option(
-        metavar="0..1", help="Weight of the date relative to the rest of the score.", type=float, low=0, high=1
+        metavar="0..1",
+        help="Weight of the date relative to the rest of the score.",
+        type=float,
+        low=0,
+        high=1,
+        is_harmless=True,
     )
     deadline: int | None = option(
         metavar="MS", help="Search by words only if embedding takes longer than this.", type=int, low=0, high=10**7
     )
     all_spaces: bool = flag(help="Search all spaces of the store but private ones.")
     no_global: bool = flag(help="Do not search the user-wide store.")
-    explain: bool = flag(help="Show the components of each score.")
+    explain: bool = flag(help="Show the components of each score.", is_harmless=True)
     include_untrusted: bool = flag(help="Include memories that contain instructions to an agent.")
     no_usage: bool = usage_option()
     fail_empty: bool = flag(help="Exit with 3 if nothing matches.")
@@ -182,7 +196,7 @@ def command(session: Session, options: RecallOptions) -> int:
 def _verifier(workspace: Workspace, options: RecallOptions) -> Verify | None:
     """What asks a language model. Raises UsageError when none is configured."""
     if options.verify is None:
-        if options.model is not None:
+        if "model" in options.given:
             raise UsageError("--model needs --verify", "add it, or leave the option out")
         return None
     from memcli.app.relevance import Verifier
@@ -242,7 +256,7 @@ def _left_out(options: RecallOptions) -> tuple[str, ...]:
         for part in (parts := text.replace(",", " ").split()):
             if part not in _PARTS:
                 raise UsageError(f"{name} does not know {part!r}", f"use {', '.join(_PARTS)}")
-        if parts and options.scope != "session":
+        if name[2:] in options.given and parts and options.scope != "session":
             raise UsageError(f"{name} needs --scope session", "it chooses among the parts of sessions")
         wanted = wanted | {*parts} if name == "--include" else wanted - {*parts}
     if options.scope != "session":

@@ -132,7 +132,9 @@ def command(session: Session, options: RememberOptions) -> int:
     given = _given_fields(session, options)
     if options.batch is not None:
         return _store_batch(session, options, given)
-    given = from_file(_whole(options) | given, options.file)
+    # What an object says wins over the configuration, as it does over nothing else.
+    own = _given_fields(session, options.own) if options.configured and options.object is not None else given
+    given = from_file(given | _whole(options) | own, options.file)
     workspace = session.open(create=True, semantic=options.semantic, model=options.model, store=_store(given))
     if kept := snapshots(workspace, options):
         given |= {"context": kept.about(given)}

@@ -32,8 +32,9 @@ def command(session: Session, options: TrustOptions) -> None:
 
     A store that was created on this machine is trusted, and so are your copies of it and the other work trees of its repository
     (`git worktree add`); --revoke applies to all of them. A cloned store is not trusted until you accept it: recall marks its
-    memories as unreviewed, its config.toml can set only space, project and backend, and its policies cannot delete
-    memories, change the export location or weaken redaction. Memories that others accepted are not accepted here.
+    memories as unreviewed, its config.toml can set only space, project, backend and how recall ranks and prints, and its
+    policies cannot delete memories, change the export location or weaken redaction. Memories that others accepted are not
+    accepted here.
 
     Memories that contain instructions to an agent are excluded from recall in every store. Read one with `memcli get` and
     accept it by id: recall then includes it until its text changes.
@@ -89,12 +90,15 @@ def _confirm(session: Session, question: str, yes: bool, takes_effect: Sequence[
 
 def _config(root: str) -> dict[str, Json]:
     """The settings of the store that hold only once it is accepted."""
-    from memcli.settings import HARMLESS_FIELDS
+    from memcli.cli.calls import find_verb
+    from memcli.cli.configured import withheld
+    from memcli.settings import HARMLESS_FIELDS, TABLES
     from memcli.store.layout import Layout
     from memcli.wiring.roots import read_config
 
-    values = read_config(Layout(root)).values
-    return {name: value for name, value in values.items() if name not in HARMLESS_FIELDS}
+    config = read_config(Layout(root))
+    values = {name: value for name, value in config.values.items() if name not in HARMLESS_FIELDS}
+    return {**values, **withheld(config, {name: find_verb(name).options for name in TABLES})}
 
 
 def _believed(accepted: bool, config: Mapping[str, Json], policies: Mapping[str, Mapping[str, Json]]) -> list[str]:
