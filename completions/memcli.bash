@@ -237,7 +237,7 @@ _memcli_table() {
     arguments=',token,create,list,revoke...'
     ;;
   'import')
-    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--mode=,merge,replace --trusted-key=files --from=,auto,memcli,adr,agents,markdown,mcp,mem0 --dry-run -n --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='files'
     ;;
   'export')

@@ -580,7 +580,7 @@ class Memory:
             file: An export, or a file or folder of another tool.
             mode: merge: keep the newer version of each memory; replace: make the space equal to the export. (merge|replace)
             trusted_key: Accept the export only if it is signed with one of these public keys. (FILE)
-            from_: The format; auto detects it. (auto|memcli|adr|agents|markdown|mcp)
+            from_: The format; auto detects it. (auto|memcli|adr|agents|markdown|mcp|mem0)
             dry_run: Show what would be done without doing it.
             space: The space to use, for this call.
         """

@@ -20,6 +20,7 @@ from memcli.git.tree import Ignore, Tree
 from memcli.ingest.decisions import is_decision, read_decision
 from memcli.ingest.entities import is_graph, read_graph
 from memcli.ingest.instructions import is_instructions, read_instructions
+from memcli.ingest.mem0 import is_mem0, read_mem0
 from memcli.ingest.notes import read_note
 from memcli.model.failure import Failure, reason_of
 from memcli.model.names import free_path, readable
@@ -27,7 +28,7 @@ from memcli.model.names import free_path, readable
 Reader = Callable[[bytes, str], Iterator[Mapping[str, object]]]
 
 READERS: Mapping[str, Reader] = {
-    "adr": read_decision, "agents": read_instructions, "markdown": read_note, "mcp": read_graph,
+    "adr": read_decision, "agents": read_instructions, "markdown": read_note, "mcp": read_graph, "mem0": read_mem0,
 }  # fmt: skip
 _MARKDOWN = (".md", ".markdown", ".mdx")
 
@@ -87,7 +88,9 @@ def detect(where: str, data: bytes) -> str:
         if is_document(data):
             return ""
         return "adr" if is_decision(data, where) else "markdown"
-    return "mcp" if is_graph(data) else ""
+    if is_graph(data):
+        return "mcp"
+    return "mem0" if is_mem0(data) else ""
 
 
 def files_under(folder: str, base: str, skipped: Counter[str]) -> Iterator[tuple[str, bytes]]:

@@ -102,7 +102,7 @@ def test_every_verb_is_in_the_tree_with_every_option() -> None:
     for verb in (*VERBS, *ALIASES):
         given = load_command(ALIASES.get(verb, verb))
         for path, command in [((verb,), given), *(((verb, n), c) for n, c in getattr(given, "commands", {}).items())]:
-            options = [p for p in command.params if p.param_type_name == "option"]
+            options = [p for p in command.params if p.param_type_name == "option" and not p.hidden]
             wanted = {name for p in options for name in (*p.opts, *p.secondary_opts)}
             assert {name for o in found[path].options for name in o.names} == wanted | {"--help", "-h"}
             assert len(found[path].arguments) == sum(p.param_type_name == "argument" for p in command.params)

@@ -328,3 +328,28 @@ def test_a_secret_in_a_text_is_redacted_beside_tags_that_are_clean(run: Run, tmp
     assert run("import", "bundle.json").code == 0
     stored = json.loads(run("get", "notes/a", "--json").out)
     assert ("[REDACTED:email]" in stored["raw"], stored["tags"]) == (True, ["ops"])
+
+
+def test_an_export_of_mem0_is_taken_in_once_and_updated_by_a_later_one(run: Run) -> None:
+    _, token, _ = secret("github_token")
+    first = {"id": "0b1f", "memory": f"Alice prefers tabs, with {token}.", "user_id": "alice@corp.net", "hash": "9e"}
+    other = {"id": "2", "memory": "Bob deploys on Tuesdays.", "user_id": "bob"}
+    tree = {"results": [first, other], "relations": [{"source": "alice", "relationship": "knows", "target": "bob"}]}
+    Path("a.json").write_text(json.dumps(tree))
+    run("init")
+    assert run("import", "a.json", "--dry-run").out.startswith(
+        "would import into space main: 3 created (read 1 file as mem0)"
+    )
+    assert "3 created" in run("import", "a.json").out
+    stored = Path(".memory/spaces/main.json").read_bytes()
+    assert not any(word in stored for word in (token.encode(), b"alice@corp.net"))
+    Path("b.json").write_text(json.dumps([first, other]))
+    for file in ("a.json", "b.json"):
+        assert "unchanged" in run("import", file).out
+        assert Path(".memory/spaces/main.json").read_bytes() == stored
+    Path("b.json").write_text(json.dumps({"memories": [first, {**other, "memory": "Bob deploys on Fridays."}]}))
+    assert "1 updated, 1 unchanged" in run("import", "b.json").out
+    Path("c.json").write_text('[{"id": "1", "memory": "A text.", "user_id": "a"}, 3]')
+    refused = run("import", "c.json")
+    assert (refused.code, refused.err) == (6, "memcli: c.json: memory 2 is not an object (use a JSON export of mem0)\n")
+    assert run("import", "a.json", "--mode", "replace").code == 2

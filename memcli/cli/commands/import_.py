@@ -12,7 +12,7 @@ from memcli.cli.verb import Session, verb
 from memcli.errors import UsageError
 
 _MAX_KEYS = 1 << 20
-_FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp")
+_FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp", "mem0")
 
 
 class ImportOptions(Options):
@@ -38,7 +38,8 @@ def command(session: Session, options: ImportOptions) -> None:
     """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
     Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records
-    (ADR), and the JSON Lines file of the MCP memory server. Importing the same data again changes nothing.
+    (ADR), the JSON Lines file of the MCP memory server, and JSON exports of mem0. Importing the same data again changes
+    nothing.
 
     Example: memcli import docs/adr
     """

@@ -78,7 +78,7 @@ def _walk(command: Any, path: tuple[str, ...], parent: Any) -> Iterator[Command]
     texts = tuple(
         (name, c.get_short_help_str(200) if path else VERBS[ALIASES.get(name, name)]) for name, c in below.items()
     )
-    found = [_parameter(p, context) for p in command.get_params(context)]
+    found = [_parameter(p, context) for p in command.get_params(context) if not getattr(p, "hidden", False)]
     yield Command(path, tuple(p for p in found if p.names), tuple(p for p in found if not p.names), texts)
     for name, child in below.items():
         yield from _walk(child, (*path, name), context)

@@ -1,0 +1,142 @@
+"""Exports of mem0, in the forms that its library, its platform and OpenMemory write."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memcli.errors import MemcliError
+from memcli.ingest.foreign import detect
+from memcli.ingest.mem0 import is_mem0, read_mem0
+
+LIBRARY = {
+    "results": [
+        {
+            "id": "0b1f", "memory": "Alice prefers tabs.", "hash": "9e10", "metadata": {"category": "style"}, "score": 0.3,
+            "created_at": "2024-07-01T09:00:00.123456-07:00", "updated_at": None, "user_id": "alice", "role": "user",
+        },
+        {"id": "7c2d", "memory": "The runner is called Bolt.", "hash": "aa", "agent_id": "ci", "actor_id": "bob"},
+    ],
+    "relations": [
+        {"source": "alice", "relationship": "works_on", "target": "bolt"},
+        {"source": "alice", "relationship": "knows", "destination": "bob"},
+    ],
+}  # fmt: skip
+PLATFORM = {
+    "count": 1, "next": None, "previous": None,
+    "results": [
+        {
+            "id": "4f", "memory": "Deploys are on Tuesdays.", "user_id": "team", "categories": ["work", "Release Plan"],
+            "metadata": {"kind": "constraint"}, "expiration_date": "2026-12-31", "created_at": "2025-01-02T03:04:05Z",
+        }
+    ],
+}  # fmt: skip
+BACKUP = {
+    "user": {"id": "u1", "user_id": "alice"},
+    "categories": [{"id": "c1", "name": "Food"}, {"id": "c2", "name": "Work"}, {"id": 3}],
+    "memories": [
+        {
+            "id": "1",
+            "user_id": "u1",
+            "content": "Likes tea.",
+            "metadata": {},
+            "state": "active",
+            "category_ids": ["c1"],
+        },
+        {"id": "2", "user_id": "u1", "content": "Liked coffee.", "state": "archived", "category_ids": ["c2", "gone"]},
+        {"id": "3", "user_id": "u1", "content": "Liked milk.", "state": "deleted", "deleted_at": "2025-01-01"},
+    ],
+}
+
+
+def read(tree: Any) -> dict[str, dict[str, Any]]:
+    return {str(fields["path"]): dict(fields) for fields in read_mem0(json.dumps(tree).encode(), "out.json")}
+
+
+def test_what_the_library_returns() -> None:
+    found = read(LIBRARY)
+    assert list(found) == ["mem0/alice/0b1f", "mem0/ci/7c2d", "entities/alice"]
+    tabs = found["mem0/alice/0b1f"]
+    assert (tabs["raw"], tabs["tags"], tabs["created_at"]) == ("Alice prefers tabs.", ["style"], "2024-07-01T16:00:00Z")
+    assert tabs["metadata"] == {
+        "source": "mem0:0b1f",
+        "mem0": {"id": "0b1f", "hash": "9e10", "metadata": {"category": "style"}, "user_id": "alice", "role": "user"},
+    }
+    assert tabs["provenance"] == {"source": "imported"}
+    assert found["mem0/ci/7c2d"]["metadata"]["speaker"] == "bob"
+    alice = found["entities/alice"]
+    assert (alice["kind"], alice["provenance"]) == ("entity", {"source": "imported"})
+    assert alice["raw"] == "alice (entity)\n- alice works on bolt\n- alice knows bob"
+    assert read(LIBRARY["results"]).keys() == {"mem0/alice/0b1f", "mem0/ci/7c2d"}
+
+
+def test_what_the_platform_returns() -> None:
+    (found,) = read(PLATFORM).values()
+    assert (found["kind"], found["tags"]) == ("constraint", ["work", "release-plan"])
+    assert found["valid_until"].startswith("2026-12-31")
+
+
+def test_a_backup_of_openmemory() -> None:
+    found = read(BACKUP)
+    assert list(found) == ["mem0/u1/1", "mem0/u1/2"]
+    assert (found["mem0/u1/1"]["tags"], found["mem0/u1/2"]["tags"]) == (["food"], ["work"])
+    assert ("active" in found["mem0/u1/1"], found["mem0/u1/2"]["active"]) == (False, False)
+
+
+def test_what_stands_there_twice_is_there_once() -> None:
+    twice = [{"id": "1", "memory": "Old.", "user_id": "a"}, {"id": "1", "memory": "New.", "user_id": "a"}]
+    assert [fields["raw"] for fields in read(twice).values()] == ["New."]
+
+
+@pytest.mark.parametrize("tree", [LIBRARY, LIBRARY["results"], PLATFORM, BACKUP, {"memories": LIBRARY["results"]}])
+def test_it_is_detected(tree: Any) -> None:
+    assert detect("export.json", json.dumps(tree, indent=2).encode()) == "mem0"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "[1]", "[[]]", '{"results": {}}', '{"results": []}', '[{"id": "a", "text": "translated"}]',
+        '[{"memory": "no id"}]', '[{"id": "1", "memory": 3}]', '{"name": "package", "memories": 3}', "[" * 100_000,
+        '{"content": {}, "format": "memcli/export", "results": [{"id": "1", "memory": "x"}]}',
+        '{"type": "entity", "id": "1", "memory": "x", "name": "x"}',
+    ],
+)  # fmt: skip
+def test_other_json_is_not(text: str) -> None:
+    assert not is_mem0(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "invalid JSON"), ("[NaN]", "invalid JSON"), ('["\\ud800"]', "invalid JSON"), ("[" * 100_000, "invalid JSON"),
+        ("{}", "no list of memories"), ("3", "no list of memories"), ('{"results": {"a": 1}}', "no list of memories"),
+        ("[3]", "memory 1 is not an object"), ('[{"id": "1"}]', "memory 1 has no text"),
+        ('[{"id": "1", "memory": "a"}, {"id": "2", "memory": " "}]', "memory 2 has no text"),
+        ('[{"id": "1", "memory": ["a"]}]', "memory 1 has no text"), ('[{"id": {}, "memory": "a"}]', None),
+        ('[{"id": ["x"], "memory": "a"}]', "memory 1: id must be a string"),
+        ('{"results": [], "relations": 3}', "relations must be a list"),
+        ('{"results": [], "relations": [{"source": "a", "target": "b"}]}', "relation 1 needs source"),
+        ('{"results": [], "relations": ["a"]}', "relation 1 needs source"),
+        ("\xff", "encoding"), ("\0", "binary"), ("", "empty"),
+    ],
+    ids=ascii,
+)  # fmt: skip
+def test_what_is_wrong_is_named(text: str, told: str | None) -> None:
+    if told is None:
+        assert list(read_mem0(text.encode(), "x.json"))
+        return
+    with pytest.raises(MemcliError, match=told) as raised:
+        list(read_mem0(text.encode("latin-1"), "x.json"))
+    assert "\n" not in raised.value.message
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "..", "CON", "x" * 5000, "\u202egnp", 7, None])
+def test_a_strange_id_is_a_path_all_the_same(name: Any) -> None:
+    from memcli.model.names import check_path
+
+    for path in read([{"id": name, "memory": "A text.", "user_id": name}]):
+        assert check_path(path) == path
+        assert path.startswith("mem0/")
