@@ -801,7 +801,7 @@ complete -c memcli -n '__memcli_at import' -l offline -d 'Ask no language model:
 complete -c memcli -n '__memcli_at import' -l freeze-clock -r -f -d 'Use TIME (RFC 3339) as the current time.'
 complete -c memcli -n '__memcli_at import' -l help -s h -d 'Show this message and exit.'
 complete -c memcli -n '__memcli_at import' -F
-complete -c memcli -n '__memcli_at export' -l out -s o -r -F -d 'Write to this file; `-` is standard output.'
+complete -c memcli -n '__memcli_at export' -l out -s o -r -F -d 'Write to this file, or with md to DIR/; `-` is standard output.'
 complete -c memcli -n '__memcli_at export' -l format -s f -r -f -a 'json jsonl md' -d 'json, jsonl or md [default: the extension of --out, else json].'
 complete -c memcli -n '__memcli_at export' -l sign -r -F -d 'Sign with this ed25519 private key (OpenSSH or PEM).'
 complete -c memcli -n '__memcli_at export' -l kind -s k -r -f -a '(__memcli_values kinds)' -d 'Only memories of this kind; a,b matches either.'

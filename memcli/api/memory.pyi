@@ -577,7 +577,7 @@ class Memory:
         1
 
         Parameters:
-            file: An export, or a file or folder of another tool.
+            file: An export (a file, or the folder that it was written to), or a file or folder of another tool.
             mode: merge: keep the newer version of each memory; replace: make the space equal to the export. (merge|replace)
             trusted_key: Accept the export only if it is signed with one of these public keys. (FILE)
             from_: The format; auto detects it. (auto|memcli|adr|agents|markdown|mcp|mem0)
@@ -604,7 +604,7 @@ class Memory:
 
         Parameters:
             name: The space to export [default: the current one].
-            out: Write to this file; `-` is standard output. (FILE)
+            out: Write to this file, or with md to DIR/; `-` is standard output. (FILE)
             format: json, jsonl or md [default: the extension of --out, else json]. (json|jsonl|md)
             sign: Sign with this ed25519 private key (OpenSSH or PEM). (FILE)
             kind: Only memories of this kind; a,b matches either. (KIND)

@@ -11,7 +11,7 @@ from memcli.app.opening import load
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
-from memcli.codec.exports import FORMATS, read_export
+from memcli.codec.exports import FORMATS
 from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.codec.signature import MissingExtraError, verify
 from memcli.codec.space import encode_space
@@ -112,7 +112,7 @@ def written(export: Export, form: str) -> Iterator[bytes]:
 
 def import_bundle(
     workspace: Workspace,
-    data: bytes,
+    export: Export,
     where: str,
     *,
     into: str | None = None,
@@ -120,15 +120,14 @@ def import_bundle(
     trusted: frozenset[str] | None = None,
     dry_run: bool = False,
 ) -> Imported:
-    """Imports a bundle into the space `into` (by default the one it names): all of it, or nothing.
+    """Imports an export into the space `into` (by default the one it names): all of it, or nothing.
 
     See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of them must have signed it. With `dry_run`,
     nothing is stored. If the policy of the space wants a review, the memories go into the inbox.
 
-    Raises CorruptError if the bundle was changed, has a wrong signature or is invalid, UsageError for a part that is to
+    Raises CorruptError if it has a wrong signature or is invalid, UsageError for a part that is to
     replace a space, RefusedError, LockedError, StoreError.
     """
-    export = read_export(data, where)
     _check_validity(export.space, where)
     signed_by = _signed_by(export, where, trusted)
     if export.part and mode == "replace":

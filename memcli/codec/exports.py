@@ -55,13 +55,15 @@ def _record(line: bytes, where: str) -> Any:
     return decode(line, where, ASK_AGAIN)
 
 
+HEAD = "memcli.json"
+"""The file of the head, of an export that is a folder."""
 _TITLE = "# Memory of "
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?# Memory of [^\r\n]*\r?\n\r?\nMemories: \d")
 _MARK = b'\n  "format": "memcli/export",'
 _TAIL = 1 << 16
 _OPEN = "```json"
 _CLOSE = "```"
-_UNQUOTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+UNQUOTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|&])")
 
 
@@ -97,7 +99,7 @@ def decode_document(data: bytes, where: str) -> Export:
 def _section(memory: Memory) -> str:
     fields = memory_to_json(memory)
     quotation = ""
-    if memory.raw and not _UNQUOTABLE.search(memory.raw):
+    if memory.raw and not UNQUOTABLE.search(memory.raw):
         del fields["raw"]
         quotation = "".join(f"> {line}\n" if line else ">\n" for line in memory.raw.split("\n")) + "\n"
     return f"\n## {_heading(memory.path)}\n\n{quotation}{_block(fields)}"

@@ -76,7 +76,7 @@ def check_space(name: str) -> str:
     UsageError."""
     own = name.removeprefix(OWN_JOURNAL)
     is_odd = own != name and meant_by(own)[-1] != name
-    if is_odd or not _SPACE.match(own) or ".." in own or own.endswith(".") or _is_device(own):
+    if is_odd or not _SPACE.match(own) or ".." in own or own.endswith(".") or is_device(own):
         raise UsageError(
             f"not a space name: {show(name)}",
             "use 1 to 64 characters of a-z 0-9 . _ -, the first a letter or digit",
@@ -165,7 +165,8 @@ def show(text: str) -> str:
     return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
-def _is_device(segment: str) -> bool:
+def is_device(segment: str) -> bool:
+    """Whether Windows takes a name for a device."""
     return segment.split(".", maxsplit=1)[0].lower() in _DEVICES
 
 

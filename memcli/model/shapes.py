@@ -132,7 +132,11 @@ POLICY_FIELDS: Mapping[str, Shape] = {
     },
     "review": FLAG,
     "visibility": {**TEXT, "enum": list(VISIBILITIES)},
-    "export_path": {**TEXT, "minLength": 1},
+    "export_path": {
+        **TEXT,
+        "minLength": 1,
+        "description": "A folder, or a .json file, from the top of the project: where `export` writes without --out.",
+    },
     "backend": {**TEXT, "minLength": 1},
     "promote": {**TEXT, "enum": list(PROMOTIONS)},
     "max_episodes": {"type": "integer", "minimum": 1},

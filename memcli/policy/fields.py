@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from memcli.errors import UsageError
@@ -108,10 +109,10 @@ def _check_rule(rule: Mapping[str, Any], at: str) -> None:
 
 def _check_export_path(path: str) -> None:
     parts = path.replace("\\", "/").split("/")
-    outside = not path.isprintable() or not parts[0] or ".." in parts or ":" in parts[0]
-    own = ".git" in parts or (parts[0] == ".memory" and parts[1:2] != ["exports"])
-    if outside or own or not path.endswith(".json"):
+    own = ".git" in parts or any(one == ".memory" and then != "exports" for one, then in pairwise([*parts, ""]))
+    odd = not path.isprintable() or not path.strip() or not set(path).isdisjoint('"<>|*?') or parts[0][:1] == "~"
+    if odd or own or ":" in parts[0] or path.endswith((".jsonl", ".md")):
         raise UsageError(
-            f"policy.export_path must be a .json file in the repository, not {path[:80]!a}",
-            "use a relative path outside .git and .memory, such as docs/memory.json, or `export --out`",
+            f"policy.export_path must be a folder or a .json file, not {path[:80]!a}",
+            "use a path outside .git and .memory, such as docs/memory, or `export --out`",
         )

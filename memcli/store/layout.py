@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
+from itertools import pairwise
 
 from memcli.errors import NotFoundError, StoreError
 from memcli.record import Record
@@ -13,7 +15,7 @@ from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a 
 from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import Held, locked
 from memcli.store.private import can_write, is_private, private_folder
-from memcli.store.reading import read_json, read_regular
+from memcli.store.reading import read_regular
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
 _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
@@ -21,6 +23,7 @@ _ATTRIBUTES_TITLE = "# Written by memcli: how git treats memories."
 # Temporary files are made in `local/`; earlier versions made them beside their targets.
 _IGNORED = ("local/", "cache/", "audit/", "exports/", ".*.tmp-*", *(f"spaces/{name}.json" for name in BESIDE))
 _MAX_IGNORE = 1 << 20
+_MAX_EXPORT = 256 << 20
 _FOLDERS = ("spaces",)
 _NEVER = 1 << 63
 _OWN_FOLDERS = (
@@ -153,18 +156,27 @@ class Layout(Record):
         """How many bytes the part of the cache takes that is of a space."""
         return _size(self.index(name))
 
-    def export_target(self, path: str) -> str:
-        """Where a policy's `export_path` leads: a `.json` file of the work tree that is none of git's or memcli's own.
+    def export_target(self, path: str, name: str) -> str:
+        """Where a policy's `export_path` leads for an export that would be called `name`: the `.json` file that it names,
+        where `name` is one, or `name` in the folder. A path outside of the work tree is meant only where it says so itself.
 
-        The policy may have come with a clone. Raises StoreError for any other place, and for a file that is no export.
+        Raises StoreError for a place that is git's or memcli's own, and for a file that is no export.
         """
         base = os.path.realpath(self.work_tree)
-        if not path.isprintable():  # the system calls below refuse a NUL
+        if not path.isprintable() or path.endswith((".jsonl", ".md")):  # the system calls below refuse a NUL
             raise _no_export_path(path)
-        full = os.path.realpath(os.path.join(base, path))
+        plain = os.path.normpath(os.path.join(base, path))
+        if path.endswith(_JSON):
+            if not name.endswith(_JSON):
+                return self.export(name)
+        else:
+            plain = os.path.join(plain, name)
+        full = os.path.join(os.path.realpath(os.path.dirname(plain)), os.path.basename(plain))
         inside = os.path.relpath(full, base).split(os.sep)
-        own = inside[0] == FOLDER and inside[1:2] != ["exports"]
-        if inside[0] == ".." or ".git" in inside or own or not full.endswith(".json"):
+        parts = full.split(os.sep)
+        own = any(one == FOLDER and then != "exports" for one, then in pairwise(parts))
+        escapes = inside[0] == ".." and os.path.relpath(plain, base).split(os.sep)[0] != ".."
+        if escapes or ".git" in parts or own:
             raise _no_export_path(path)
         if os.path.lexists(full) and not _is_export(full):
             raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
@@ -182,13 +194,20 @@ def _files(top: str) -> Iterator[str]:
 def _no_export_path(path: str) -> StoreError:
     return StoreError(
         f"cannot export to the policy's export_path {path!r}",
-        "it must be a .json file in the repository, outside .git and .memory; use --out for other places",
+        "it must be a folder or a .json file, outside .git and .memory and through no link; or use --out",
     )
 
 
+_JSON = ".json"
+_OF_EXPORT = re.compile(rb'"format": ?"memcli/export"')
+
+
 def _is_export(path: str) -> bool:
-    data = read_json(path)
-    return isinstance(data, dict) and data.get("format") == "memcli/export"
+    try:
+        data = read_regular(path, _MAX_EXPORT) or b""
+    except OSError:
+        return False
+    return _OF_EXPORT.search(data) is not None
 
 
 def identity(path: str) -> tuple[int, int] | None:

@@ -1,12 +1,14 @@
-"""The file, pipe or device that a user names for an answer."""
+"""The file, pipe, device or folder that a user names for an answer."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from memcli.errors import StoreError
-from memcli.store.atomic import make_folder, write_file
+from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.reading import open_own, read_regular
 
 
 def write_out(path: str, data: bytes, mode: int | None = None) -> None:
@@ -35,3 +37,75 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
     if mode is not None:
         with suppress(OSError):  # as on a file system without permissions
             os.chmod(full, mode)
+
+
+_REACH = 128
+IsOwn = Callable[[str, bytes], bool]
+"""Whether a file of this name that begins with these bytes was written by an earlier answer of the kind."""
+
+
+def write_folder(path: str, files: Mapping[str, bytes], head: str, is_own: IsOwn) -> None:
+    """Writes `files`, whose names are relative and plain, below the folder `path`, each whole, in their order; removes what an
+    earlier answer wrote there and this one does not. A folder below that has a file `head` is left alone: it is another
+    answer.
+
+    Raises StoreError before anything is written if another file, or a link, is in the way.
+    """
+    root = os.path.realpath(path)
+    make_folder(root, 0o755)
+    own = {name for name, data in _beginnings(root, head) if is_own(name, data)}
+    for name in files:
+        _check_place(root, name, is_own=name in own)
+    for name, data in files.items():
+        full = os.path.join(root, name)
+        make_folder(os.path.dirname(full), 0o755)
+        write_file(full, data)
+    for name in sorted(own - files.keys()):
+        remove_file(os.path.join(root, name))
+        with suppress(OSError):  # the folders that it leaves empty
+            os.removedirs(os.path.dirname(os.path.join(root, name)))
+
+
+def read_folder(path: str, head: str, is_own: IsOwn, limit: int) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the files that `write_folder` wrote below the folder `path`, sorted. Raises StoreError for more
+    than `limit` bytes in all."""
+    size = 0
+    for name, data in sorted(_beginnings(path, head)):
+        if not is_own(name, data):
+            continue
+        try:
+            whole = read_regular(os.path.join(path, name), limit + 1) or b""
+        except OSError as error:
+            raise StoreError(f"cannot read {os.path.join(path, name)}: {error.strerror}", "check the file") from None
+        size += len(whole)
+        if size > limit:
+            raise StoreError(f"{path}: more than {limit >> 20} MiB", "import it in parts")
+        yield name, whole
+
+
+def _beginnings(root: str, head: str) -> Iterator[tuple[str, bytes]]:
+    """The regular files below the folder, by name, and how they begin; links, and folders that are hidden or
+    have a file `head`, are left out."""
+    for folder, names, files in os.walk(root):
+        inside = [name for name in names if not os.path.lexists(os.path.join(folder, name, head))]
+        names[:] = [name for name in inside if not name.startswith(".")]
+        for file in files:
+            full = os.path.join(folder, file)
+            with suppress(OSError):
+                fd = open_own(full, os.O_RDONLY)
+                try:
+                    yield os.path.relpath(full, root).replace(os.sep, "/"), os.read(fd, _REACH)
+                finally:
+                    os.close(fd)
+
+
+def _check_place(root: str, name: str, *, is_own: bool) -> None:
+    full, folder = os.path.join(root, name), root
+    for part in name.split("/")[:-1]:
+        folder = os.path.join(folder, part)
+        if os.path.islink(folder) or (os.path.lexists(folder) and not os.path.isdir(folder)):
+            raise StoreError(f"{folder} is not a folder of its own", "move it away, or use another folder")
+    if os.path.lexists(full) and not is_own:
+        raise StoreError(
+            f"{full} is not of an export and will not be overwritten", "move it away, or use another folder"
+        )

@@ -40,7 +40,7 @@ def test_no_folder_of_the_store_may_be_a_link(run: Run, tmp_path: Path, name: st
 
 
 @pytest.mark.parametrize(
-    "target", [".git/config.json", ".memory/spaces/main.json", "../x.json", "README.md", "data.json"]
+    "target", [".git/config.json", ".memory/spaces/main.json", ".memory", "README.md", "data.json"]
 )
 def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, target: str) -> None:
     run("remember", "We chose PostgreSQL.")
@@ -59,6 +59,36 @@ def test_an_export_path_of_a_policy_replaces_nothing(run: Run, tmp_path: Path, t
     run("space", "policy", "main", "--set", "export_path=shared/out.json")
     assert run("export").code == run("export").code == 0
     assert json.loads((tmp_path / "shared" / "out.json").read_text())["format"] == "memcli/export"
+
+
+@pytest.mark.parametrize("target", ["shared", "shared/", "./shared", "ABSOLUTE", "../{}-beside"])
+def test_an_export_path_may_be_a_folder(run: Run, tmp_path: Path, target: str) -> None:
+    run("remember", "We chose PostgreSQL.")
+    target = target.format(tmp_path.name)
+    folder = tmp_path / "elsewhere" if target == "ABSOLUTE" else tmp_path / target
+    path = str(folder) if target == "ABSOLUTE" else target
+    assert run("space", "policy", "main", "--set", f"export_path={path}").code == 0
+    for form in ("json", "jsonl", "md"):
+        for _ in range(2):
+            done = json.loads(run("export", "--format", form, "--json").out)
+            assert Path(done["path"]).samefile(folder / f"main.{form}")
+        assert run("import", str(folder / f"main.{form}")).code == 0
+    (folder / "main.md").write_text("mine")
+    refused = run("export", "--format", "md")
+    assert (refused.code, (folder / "main.md").read_text()) == (8, "mine")
+    run("export", "--out", "own.json")
+    assert (tmp_path / "own.json").is_file()
+
+
+def test_an_export_path_leads_through_no_link(run: Run, tmp_path: Path) -> None:
+    run("remember", "We chose PostgreSQL.")
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    outside.mkdir()
+    (tmp_path / "shared").symlink_to(outside)
+    for path in ("shared", "shared/below", "shared/x.json"):
+        run("space", "policy", "main", "--set", f"export_path={path}")
+        assert run("export").code == 8
+    assert list(outside.iterdir()) == []
 
 
 def test_an_export_goes_into_a_pipe(run: Run, tmp_path: Path) -> None:

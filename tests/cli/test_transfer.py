@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -271,7 +272,7 @@ def test_odd_files_are_counted_not_read(run: Run, tmp_path: Path) -> None:
     [
         (["import", "notes", "--mode", "replace"], 2, "not an export of memcli"),
         (["import", "notes", "--trusted-key", "x"], 2, "not an export of memcli"),
-        (["import", "notes", "--from", "memcli"], 2, "is a folder"),
+        (["import", "notes", "--from", "memcli"], 2, "has no memcli.json"),
         (["import", "notes", "--from", "evernote"], 2, "no format 'evernote'"),
         (["import", "notes/a.md", "--from", "mcp"], 6, "line 1"),
         (["import", "nowhere"], 3, "nowhere"),
@@ -353,3 +354,62 @@ def test_an_export_of_mem0_is_taken_in_once_and_updated_by_a_later_one(run: Run)
     refused = run("import", "c.json")
     assert (refused.code, refused.err) == (6, "memcli: c.json: memory 2 is not an object (use a JSON export of mem0)\n")
     assert run("import", "a.json", "--mode", "replace").code == 2
+
+
+def test_a_folder_of_markdown_is_read_back_and_only_its_own_files_are_replaced(run: Run, tmp_path: Path) -> None:
+    run("remember", "We use tabs.", "--path", "style/tabs")
+    run("remember", "Hooks.", "--path", ".git/hooks/x")
+    run("space", "policy", "main", "--set", "ttl_days=30", "--set", "allow_delete=true")
+    space = tmp_path / ".memory" / "spaces" / "main.json"
+    done = json.loads(run("export", "--format", "md", "--out", "notes/", "--json").out)
+    notes = tmp_path / "notes"
+    files = {path.relative_to(notes).as_posix(): path.read_bytes() for path in notes.rglob("*") if path.is_file()}
+    assert (done["path"], done["bytes"], len(files)) == ("notes/", sum(map(len, files.values())), 3)
+    assert {"style/tabs.md", "memcli.json"} < files.keys()
+    assert not (notes / ".git").exists()
+    before = space.read_bytes()
+    shutil.rmtree(tmp_path / ".memory")
+    run("init")
+    assert run("import", "notes").out == "imported into space main, with its policy: 2 created (unsigned)\n"
+    assert space.read_bytes() == before
+    assert run("import", "notes/").out == "imported into space main: 2 unchanged (unsigned)\n"
+
+    (notes / "style" / "own.md").write_text("mine")
+    (notes / "ops").mkdir()
+    (notes / "ops" / "memcli.json").write_text("{}")
+    (notes / "ops" / "of.md").write_bytes(files["style/tabs.md"])  # of another export
+    (notes / "style" / "gone.md").write_bytes(files["style/tabs.md"])
+    run("forget", ".git/hooks/x", "--purge", "--yes")
+    assert run("export", "--format", "md", "--out", "notes").code == 0
+    left = {path.relative_to(notes).as_posix() for path in notes.rglob("*") if path.is_file()}
+    assert left == {"memcli.json", "style/tabs.md", "style/own.md", "ops/memcli.json", "ops/of.md"}
+    assert run("import", "notes", "-s", "copy").out.startswith("imported into space copy, with its policy: 1 created")
+
+
+def test_a_folder_of_markdown_goes_through_no_link_and_over_no_other_file(run: Run, tmp_path: Path) -> None:
+    run("remember", "We use tabs.", "--path", "style/tabs")
+    outside, notes = tmp_path / "outside", tmp_path / "notes"
+    outside.mkdir()
+    export = ("export", "--format", "md", "--out", "notes/")
+    for name, make in {
+        "style": lambda place: place.symlink_to(outside),
+        "style/tabs.md": lambda place: place.write_text("mine"),
+        "memcli.json": lambda place: place.symlink_to(outside / "x"),
+        "memcli.json/": lambda place: place.mkdir(),
+    }.items():
+        shutil.rmtree(notes, ignore_errors=True)
+        (notes / name).parent.mkdir(parents=True)
+        make(notes / name)
+        kept = sorted(path.relative_to(notes) for path in notes.rglob("*"))
+        refused = run(*export)
+        assert (refused.code in (5, 8), refused.err.count("\n")) == (True, 1)
+        assert sorted(path.relative_to(notes) for path in notes.rglob("*")) == kept
+        assert list(outside.iterdir()) == []
+    shutil.rmtree(notes)
+    assert run(*export).code == 0
+    (notes / "link.md").symlink_to(notes / "style" / "tabs.md")
+    assert run("import", "notes").code == 0  # links are not read
+    run("space", "create", "ops")
+    assert "is not of an export of space 'ops'" in run("export", "ops", "--format", "md", "--out", "notes/").err
+    (notes / "style" / "tabs.md").write_bytes((notes / "style" / "tabs.md").read_bytes().replace(b"tabs.", b"none."))
+    assert run("import", "notes").code == 6

@@ -129,6 +129,18 @@ def test_a_clone_is_read_with_care(cloned: Run) -> None:
     assert cloned("trust", "notes/evil").code == 5
 
 
+@pytest.mark.parametrize("path", ["shared", "../{}-beside", "{}-elsewhere"])
+def test_the_export_path_of_a_clone_holds_once_it_is_accepted(cloned: Run, path: str) -> None:
+    target = path.format(Path.cwd().name if path.startswith("..") else Path.cwd())
+    file = Path(".memory/spaces/main.json")
+    file.write_text(file.read_text().replace('"out.json"', json.dumps(target)))
+    assert json.loads(cloned("export", "--redact", "--json").out)["path"].endswith(".memory/exports/main.json")
+    assert not Path(target).exists()
+    assert cloned("trust").code == 0
+    assert cloned("export", "--redact").code == 0
+    assert Path(target, "main.json").is_file()
+
+
 def test_a_clone_can_be_accepted_and_given_up_again(cloned: Run) -> None:
     before = json.loads(cloned("trust", "--status", "--json").out)
     assert before["accepted"] is False

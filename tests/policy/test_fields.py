@@ -38,8 +38,11 @@ from tests.conftest import memory
         ({"promote_confidence": 1.1}, "policy.promote_confidence must be between 0 and 1"),
         ({"archive_below": -0.1}, "policy.archive_below must be between 0 and 1"),
         ({"archive_days": -1}, "policy.archive_days must be at least 0"),
-        ({"export_path": "../out.json"}, "policy.export_path"),
-        ({"export_path": "/etc/x.json"}, "policy.export_path"),
+        ({"export_path": "~/x"}, "policy.export_path"),
+        ({"export_path": '"shared"'}, "policy.export_path"),
+        ({"export_path": "../a/.git"}, "policy.export_path"),
+        ({"export_path": ".memory"}, "policy.export_path"),
+        ({"export_path": "/a/.memory/local"}, "policy.export_path"),
         ({"export_path": "c:/x.json"}, "policy.export_path"),
         ({"export_path": ".memory/spaces/main.json"}, "policy.export_path"),
         ({"export_path": "a/.git/x.json"}, "policy.export_path"),
@@ -69,6 +72,8 @@ def test_of_a_clone_that_nobody_accepted_no_setting_loosens_anything() -> None:
 
 def test_what_fits_is_taken() -> None:
     check_policy({"export_path": ".memory/exports/x.json", "auto_pin": [{"pattern": "(?i)never"}], "x_own": 3})
+    for path in ("shared", "shared/memory/", "../team", "/srv/exports", "out.json", ".memory/exports"):
+        check_policy({"export_path": path})
 
 
 def test_fields_are_put_together() -> None:

@@ -21,7 +21,9 @@ class ExportOptions(Options):
     """What `memcli export` takes."""
 
     name: str | None = argument("[SPACE]", "The space to export [default: the current one].")
-    out: str | None = option("--out", "-o", metavar="FILE", help="Write to this file; `-` is standard output.")
+    out: str | None = option(
+        "--out", "-o", metavar="FILE", help="Write to this file, or with md to DIR/; `-` is standard output."
+    )
     format: str | None = option(
         "--format",
         "-f",
@@ -37,10 +39,12 @@ class ExportOptions(Options):
 
 @verb(ExportOptions)
 def command(session: Session, options: ExportOptions) -> None:
-    """Export a space with counts and a SHA-256, by default to `.memory/exports/<space>.json`.
+    """Export a space with counts and a SHA-256, by default to the folder of policy.export_path, or `.memory/exports/`.
 
-    `memcli import` reads every format back without loss, so `--out -` writes the stored bytes even when piped. Create a signing key
-    with `ssh-keygen -t ed25519 -N '' -f memcli_key` and give memcli_key.pub to those who import.
+    A folder of Markdown (`--format md --out DIR/`) has a file for each memory, which other tools can read. In a folder that
+    exists, only files of an earlier export are replaced or removed. `memcli import` reads every format back without loss, so
+    `--out -` writes the stored bytes even when piped. Create a signing key with `ssh-keygen -t ed25519 -N '' -f memcli_key`
+    and give memcli_key.pub to those who import.
 
     Exits with 5 if the export would contain secrets; --redact removes them.
 
@@ -68,10 +72,9 @@ def command(session: Session, options: ExportOptions) -> None:
         for piece in written(export, form):
             session.output.raw(piece.decode())
         return
-    data = b"".join(written(export, form))
-    path = _write(workspace, export, form, options.out, data)
+    path, size = _write(workspace, export, form, options.out)
     told = {
-        "space": space, "objects": len(export.space.objects), "path": path, "bytes": len(data), "format": form,
+        "space": space, "objects": len(export.space.objects), "path": path, "bytes": size, "format": form,
         "hash": export.hash, "signed_by": signer.fingerprint if signer else None,
     }  # fmt: skip
     signed = f", signed by {signer.fingerprint}" if signer else ""
@@ -89,7 +92,32 @@ def _form(form: str | None, out: str | None) -> str:
     return form
 
 
-def _write(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
+def _write(workspace: Workspace, export: Export, form: str, out: str | None) -> tuple[str, int]:
+    """Writes the export; where it is now, and its size in bytes."""
+    from memcli.app.bundles import written
+
+    if out is not None and form == "md" and (out.endswith(("/", os.sep)) or os.path.isdir(out)):
+        return out, _write_folder(export, out)
+    data = b"".join(written(export, form))
+    return _write_file(workspace, export, form, out, data), len(data)
+
+
+def _write_folder(export: Export, out: str) -> int:
+    from memcli.codec.exports import HEAD
+    from memcli.codec.folder import check_head, encode_folder, is_of_export
+    from memcli.store.target import write_folder
+
+    space = export.space.name
+    head = os.path.join(out, HEAD)
+    if os.path.lexists(head):
+        is_plain = os.path.isfile(head) and not os.path.islink(head)
+        check_head(read_file(head) if is_plain else b"", space, out.rstrip("/"))
+    files = dict(encode_folder(export))
+    write_folder(out, files, HEAD, lambda name, data: name == HEAD or is_of_export(data, space))
+    return sum(map(len, files.values()))
+
+
+def _write_file(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
     from memcli.store.atomic import make_folder, write_file
     from memcli.store.layout import Layout
     from memcli.store.target import write_out
@@ -98,8 +126,9 @@ def _write(workspace: Workspace, export: Export, form: str, out: str | None, dat
         write_out(out, data)
         return out
     layout = Layout(workspace.root)
-    chosen = workspace.in_force(export.space.policy).export_path if form == "json" else None
-    path = layout.export_target(chosen) if chosen else layout.export(f"{export.space.name}.{form}")
+    chosen = workspace.in_force(export.space.policy).export_path
+    name = f"{export.space.name}.{form}"
+    path = layout.export_target(chosen, name) if chosen else layout.export(name)
     make_folder(os.path.dirname(path), 0o755)
     write_file(path, data)
     return path

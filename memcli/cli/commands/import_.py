@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from memcli.cli.arguments import read_file, read_stdin
 from memcli.cli.options import REQUIRED, Options, argument, dry_run_option, option
 from memcli.cli.output import redacted_told
 from memcli.cli.verb import Session, verb
+from memcli.codec.exports import HEAD
 from memcli.errors import UsageError
+
+if TYPE_CHECKING:
+    from memcli.codec.bundle import Export
 
 _MAX_KEYS = 1 << 20
 _FORMS = ("auto", "memcli", "adr", "agents", "markdown", "mcp", "mem0")
@@ -19,7 +24,9 @@ class ImportOptions(Options):
     """What `memcli import` takes."""
 
     file: str = argument(
-        "FILE", "An export, or a file or folder of another tool; `-` reads standard input.", default=REQUIRED
+        "FILE",
+        "An export (a file, or the folder that it was written to), or a file or folder of another tool; `-` reads standard input.",
+        default=REQUIRED,
     )
     mode: str = option(
         metavar="merge|replace",
@@ -47,13 +54,20 @@ def command(session: Session, options: ImportOptions) -> None:
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
     if options.from_ not in _FORMS:
         raise UsageError(f"no format {options.from_!r}", f"choose one of {', '.join(_FORMS)}")
+    is_export = options.from_ in ("auto", "memcli")
+    if is_export and (export := _read_folder(options.file)) is not None:
+        _import_bundle(session, export, options.file, options.mode, options.trusted_key, options.dry_run)
+        return
     data = None if os.path.isdir(options.file) else read_stdin() if options.file == "-" else read_file(options.file)
     if options.from_ == "memcli" or (
         options.from_ == "auto" and data is not None and not _is_foreign(options.file, data)
     ):
         if data is None:
-            raise UsageError(f"{options.file!r} is a folder", "name an export file")
-        _import_bundle(session, data, options.file, options.mode, options.trusted_key, options.dry_run)
+            raise UsageError(f"{options.file!r} has no {HEAD}", "name an export, or a folder that `export` wrote")
+        from memcli.codec.exports import read_export
+
+        export = read_export(data, options.file)
+        _import_bundle(session, export, options.file, options.mode, options.trusted_key, options.dry_run)
     elif options.mode != "merge" or options.trusted_key is not None:
         raise UsageError(
             f"{options.file!r} is not an export of memcli, so it cannot be signed or replace a space",
@@ -69,13 +83,30 @@ def _is_foreign(file: str, data: bytes) -> bool:
     return bool(detect(os.path.basename(file), data))
 
 
-def _import_bundle(session: Session, data: bytes, file: str, mode: str, trusted_key: str | None, dry_run: bool) -> None:
+def _read_folder(path: str) -> Export | None:
+    """The export that was written to a folder; None if there is none. Raises CorruptError, StoreError."""
+    file = os.path.join(path, HEAD)
+    if not os.path.isfile(file):
+        return None
+    from memcli.codec.exports import MAX_BYTES
+    from memcli.codec.folder import decode_folder, is_of_export, space_of
+    from memcli.store.target import read_folder
+
+    where, head = path.rstrip("/"), read_file(file)
+    space = space_of(head, where)
+    files = read_folder(path, HEAD, lambda _, data: is_of_export(data, space), MAX_BYTES)
+    return decode_folder(head, list(files), where)
+
+
+def _import_bundle(
+    session: Session, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
+) -> None:
     from memcli.app.bundles import import_bundle
     from memcli.codec.signature import trusted_fingerprints
 
     trusted = None if trusted_key is None else trusted_fingerprints(read_file(trusted_key, _MAX_KEYS), trusted_key)
     done = import_bundle(
-        session.open(create=not dry_run), data, file,
+        session.open(create=not dry_run), export, file,
         into=session.options["space"], mode=mode, trusted=trusted, dry_run=dry_run,
     )  # fmt: skip
     told = done.to_json()
