@@ -6,14 +6,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time
-from difflib import get_close_matches
 from functools import partial
 from math import isfinite
 from typing import Any
 
 from memcli.cli.binding import typed
 from memcli.cli.options import Field, Options
-from memcli.errors import MemcliError, UsageError
+from memcli.errors import UsageError
 from memcli.record import Record, field
 from memcli.settings import CONFIG_FIELDS, Config, variable
 from memcli.store.layout import FOLDER
@@ -22,6 +21,7 @@ FILE = f"{FOLDER}/config.toml"
 _VARIABLES = frozenset((*CONFIG_FIELDS, "session"))
 """The options that have a variable of their name, which wins over the configuration."""
 _MOST_LINES = 500
+_LONGEST = 40
 
 
 class Configured(Record):
@@ -42,28 +42,19 @@ class Configured(Record):
 
 
 def read(
+    config: Config,
     command: str,
     options: type[Options],
     given: Mapping[str, Any],
-    chosen: Mapping[str, str | None],
     note: Callable[[str], None],
+    *,
+    is_accepted: bool,
 ) -> Configured:
-    """What the store that `chosen` leads to sets of the options of a command that are not `given`.
+    """What a configuration sets of the options of a command that are not `given`.
 
     Of a store that nobody here has accepted only what is harmless and right holds; `note` is told what does not. Raises
-    UsageError naming file, line and key of what is wrong, StoreError.
+    UsageError naming file, line and key of what is wrong.
     """
-    from memcli.store.trust import FileTrust
-    from memcli.wiring.roots import claimed, locate, read_config
-
-    root = None
-    with suppress(MemcliError):  # the command says so itself
-        root = locate(chosen, os.environ)
-    config = Config({}) if root is None else read_config(claimed(root, note))
-    table = config.tables.get(command)
-    if root is None or not table:
-        return Configured()
-    is_accepted = FileTrust(claimed(root, note)).is_accepted
     values: dict[str, Any] = {}
     places: dict[str, tuple[Field, Callable[[], str]]] = {}
     ignored: list[str] = []
@@ -72,7 +63,7 @@ def read(
             raise UsageError(f"{_place(config, command, entry.key)}: {entry.problem.message}", entry.problem.hint)
         option = entry.option
         if option is None or entry.problem or not (is_accepted or option.is_harmless):
-            ignored.append(f"{command}.{entry.key}")
+            ignored.append(f"{command}.{_shown(entry.key)}")
         elif option.name not in given and not _is_in_environment(option.name):
             values[option.name] = entry.value
             places[option.name] = option, partial(_place, config, command, entry.key)
@@ -84,7 +75,7 @@ def read(
 def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, Any]:
     """Of the tables of a configuration what holds only once the store is accepted, by `command.key`."""
     return {
-        f"{command}.{entry.key}": _plain(config.tables[command][entry.key])
+        f"{command}.{_shown(entry.key)}": _plain(config.tables[command][entry.key])
         for command in config.tables
         for entry in _entries(config, command, options[command])
         if entry.problem or entry.option is None or not entry.option.is_harmless
@@ -94,7 +85,7 @@ def withheld(config: Config, options: Mapping[str, type[Options]]) -> dict[str, 
 def problems(config: Config, options: Mapping[str, type[Options]]) -> list[str]:
     """What is wrong with the tables of a configuration."""
     return [
-        f"{command}.{entry.key}: {entry.problem.message}"
+        f"{command}.{_shown(entry.key)}: {entry.problem.message}"
         for command in config.tables
         for entry in _entries(config, command, options[command])
         if entry.problem
@@ -126,7 +117,7 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
 
 def _place(config: Config, command: str, key: str) -> str:
     """Where a key is set, and its name."""
-    return f"{FILE}{_line(config.text, command, key)}: {command}.{key}"
+    return f"{FILE}{_line(config.text, command, key)}: {command}.{_shown(key)}"
 
 
 def _is_in_environment(name: str) -> bool:
@@ -146,6 +137,11 @@ def _keys(options: type[Options]) -> dict[str, tuple[Field, bool]]:
     return found
 
 
+def _shown(key: str) -> str:
+    """A key for a message: a stranger may have written anything."""
+    return key if key.isascii() and _name(key).isidentifier() and len(key) <= _LONGEST else ascii(key[:_LONGEST])
+
+
 def _name(key: str) -> str:
     return key.replace("-", "_")
 
@@ -153,6 +149,8 @@ def _name(key: str) -> str:
 def _read(known: Mapping[str, tuple[Field, bool]], key: str, value: Any) -> tuple[Field, Any]:
     """The option of a key, and its value as the command reads it. Raises UsageError."""
     if _name(key) not in known:
+        from difflib import get_close_matches
+
         close = get_close_matches(_name(key), known, 1)
         hint = f"did you mean {close[0]!r}?" if close else "use the names of the command's options"
         raise UsageError("no such option", hint)

@@ -15,7 +15,7 @@ from memcli.cli.options import CommonOptions, Field, Options, negations
 from memcli.cli.output import Output, ProgressBar, exit_code_of
 from memcli.errors import MemcliError, UsageError
 from memcli.ports.usage import Counters, Observer, Unobserved
-from memcli.settings import TABLES
+from memcli.settings import TABLES, Config
 
 # Verbs that share a module with others, each a function of its name.
 MODULES = {
@@ -109,17 +109,32 @@ class Session:
     def configured(self, command: str, options: type[Options], given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         """Around the run of the command: what the configuration of the store sets of the options that are not given. An error
         that is of one of these says so."""
-        if command not in TABLES:
+        config, root = self._config() if command in TABLES else (Config({}), "")
+        if not config.tables.get(command):  # nothing of it is imported
             yield {}
             return
         from memcli.cli.configured import read
+        from memcli.store.trust import FileTrust
+        from memcli.wiring.roots import claimed
 
-        found = read(command, options, given, self.options, self.output.note)
+        is_accepted = FileTrust(claimed(root, self.output.note)).is_accepted
+        found = read(config, command, options, given, self.output.note, is_accepted=is_accepted)
         try:
             yield found.values
         except UsageError as error:
             found.explain(error)
             raise
+
+    def _config(self) -> tuple[Config, str]:
+        """The configuration of the store and its root; an empty one where there is no store, as the command says itself."""
+        from memcli.store.layout import Layout
+        from memcli.wiring.roots import locate, read_config
+
+        try:
+            root = locate(self.options, os.environ)
+        except MemcliError:
+            root = None
+        return (Config({}), "") if root is None else (read_config(Layout(root)), root)
 
     def note_end(self, code: int, seconds: float) -> None:
         """Counts the command in the store that it opened, if it did."""

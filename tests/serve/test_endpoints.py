@@ -39,6 +39,8 @@ TABLE = [
     ("DELETE", "/apps/main?memories=perhaps", None, ADMIN, 422),
     ("PATCH", "/apps/main/policy", {"set": ["gaps=true"]}, ADMIN, 200),
     ("PATCH", "/apps/main/policy", {"set": ["ttl_days=never"]}, ADMIN, 422),
+    ("PATCH", "/apps/main/policy", {"set": ['pii_redaction=["email"]', "quota.openai.tokens_per_day=5"]}, ADMIN, 200),
+    ("PATCH", "/apps/main/policy", {"unset": ["quota.openai.tokens_per_day", "pii_redaction"]}, ADMIN, 200),
     ("GET", "/api/recall?topic=which+database", None, READER, 200),
     ("GET", "/api/recall?topic=database&limit=many", None, READER, 422),
     ("GET", "/api/recall", None, READER, 422),
