@@ -148,9 +148,11 @@ class Repository(Record):
         """Whether the object is still here: after a rebase and a gc it may be gone."""
         return _run(self.root, ("cat-file", "-e", f"{check_revisions(commit)}^{{commit}}"))[0] == 0
 
-    def commits(self, revisions: str) -> list[str]:
-        """The hashes of the commits in the range, newest first, merges included."""
-        return self.run("rev-list", "--end-of-options", check_revisions(revisions), "--").split()
+    def commits(self, revisions: str, folder: str = "") -> list[str]:
+        """The hashes of the commits in the range, newest first, merges included; with a `folder`, from the top of the work
+        tree, only those that touch it."""
+        asked = ("rev-list", "--full-history", "--end-of-options", check_revisions(revisions))
+        return self.run(*asked, *(pathspec(folder) or ("--",))).split()
 
     def count(self, revisions: str) -> int:
         """How many commits the range holds, merges included."""
@@ -189,6 +191,17 @@ def find_repository(start: str) -> Repository:
     if code:
         raise _explain(complaint, start)
     return Repository(os.fsdecode(output).removesuffix("\n"))
+
+
+def folder_in(work_tree: str, path: str) -> str:
+    """The folder at `path` from the top of the work tree; empty for the top itself, and for what is outside."""
+    inside = os.path.relpath(os.path.realpath(path), os.path.realpath(work_tree)) if path else "."
+    return "" if inside == "." or inside.split(os.sep)[0] == ".." else inside
+
+
+def pathspec(folder: str) -> tuple[str, ...]:
+    """What limits a command of git to a folder, from the top of the work tree; nothing for the top itself."""
+    return ("--", f":(literal){folder}") if folder else ()
 
 
 def run_anywhere(*arguments: str) -> tuple[int, bytes]:

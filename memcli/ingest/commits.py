@@ -10,7 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from memcli.errors import MemcliError
-from memcli.git.repository import check_revisions, find_repository
+from memcli.git.repository import check_revisions, find_repository, folder_in, pathspec
 from memcli.git.tree import Secrets, is_generated, noise
 from memcli.ingest.change import STAGED, Origin, candidate, staged_path
 from memcli.ingest.patch import FORMAT, FileDiff, read_diffs, read_log
@@ -46,6 +46,8 @@ class CommitSource:
 
     `commits` counts those read so far and `skipped` what gave no candidate, by reason: merge, shallow, binary,
     lock, vendored, generated, ignored, submodule, link, mode, empty. It ends before the next commit when it `is_stopped`.
+    For a store in a folder of the work tree, `within` is that folder: other commits, and the changes of a commit elsewhere,
+    belong to other stores. One outside of the work tree takes them all.
     """
 
     def __init__(
@@ -54,8 +56,10 @@ class CommitSource:
         revisions: str,
         known: Mapping[str, int] = MappingProxyType({}),
         is_stopped: Callable[[], bool] = lambda: False,
+        within: str = "",
     ) -> None:
         self._repository = find_repository(work_tree)
+        self._folder = folder_in(self._repository.root, within)
         self._revisions = check_revisions(revisions)
         self._known = known
         self._is_stopped = is_stopped
@@ -74,7 +78,7 @@ class CommitSource:
 
     @cached_property
     def _listed(self) -> list[str]:
-        return self._repository.commits(self._revisions)
+        return self._repository.commits(self._revisions, self._folder)
 
     @cached_property
     def _met(self) -> frozenset[str]:
@@ -104,7 +108,9 @@ class CommitSource:
 
     def _read(self, commits: Sequence[str]) -> Candidates:
         shallow = self._repository.shallow()
-        for commit, diffs in read_log(self._repository.stream(*_LOG, asked="\n".join(commits))):
+        for commit, diffs in read_log(
+            self._repository.stream(*_LOG, *pathspec(self._folder), asked="\n".join(commits))
+        ):
             if self._is_stopped():
                 return
             if commit.hash in shallow:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 from memcli.app.ingest import Ingested, ingest
 from memcli.app.workspace import Workspace
-from memcli.git.repository import Repository
+from memcli.git.repository import Repository, folder_in
 from memcli.model.shapes import OBSERVED
 from memcli.settings import REPO
 from memcli.store.build_state import Build, BuildState
@@ -49,13 +50,16 @@ def build_commits(
     if not build.head or not repository.has_commit(build.head):
         return Ingested()
     known = workspace.commits.load(workspace.space)
-    return ingest(workspace, CommitSource(repository.root, build.head, known, is_stopped))
+    return ingest(
+        workspace, CommitSource(repository.root, build.head, known, is_stopped, os.path.dirname(workspace.root))
+    )
 
 
 def build_files(workspace: Workspace, root: str) -> Ingested:
-    """Ingests the files of the work tree, which ends the build. Raises MemcliError."""
+    """Ingests the files of the work tree, or of the folder in it that the store is for, which ends the build. Raises MemcliError."""
     from memcli.ingest.files import FileSource
 
-    done = ingest(workspace, FileSource([root], root))
+    folder = os.path.join(root, folder_in(root, os.path.dirname(workspace.root)))
+    done = ingest(workspace, FileSource([os.path.normpath(folder)], root))
     BuildState(Layout(workspace.root), workspace.space).clear()
     return done

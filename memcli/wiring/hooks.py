@@ -76,7 +76,11 @@ def retry(workspace: Workspace, log: HookLog) -> tuple[Ingested, list[str]]:
     for commit in commits:
         if commit not in lost:
             with reporting_done(done.stored):
-                ingest(workspace, CommitSource(repository.root, f"{commit}^!"), done=done)
+                ingest(
+                    workspace,
+                    CommitSource(repository.root, f"{commit}^!", within=os.path.dirname(workspace.root)),
+                    done=done,
+                )
     failed = {failure.commit for failure in done.failed}
     log.skip(done.failed, workspace.clock())
     log.forget_skipped([commit for commit in commits if commit not in failed])
@@ -116,7 +120,8 @@ def _ingest(
 
     revisions = f"{start}..{head}" if start else f"{head}^!"
     known = workspace.commits.load(workspace.space)
-    source = CommitSource(repository.root, revisions, known)
+    folder = os.path.dirname(workspace.root)
+    source = CommitSource(repository.root, revisions, known, within=folder)
     count = source.total()
     left: dict[str, Json] = {}
     if count > MAX_COMMITS:
@@ -124,7 +129,7 @@ def _ingest(
         if hook != "post-commit":
             return {"outcome": "too many commits", **left}
         revisions = f"{head}^!"
-        source = CommitSource(repository.root, revisions, known)
+        source = CommitSource(repository.root, revisions, known, within=folder)
     if not count:
         return {"outcome": "nothing new"}
     done = ingest(workspace, source)

@@ -38,7 +38,8 @@ def commit_source(workspace: Workspace, revisions: str, *, whole: bool = False) 
     the `whole` of the range is asked for. Raises NotFoundError, ProviderError, CorruptError, StoreError."""
     from memcli.ingest.commits import CommitSource
 
-    return CommitSource(os.getcwd(), revisions, {} if whole else workspace.commits.load(workspace.space))
+    known = {} if whole else workspace.commits.load(workspace.space)
+    return CommitSource(os.getcwd(), revisions, known, within=os.path.dirname(workspace.root))
 
 
 def open_commits(layout: Layout, store: Store, in_force: InForce, settings: Settings) -> KnownCommits:

@@ -215,7 +215,8 @@ class _Tree:
     def commits(self, revisions: str) -> Source:
         from memcli.ingest.commits import CommitSource
 
-        return CommitSource(self._root, revisions, self._workspace.commits.load(self._workspace.space))
+        known = self._workspace.commits.load(self._workspace.space)
+        return CommitSource(self._root, revisions, known, within=os.path.dirname(self._workspace.root))
 
     def lost_commits(self, commit: str) -> Collection[str]:
         from memcli.git.head import lost
