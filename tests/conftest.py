@@ -84,6 +84,13 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
         return
+    if (
+        event != "open"
+        and isinstance(arguments[-1], int)
+        and arguments[-1] >= 0
+        and event not in ("os.chmod", "os.truncate")
+    ):
+        return  # relative to a folder that is open, as when pytest removes a test's own
     paths = arguments[:2] if event in ("os.rename", "os.link") else arguments[:1]
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):
