@@ -55,9 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_CHANGES = frozenset(
-    ("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
-)
+_CHANGES = frozenset(("os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.link", "os.symlink"))
 _PROTECTED = tuple(
     os.path.join(os.path.realpath(folder), "") for folder in (ROOT, os.path.expanduser("~")) if os.path.isdir(folder)
 )
@@ -84,12 +82,7 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event == "open" and not (isinstance(arguments[2], int) and arguments[2] & _WRITES):
         return
-    if (
-        event != "open"
-        and isinstance(arguments[-1], int)
-        and arguments[-1] >= 0
-        and event not in ("os.chmod", "os.truncate")
-    ):
+    if event != "open" and isinstance(arguments[-1], int) and arguments[-1] >= 0:
         return  # relative to a folder that is open, as when pytest removes a test's own
     paths = arguments[:2] if event in ("os.rename", "os.link") else arguments[:1]
     for path in paths:
