@@ -64,7 +64,7 @@ def write_file(
         raise StoreError(f"cannot write {path}: {error.strerror}", _hint(error)) from None
     try:
         sync_folder(folder)
-        if not temp.startswith(os.path.join(folder, "")):
+        if os.path.dirname(temp) != folder:
             sync_folder(temporary)
     except OSError as error:
         raise StoreError(

@@ -42,14 +42,15 @@ class Fault:
 
 @dataclass(frozen=True)
 class Call:
-    """One call that touched the folder: `path` is relative to it, `data` is whether it writes bytes, and `changes`
-    whether other processes may find something else after it.
+    """One call that touched the folder: `path` is relative to it, `data` is whether it writes bytes, `changes`
+    whether other processes may find something else after it, and `target` what a rename replaces.
     """
 
     name: str
     path: str
     data: bool = False
     changes: bool = True
+    target: str = ""
 
 
 class Watched:
@@ -121,7 +122,8 @@ class Watched:
     def _meet(self, given: Call, original: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         number, name = len(self.calls), given.name
         data = name in _DATA and len(args[1]) > 1
-        call = Call(name, os.path.relpath(given.path, self._folder), data, given.changes)
+        target = os.path.relpath(os.fsdecode(args[1]), self._folder) if name in ("replace", "rename") else ""
+        call = Call(name, os.path.relpath(given.path, self._folder), data, given.changes, target)
         self.calls.append(call)
         if self._told is not None:
             self._told(call)

@@ -9,7 +9,7 @@ from pathlib import Path
 from memcli.codec.canonical import decode
 from memcli.codec.space import decode_space, encode_space
 from tests.faults.commands import AFTERWARDS, NEXT, REPAIR, SECRET, Case, is_known
-from tests.faults.scene import STORE, TEMP, Ended, Scene
+from tests.faults.scene import PRIVATE, STORE, TEMP, Ended, Scene
 
 Files = dict[str, bytes]
 MAY_BE_THERE = re.compile(
@@ -144,7 +144,7 @@ def _left(scene: Scene, case: Case, golden: Golden) -> set[str]:
     """Files of the store that no run without faults leaves. What the next write to the same file takes, may stay, and
     so may what a repair has put aside.
     """
-    extra = {name for name in scene.listing() - golden.names if name.startswith(f"{STORE}/")}
+    extra = {name for name in scene.listing() - golden.names if name.startswith((f"{STORE}/", f"{PRIVATE}/"))}
     extra = {name for name in extra if not case.may_leave or case.may_leave not in name}
     return {name for name in extra if not name.endswith(TEMP) and "/quarantine/" not in name}
 
@@ -177,7 +177,7 @@ def _unreadable(now: Files, before: Files) -> list[tuple[str, str]]:
         if data == before.get(name) or not name.endswith(".json"):
             continue
         try:
-            if not name.startswith(f"{STORE}/spaces/"):
+            if not name.startswith((f"{STORE}/spaces/", f"{PRIVATE}/spaces/")):
                 decode(data, name)
             elif encode_space(decode_space(data, name)) != data:
                 found.append((name, "is not canonical"))

@@ -24,6 +24,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 NOW = "2026-01-31T09:30:00Z"
 STORE = ".memory"
+PRIVATE = ".git/memcli/.memory"
+"""Where the private state of a scene's store is."""
 TEMP = ".tmp-"
 MACHINE_OWN = ("cache", "local", "audit")
 """What lies in these folders of a store is of one machine, and not compared byte by byte."""
@@ -132,17 +134,16 @@ class Scene:
             )
 
     def snapshot(self) -> dict[str, bytes]:
-        """The bytes of every file that is shared: all of the work tree but git's, temporary and machine's own files."""
-        return {
-            name: (self.work / name).read_bytes()
-            for name in self.listing()
-            if name.split("/")[:1] != [".git"] and _is_shared(name)
-        }
+        """The bytes of every file that is not of this machine alone: all of the work tree but git's and temporary files, and
+        private spaces and sessions."""
+        return {name: (self.work / name).read_bytes() for name in self.listing() if _is_shared(name)}
 
     def listing(self) -> set[str]:
-        """The names of all files but git's and the cache's."""
+        """The names of all files but git's and the caches'."""
         names = {str(path.relative_to(self.work)) for path in self.work.rglob("*") if not path.is_dir()}
-        return {name for name in names if not name.startswith((".git/", f"{STORE}/cache/"))}
+        own = {name for name in names if name.startswith(f"{PRIVATE}/")}
+        names = own | {name for name in names if not name.startswith(".git/")}
+        return {name for name in names if not name.startswith((f"{STORE}/cache/", f"{PRIVATE}/cache/"))}
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -209,8 +210,18 @@ def _silence() -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
 
 
+def is_compared(name: str) -> bool:
+    """Whether a file of the private state is a space or a session, whose bytes no fault may change."""
+    folder, _, file = name.removeprefix(f"{PRIVATE}/").partition("/")
+    return not file.rpartition("/")[2].startswith(".") and (
+        (folder == "spaces" and file.endswith(".json")) or (folder == "sessions" and file.endswith(".jsonl"))
+    )
+
+
 def _is_shared(name: str) -> bool:
     parts = name.split("/")
+    if name.startswith(f"{PRIVATE}/"):
+        return is_compared(name)
     if parts[0] != STORE:
         return TEMP not in parts[-1]
     return parts[1] not in MACHINE_OWN and (not parts[-1].startswith(".") or parts[-1] in _SHOWN)

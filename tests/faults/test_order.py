@@ -16,18 +16,18 @@ import pytest
 from tests.conftest import ROOT, Run
 from tests.faults.commands import Case, cases
 from tests.faults.inject import Call, Watched
-from tests.faults.scene import MACHINE_OWN, STORE
+from tests.faults.scene import MACHINE_OWN, PRIVATE, STORE, is_compared
 
-_JUDGED = f"{STORE}/local/usage"
-"""Feedback is acknowledged, so it must last, unlike what else is in the folder."""
+_JUDGED = f"{PRIVATE}/usage"
+"""Feedback is acknowledged, so it must last, unlike what else is noted of use."""
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="folders are not flushed there")
 
 
 def unsafe(calls: list[Call]) -> list[str]:
-    """What is wrong with the order of these calls, for files that are shared."""
+    """What is wrong with the order of these calls, for files that must last."""
     problems = []
     for at, call in enumerate(calls):
-        if _is_own(call.path):
+        if _is_own(call.target or call.path):
             continue
         if call.name in ("write", "pwrite", "writev", "truncate", "ftruncate") and not _is_temporary(call.path):
             if not _is_appended(call.path):
@@ -39,10 +39,12 @@ def unsafe(calls: list[Call]) -> list[str]:
             written = max((n for n, name in enumerate(before) if name in ("write", "pwrite", "writev")), default=-1)
             if "fsync" not in before[written + 1 :]:
                 problems.append(f"{call.path} is renamed before it was flushed")
+            if call.target.startswith(STORE) and not call.path.startswith((f"{STORE}/local/", f"{STORE}/exports/")):
+                problems.append(f"{call.path} could be committed")
         if call.name in ("replace", "rename", "unlink") and (call.name != "unlink" or call.path.endswith(".json")):
-            folder = os.path.dirname(call.path)
-            if not any(c.name == "fsync" and c.path == folder for c in calls[at + 1 :]):
-                problems.append(f"{call.name} of {call.path}: its folder is not flushed")
+            folders = {os.path.dirname(name) for name in (call.path, call.target or call.path)}
+            flushed = {c.path for c in calls[at + 1 :] if c.name == "fsync"}
+            problems += [f"{call.name} of {call.path}: {folder} is not flushed" for folder in sorted(folders - flushed)]
     return problems
 
 
@@ -86,12 +88,15 @@ def test_writers_wait_for_each_other(run: Run, tmp_path: Path) -> None:
 
 
 def _is_own(path: str) -> bool:
+    if path.startswith(f"{PRIVATE}/"):
+        return not (_is_appended(path) or is_compared(path))
     parts = path.split("/")
-    return parts[0] != STORE or (len(parts) > 1 and parts[1] in MACHINE_OWN and not _is_appended(path))
+    return parts[0] != STORE or (len(parts) > 1 and parts[1] in MACHINE_OWN)
 
 
 def _is_appended(path: str) -> bool:
-    return path == _JUDGED or (path.startswith(f"{STORE}/sessions/") and not _is_temporary(path))
+    sessions = (f"{STORE}/sessions/", f"{PRIVATE}/sessions/")
+    return path == _JUDGED or (path.startswith(sessions) and path.endswith(".jsonl") and not _is_temporary(path))
 
 
 def _is_temporary(path: str) -> bool:

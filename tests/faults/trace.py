@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from tests.faults.commands import Case
-from tests.faults.scene import STORE, Ended, Scene
+from tests.faults.scene import PRIVATE, STORE, Ended, Scene
 
 CALLS = (
     "open", "openat", "creat", "read", "pread64", "write", "pwrite64", "writev", "fsync", "fdatasync", "rename",
@@ -75,9 +75,9 @@ def struck(scene: Scene, case: Case, point: Point, kind: str) -> tuple[Ended, bo
 
 def _touched(scene: Scene, line: str) -> str:
     match = re.search(re.escape(str(scene.work)) + r'/([^">]*)', line)
-    if match is None or match[1] == ".git" or match[1].startswith(".git/"):
+    if match is None or match[1] == ".git" or (match[1].startswith(".git/") and not match[1].startswith(PRIVATE)):
         return ""
-    return match[1] if match[1].startswith(STORE) or "(deleted)" not in line else ""
+    return match[1] if match[1].startswith((STORE, PRIVATE)) or "(deleted)" not in line else ""
 
 
 def _run(scene: Scene, case: Case, options: list[str]) -> Ended:
