@@ -18,16 +18,7 @@ from memcli.ranking import answers, floor, fusion, lexical, style
 from memcli.record import replace
 from memcli.retrieval import nearness
 
-FLOORS = (
-    "COSINE_FLOOR",
-    "EVIDENCE_FLOOR",
-    "STRANGER_FLOOR",
-    "WORDS_FLOOR",
-    "_COSINE_OF_ONE",
-    "_COSINE_PER_LOG",
-    "_LEAST_COSINE",
-)
-_NOTHING = 1e-9  # the floors are divided by one another
+FLOORS = ("TOLD_FLOOR", "TALK_FLOOR", "READ_FLOOR", "STRANGER", "WORDS_FLOOR")
 
 Switch = Callable[[Sequence[KeptView]], AbstractContextManager[None]]
 
@@ -43,11 +34,6 @@ def patched(module: ModuleType, **constants: Any) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(module, name, value)
-
-
-def scaled_floor(factor: float) -> AbstractContextManager[None]:
-    """The floor with every constant multiplied."""
-    return patched(floor, **{name: factor * getattr(floor, name) for name in FLOORS})
 
 
 @contextmanager
@@ -128,7 +114,7 @@ SWITCHES: Mapping[str, Switch] = {
     "words alone, and no context": _all(_without_meaning, _constants(fusion, CONTEXT_CANDIDATES=0)),
     "priors": _constants(fusion, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
     "tail cut": _constants(fusion, TAIL_SHARE=0.0),
-    "floor": lambda _: scaled_floor(_NOTHING),
+    "floor": lambda _: no_floor(),
 }
 
 
@@ -150,11 +136,10 @@ ANSWER_SWITCHES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "context: groups and neighbours": partial(patched, fusion, CONTEXT_CANDIDATES=0),
     "one entry a commit": partial(patched, fusion, one_each=lambda hits, _: tuple(hits)),
     "tail cut": partial(patched, fusion, TAIL_SHARE=0.0),
-    "floor of passages": partial(patched, floor, PASSAGE_FLOOR=-1.0),
-    "words that stand nowhere count against an answer": partial(patched, floor, UNKNOWN_WORD=0.0),
+    "floor": lambda: no_floor(),  # noqa: PLW0108 - it is defined below
     "what follows a passage under its heading": partial(patched, answer, SHOWN=0),
     "more passages of a memory": partial(patched, choice, MOST_MORE=0),
 }
 """What decides which passages are printed, each feature with a way to switch it off."""
 
-no_floor = partial(scaled_floor, _NOTHING)
+no_floor = partial(patched, floor, **dict.fromkeys(FLOORS, -1.0))

@@ -31,11 +31,7 @@ class Asked:
         """Whether the bundle holds something when the floor is multiplied by `scale`."""
         if self.evidence is None:
             return False
-        cosine = self.evidence.cosine or 0.0
-        return (
-            cosine >= scale * self.evidence.cosine_floor
-            or self.evidence.words + cosine >= scale * self.evidence.sum_floor
-        )
+        return self.evidence.together >= scale * self.evidence.floor
 
 
 def off_topic(tasks: Sequence[Task], views: Mapping[Space, KeptView], ranker: Ranker) -> Iterator[Asked]:

@@ -69,7 +69,7 @@ class KeptView:
 
     def __init__(self, view: Rankable) -> None:
         self._view = view
-        self._lexical: dict[tuple[tuple[str, ...], int], Any] = {}
+        self._lexical: dict[tuple[tuple[str, ...], int, bool], Any] = {}
         self._dense: dict[str, Nearness] = {}
         self.has_meaning = True
 
@@ -81,12 +81,12 @@ class KeptView:
         self._lexical.clear()
         self._dense.clear()
 
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> Any:
+    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False) -> Any:
         if among is not None and (among.only is not None or among.hidden):
-            return self._view.lexical(terms, limit, among)
-        key = (tuple(terms), limit)
+            return self._view.lexical(terms, limit, among, with_common=with_common)
+        key = (tuple(terms), limit, with_common)
         if key not in self._lexical:
-            self._lexical[key] = self._view.lexical(terms, limit)
+            self._lexical[key] = self._view.lexical(terms, limit, with_common=with_common)
         return self._lexical[key]
 
     def dense(

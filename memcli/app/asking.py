@@ -95,7 +95,7 @@ def scaled(ranking: Ranking, factor: float, least: float = 0.0) -> Ranking:
 
 
 def _strength(evidence: Evidence | None) -> float:
-    return max(0.0, evidence.words + (evidence.cosine or 0.0)) if evidence else 0.0
+    return max(0.0, evidence.together) if evidence else 0.0
 
 
 def _scaled(hits: Sequence[Hit], factor: float, least: float) -> tuple[Hit, ...]:

@@ -71,11 +71,8 @@ def bundle_schema() -> dict[str, Json]:
     }  # fmt: skip
     sections = _list(_object(explained, ("id", "path", "kind", "summary_micro")))
     evidence = _object(
-        {
-            "words": _NUMBER, "cosine": {"type": ["number", "null"]}, "cosine_floor": _NUMBER, "sum_floor": _NUMBER,
-            "is_enough": FLAG,
-        },
-        ("words", "cosine", "cosine_floor", "sum_floor", "is_enough"),
+        {"words": _NUMBER, "cosine": {"type": ["number", "null"]}, "floor": _NUMBER, "is_enough": FLAG},
+        ("words", "cosine", "floor", "is_enough"),
     )  # fmt: skip
     raw = _object({"path": TEXT, "raw": TEXT, "kind": TEXT, "content": {}}, ("path", "raw", "kind"))
     fields = {

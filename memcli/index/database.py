@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"16/{ANALYSIS_VERSION}"
+VERSION = f"17/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -26,7 +26,6 @@ CREATE TABLE memory (
     digest BLOB NOT NULL UNIQUE,
     start INTEGER NOT NULL,
     length INTEGER NOT NULL,
-    lengths TEXT NOT NULL,
     path TEXT NOT NULL,
     kind TEXT NOT NULL,
     tags TEXT NOT NULL,
@@ -51,6 +50,7 @@ CREATE TABLE memory (
     commit_hash TEXT NOT NULL,
     confirmed_at TEXT NOT NULL,
     season TEXT NOT NULL,
+    is_read INTEGER NOT NULL,
     tells INTEGER NOT NULL,
     characters INTEGER NOT NULL,
     is_odd INTEGER NOT NULL
@@ -85,16 +85,6 @@ CREATE TABLE window (row INTEGER PRIMARY KEY, before INTEGER NOT NULL, grp TEXT 
 CREATE INDEX window_group ON window (grp);
 CREATE TABLE plan (model TEXT PRIMARY KEY, token TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE clusters (model TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE total (
-    one INTEGER PRIMARY KEY,
-    path INTEGER NOT NULL,
-    tags INTEGER NOT NULL,
-    summary INTEGER NOT NULL,
-    raw INTEGER NOT NULL,
-    content INTEGER NOT NULL,
-    passages INTEGER NOT NULL,
-    terms INTEGER NOT NULL
-);
 CREATE TABLE link (row INTEGER NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL, weight REAL NOT NULL);
 CREATE INDEX link_row ON link (row);
 CREATE TABLE anchor (row INTEGER NOT NULL, file TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -141,13 +140,11 @@ def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, 
     """Adds a memory, whose digest, start and length in the file are `place`; returns its row."""
     cut = passages(memory)
     kept = parts_of(memory, cut, tells=tells)
-    lengths = [text.count(" ") + bool(text) for text in kept.texts]
     digest, start, length = place
     values: Mapping[str, Any] = {
-        **columns(memory), "digest": digest, "start": start, "length": length, "lengths": json.dumps(lengths),
-        "terms": sum(lengths), "tells": tells,
+        **columns(memory), "digest": digest, "start": start, "length": length,
+        "terms": sum(text.count(" ") + bool(text) for text in kept.texts), "tells": tells,
     }  # fmt: skip
-    _count(connection, [*lengths, len(kept.passages), sum(last - first for *_, first, last in kept.passages)], 1)
     row = connection.execute(
         f"INSERT INTO memory ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(values.values())
     ).lastrowid
@@ -170,23 +167,8 @@ def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, 
 
 def _delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
     dead = [(row,) for row in rows]
-    for (row,) in dead:
-        lengths = connection.execute("SELECT lengths FROM memory WHERE row = ?", (row,)).fetchone()[0]
-        cut = connection.execute("SELECT count(*), sum(last - first) FROM passage WHERE row = ?", (row,)).fetchone()
-        _count(connection, [*json.loads(lengths), cut[0], cut[1] or 0], -1)
     for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
         connection.executemany(f"DELETE FROM {table} = ?", dead)
-
-
-def _count(connection: sqlite3.Connection, numbers: Sequence[int], sign: int) -> None:
-    """Adds to, or takes from, how many terms all memories have in each of FIELDS, how many passages there are, and how
-    many terms those have."""
-    connection.execute("INSERT OR IGNORE INTO total VALUES (0, 0, 0, 0, 0, 0, 0, 0)")
-    connection.execute(
-        "UPDATE total SET path = path + ?, tags = tags + ?, summary = summary + ?, raw = raw + ?, content = content + ?,"
-        " passages = passages + ?, terms = terms + ?",
-        [sign * number for number in numbers],
-    )
 
 
 def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iterable[str]) -> None:

@@ -42,11 +42,6 @@ class IndexedWords(StoredWords):
         found = (self._db.execute(select, (term,)).fetchone() for term in terms)
         return dict(row for row in found if row is not None)
 
-    def totals(self) -> Sequence[int]:
-        columns = (*FIELDS, "passages", "terms")
-        found = self._db.execute(f"SELECT {', '.join(columns)} FROM total").fetchone()
-        return found or [0] * len(columns)
-
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         # A text that is its own summary is not kept as one.
         found = self._db.execute(

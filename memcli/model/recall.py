@@ -80,7 +80,8 @@ class Query(Record, kw_only=True):
 
 class Entry(Record):
     """What an index knows of one memory without reading it. All parts of the change of one `commit` are one entry of a
-    bundle. The confidence decays from `confirmed_at` on."""
+    bundle. The confidence decays from `confirmed_at` on. One that `is_read` comes from a
+    document or a change, and was not told by anybody."""
 
     row: int
     id: str
@@ -98,6 +99,7 @@ class Entry(Record):
     commit: str = ""
     confirmed_at: str = ""
     season: str = ""
+    is_read: bool = False
 
 
 class Group(Record):
@@ -127,7 +129,6 @@ class PassageTerms(NamedTuple):
 
     n: int
     form: str
-    is_headed: bool
     is_versioned: bool
     counts: Mapping[str, tuple[int, int]]
     length: int
@@ -135,10 +136,9 @@ class PassageTerms(NamedTuple):
 
 class TermStats(Record):
     """How the terms of a query stand in a space. `counts[row][term]` is how often in each of FIELDS, `lengths[row]` how
-    many terms each field has, `averages` the mean lengths, `frequencies[term]` in how many memories the term stands."""
+    many terms each field has, `frequencies[term]` in how many memories the term stands."""
 
     size: int
-    averages: tuple[float, ...]
     frequencies: Mapping[str, int]
     counts: Mapping[int, Mapping[str, tuple[int, ...]]]
     lengths: Mapping[int, tuple[int, ...]]
@@ -166,20 +166,23 @@ def in_order(hits: Iterable[Hit]) -> list[Hit]:
 
 
 class Evidence(Record):
-    """What speaks for a space, and how much must: the best share of the question's words, the best cosine (None when
-    there is no embedder), and the floors of the cosine alone and of the two together.
+    """What speaks for the memory of a space that answers best, and how much must: what the words that it shares with the
+    question count, its cosine (None when it has no vector), and the floor of the two together.
     """
 
     words: float
     cosine: float | None
-    cosine_floor: float
-    sum_floor: float
+    floor: float
+
+    @property
+    def together(self) -> float:
+        """What speaks for it in all."""
+        return self.words + (self.cosine or 0.0)
 
     @property
     def is_enough(self) -> bool:
-        """Whether one of the floors is reached."""
-        cosine = self.cosine or 0.0
-        return cosine >= self.cosine_floor or self.words + cosine >= self.sum_floor
+        """Whether the floor is reached."""
+        return self.together >= self.floor
 
 
 class Ranking(Record):

@@ -43,15 +43,15 @@ class Entries(Protocol):
 class Words(Protocol):
     """The terms of memories, and of their passages."""
 
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
+    def lexical(
+        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+    ) -> TermStats:
         """The rows (of `among`, when given) where any of the terms stands, at most `limit` of the best, and how often in each
-        field."""
+        field. Rows that only have terms which are common in the space are left out, unless they are asked for `with_common`;
+        then what is added about something else takes no row away."""
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         """How often the terms stand in each passage of these rows, in order."""
-
-    def passage_length(self) -> float:
-        """How many terms a passage has in the mean, without its heading."""
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         """What every row is about: the terms of its path, its tags, its source and its summary, as four tuples."""

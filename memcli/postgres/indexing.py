@@ -19,7 +19,7 @@ from memcli.retrieval.documents import columns, commit_of, text_key, window_text
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-VERSION = f"1/{ANALYSIS_VERSION}"
+VERSION = f"2/{ANALYSIS_VERSION}"
 """Changes when the same memory no longer gives the same records."""
 
 _AT_ONCE = 200

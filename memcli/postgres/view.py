@@ -195,7 +195,7 @@ class ServerSpace(WordsOfView):
     def _meaning_of(self, read: Read, embedder: Embedder, asked: Asked) -> Meaning:
         from memcli.postgres.meaning import Meaning, Source
 
-        source = Source(read, self._space, self._words.totals()[-2])
+        source = Source(read, self._space, self._words.passage_count)
         return Meaning(source, self._server, embedder, asked, self._progress)
 
     def _rows(self, select: str) -> list[int]:

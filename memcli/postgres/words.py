@@ -70,8 +70,10 @@ class PostgresWords(StoredWords):
     def read_frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
         return frequencies(self._db, self._space, terms)
 
-    def totals(self) -> Sequence[int]:
-        return (*self._totals.fields, self._totals.passages, self._totals.terms)
+    @property
+    def passage_count(self) -> int:
+        """How many passages the space has."""
+        return self._totals.passages
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         # A text that is its own summary is not kept as one.

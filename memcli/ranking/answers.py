@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from memcli.model.analysis import exact_terms
 from memcli.model.nearness import Nearness
-from memcli.model.passages import CONTENT, HUNK, MARKUP, MESSAGE
+from memcli.model.passages import CONTENT, CONTEXT, HUNK, MARKUP, MESSAGE
 from memcli.model.recall import FIELDS, PassageTerms, Query, TermStats
-from memcli.ranking.lexical import FIELD_WEIGHTS, idf, saturated, weighed
+from memcli.ranking.lexical import FIELD_WEIGHTS, LENGTHS, idf, most, saturated, weighed
+from memcli.ranking.nearness import closeness
 
 FORM_WEIGHTS: Mapping[str, float] = {HUNK: 0.55, MESSAGE: 0.8, MARKUP: 0.6}
 """What a passage of a form counts beside one of prose: at equal words a document answers, a hunk only shows."""
 LEXICAL_SHARE = 0.3
 TOLD_LEXICAL_SHARE = 0.5
-"""The share of words in the score of a passage, 0..1; the rest is meaning. A memory that was told in a few words, without
-a heading above it, is found by them."""
+"""The share of words in the score of a passage, 0..1; the rest is meaning. A memory that was told in a few words is found by
+them."""
 K1, B = 1.2, 0.75
+LENGTH = 70
+"""How many terms a passage of common length has, with its heading."""
 SINCE_WEIGHT = 0.15
 """What the heading of a version adds where the topic asks since when."""
 EXACT_WEIGHT = 0.5
@@ -55,40 +58,44 @@ Answers = Mapping[int, Sequence[Scored]]
 
 
 Signs = Mapping[int, Sequence[tuple[float, float]]]
-"""For each passage of each row what its words and its cosine say, NaN where it has no vector, each on a scale of its own."""
+"""For each passage of each row what its words say, on a scale of their own, and its cosine, NaN where it has no vector."""
 
 
 def measure(
-    stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], length: float, near: Near
+    stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], read: Collection[int], near: Near
 ) -> dict[int, list[tuple[float, float]]]:
-    """What speaks for every passage. `length` is that of a passage in the mean, in terms; `near` the nearness to the topic,
-    in parts with their shares, none without an embedder."""
+    """What speaks for every passage. `read` are the rows that were read from documents and changes; `near` is the nearness to
+    the topic, in parts with their shares, none without an embedder."""
     weights = {term: idf(stats.size, frequency) for term, frequency in stats.frequencies.items()}
     signs = {}
     for row, found in passages.items():
-        words = [_words(one, stats, weights, row, length) for one in found]
+        told = {} if row in read else stats.counts.get(row, {})
+        words = [_words(one, stats, weights, row, told) for one in found]
         signs[row] = list(zip(words, cosines_of(near, row, len(found)), strict=True))
     return signs
 
 
-def answers(query: Query, stats: TermStats, passages: Mapping[int, Sequence[PassageTerms]], signs: Signs) -> Answers:
-    """The score of every passage, by what `measure` says of it and of all the others."""
-    known = [cosine for found in signs.values() for _, cosine in found if not math.isnan(cosine)]
-    nearest, farthest = max(known, default=0.0), min([0.0, *known])
-    reach = max(nearest - farthest, 1e-9)
-    high = max((words for found in signs.values() for words, _ in found), default=0.0) or 1.0
+def answers(
+    query: Query,
+    stats: TermStats,
+    passages: Mapping[int, Sequence[PassageTerms]],
+    read: Collection[int],
+    signs: Signs,
+) -> Answers:
+    """The score of every passage, by what `measure` says of it."""
+    high = most(stats)
     asks_since = bool(_SINCE.search(query.topic))
     names = _rare_names(query.topic, stats)
     keyword, semantic = query.weights.get("keyword"), query.weights.get("semantic")
 
-    def scored(one: PassageTerms, words: float, cosine: float) -> Scored:
+    def scored(one: PassageTerms, is_told: bool, words: float, cosine: float) -> Scored:
         weight = FORM_WEIGHTS.get(one.form, 1.0)
-        lexical = LEXICAL_SHARE if one.is_headed else TOLD_LEXICAL_SHARE
+        lexical = TOLD_LEXICAL_SHARE if is_told else LEXICAL_SHARE
         lexical = 1.0 if math.isnan(cosine) else lexical
         why = {"words": weight * (lexical if keyword is None else keyword) * words / high}
         if not math.isnan(cosine):
             share = 1 - lexical if semantic is None else semantic
-            why["meaning"] = weight * share * ((cosine - farthest) / reach)
+            why["meaning"] = weight * share * closeness(cosine)
         if asks_since and one.is_versioned:
             why["since"] = SINCE_WEIGHT
         if names and one.counts and (exact := sum(share for name, share in names.items() if name in one.counts)):
@@ -96,7 +103,7 @@ def answers(query: Query, stats: TermStats, passages: Mapping[int, Sequence[Pass
         return Scored(one.n, sum(why.values()), why)
 
     return {
-        row: _best_first([scored(one, *sign) for one, sign in zip(found, signs[row], strict=True)])
+        row: _best_first([scored(one, row not in read, *sign) for one, sign in zip(found, signs[row], strict=True)])
         for row, found in passages.items()
     }
 
@@ -113,13 +120,19 @@ def _rare_names(topic: str, stats: TermStats) -> dict[str, float]:
     return {name: weight / sum(rare.values()) for name, weight in rare.items()}
 
 
-def _words(one: PassageTerms, stats: TermStats, weights: Mapping[str, float], row: int, length: float) -> float:
-    """BM25F over the passage with its heading or, where it has none, the other fields of its memory. `weights` are those
+def _words(
+    one: PassageTerms,
+    stats: TermStats,
+    weights: Mapping[str, float],
+    row: int,
+    told: Mapping[str, Sequence[int]],
+) -> float:
+    """BM25F over the passage with its heading and, where its memory was `told`, the other fields of that. `weights` are those
     of the terms."""
-    counts = {} if one.is_headed else stats.counts.get(row, {})
+    counts = {} if one.form == CONTEXT else told
     if not counts and not one.counts:
         return 0.0
-    own = 1 / (1 - B + B * one.length / length) if length else 0.0
+    own = 1 / (1 - B + B * one.length / LENGTH)
     norms = _norms(stats, row, one.form) if counts else ()
     score = 0.0
     for term, weight in weights.items():
@@ -136,10 +149,8 @@ def _norms(stats: TermStats, row: int, form: str) -> list[float]:
     """What one occurrence in each field of a memory counts for a passage of it of this form, which is none of its own."""
     own = (_RAW_FIELD, _CONTENT_FIELD if form == CONTENT else _RAW_FIELD)
     return [
-        0.0 if field in own or not average else weight / (1 - B + B * length / average)
-        for field, (weight, length, average) in enumerate(
-            zip(FIELD_WEIGHTS, stats.lengths[row], stats.averages, strict=True)
-        )
+        0.0 if field in own else weight / (1 - B + B * length / common)
+        for field, (weight, length, common) in enumerate(zip(FIELD_WEIGHTS, stats.lengths[row], LENGTHS, strict=True))
     ]
 
 

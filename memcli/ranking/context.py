@@ -39,27 +39,18 @@ def add_context(
             why["group"] = (style.group * best + style.group_words * answers.get(name, 0.0)) / total
 
 
-def level(
-    parts: Mapping[int, dict[str, float]],
-    styles: Mapping[int, Style],
-    own: Mapping[int, float],
-    best: Mapping[int, float],
-) -> None:
-    """Scales each style so that its first stands to that of the leading style as their best passages do.
+def level(parts: Mapping[int, dict[str, float]], styles: Mapping[int, Style], best: Mapping[int, float]) -> None:
+    """Scales each style so that its first says as much as the best passage of the style does, by `best`, that of each memory.
 
-    `own` is what each memory says by itself, `best` what its best passage does. Groups and whole texts order the
-    memories of one style; they do not lift them over another one. The leading style keeps what its best memory says.
+    Groups and whole texts order the memories of one style; they do not lift them over another one.
     """
     by_style: dict[Style, list[int]] = {}
     for row in parts:
         by_style.setdefault(styles[row], []).append(row)
-    peaks = {style: max(best.get(row, 0.0) for row in rows) for style, rows in by_style.items()}
-    leading = max(peaks, key=lambda style: (round(peaks[style], 6), style.rank))
-    top = max(own[row] for row in by_style[leading])
-    for style, rows in by_style.items():
+    for rows in by_style.values():
+        peak = max(best.get(row, 0.0) for row in rows)
         high = max(sum(parts[row].values()) for row in rows)
-        share = peaks[style] / peaks[leading] if peaks[leading] > 0 else 1.0
-        factor = share * top / high if high > 0 else 1.0
+        factor = peak / high if peak > 0 and high > 0 else 1.0
         for row in rows:
             for part in parts[row]:
                 parts[row][part] *= factor

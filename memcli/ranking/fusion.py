@@ -10,17 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Group, Hit, PassageTerms, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Group, Hit, Query, Ranking, Rows, TermStats
 from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
-from memcli.ranking.floor import coverage, has_stranger, judge, judge_passages
-from memcli.ranking.lexical import bm25f
+from memcli.ranking.floor import coverage, judge
+from memcli.ranking.lexical import bm25f, most
 from memcli.ranking.linked import add_linked
 from memcli.ranking.listing import is_listed, within_period
 from memcli.ranking.mentions import dates, speaker
-from memcli.ranking.nearness import NONE, Cosines, mixed
+from memcli.ranking.nearness import NONE, Cosines, closeness, mixed
 from memcli.ranking.style import CODE, Style, style_of
 from memcli.ranking.weights import check, ordered, preferences, recency
 from memcli.record import replace
@@ -40,7 +40,7 @@ WHOLE_SHARE = 0.3
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
-TAIL_SHARE = 0.45
+TAIL_SHARE = 0.35
 """What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
 
 DATE_WEIGHT = 0.35
@@ -70,7 +70,7 @@ class FusionRanker:
         asked = query_terms(query.topic)
         visible = view.visible(query)
         count = max(LEXICAL_CANDIDATES, query.limit)
-        stats = view.lexical(asked, count, visible)
+        stats = view.lexical(asked, count, visible, with_common=True)
         near = _meaning(query, stats, view, visible)
         missing = near[0][1].missing if near else 0
         cosines = mixed(near) if near else NONE
@@ -80,18 +80,13 @@ class FusionRanker:
         if not rows:
             return state
         near, cosines = _including(near, rows, cosines, visible)
-        cut = view.passages(asked, rows)
-        length = view.passage_length()
-        signs = measure(stats, cut, length, near or ())
-        is_headed = any(one.is_headed for passages in cut.values() for one in passages)
-        found = answers(query, stats, cut, signs) if near and is_headed else {}
-        evidence = _evidence(query.topic, stats, near, cut, found)
+        entries = view.entries(rows)
+        evidence = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
-        entries = view.entries(rows)
         styles = {row: style_of(entry) for row, entry in entries.items()}
         words = bm25f(_among(stats, styles), styles)
-        whole = _whole(query, styles, words, cosines)
+        whole = _whole(query, styles, stats, words, cosines)
         leading = _leading_groups(whole, entries)
         groups = view.groups(leading)
         # A file of a commit that answers is found though nothing in the file itself does.
@@ -100,15 +95,13 @@ class FusionRanker:
         if kin:
             more = view.entries(kin)
             entries |= more
-            beside = view.passages(asked, kin)
-            cut |= beside
             near, cosines = _including(near, kin, cosines, visible)
-            signs |= measure(stats, beside, length, near or ())
             kin_styles = {row: style_of(entry) for row, entry in more.items()}
             styles |= kin_styles
-            whole |= _whole(query, kin_styles, words, cosines)
-        if kin or not found:
-            found = answers(query, stats, cut, signs)
+            whole |= _whole(query, kin_styles, stats, words, cosines)
+        read = {row for row, entry in entries.items() if entry.is_read}
+        cut = view.passages(asked, list(entries))
+        found = answers(query, stats, cut, read, measure(stats, cut, read, near or ()))
         parts = _scored(whole, found, styles, groups, stats)
         _add_rest(parts, entries, query, view)
         add_linked(parts, entries, styles, view, visible)
@@ -130,11 +123,10 @@ def _scored(
     parts = {
         row: dict(found[row][0].why) if row in by_passage and found.get(row) else why for row, why in whole.items()
     }
-    own = {row: sum(why.values()) for row, why in parts.items()}
     add_context(
         {row: why for row, why in parts.items() if not (is_mixed and styles[row] == CODE)}, styles, groups, stats
     )
-    level(parts, styles, own, best)
+    level(parts, styles, best)
     return parts
 
 
@@ -184,32 +176,6 @@ def _meaning(query: Query, stats: TermStats, view: Vectors, visible: Rows) -> Ne
     return [(1.0, found[0])] if len(found) == 1 else [(WHOLE_SHARE, found[0]), (1 - WHOLE_SHARE, found[1])]
 
 
-def _evidence(
-    topic: str,
-    stats: TermStats,
-    near: Near | None,
-    cut: Mapping[int, Sequence[PassageTerms]],
-    found: Answers,
-) -> Evidence:
-    """By the passage that answers best, where any were found; else by the best shares of all."""
-    if near and found:
-        highest = max(round(scored[0].score, 6) for scored in found.values() if scored)
-        best = [
-            (row, next(n for n, one in enumerate(cut[row]) if one.n == scored[0].n))
-            for row, scored in found.items()
-            if scored and round(scored[0].score, 6) == highest
-        ]
-        judged = [judge_passages(stats, cut, near, place) for place in best]
-        if evidence := max((one for one in judged if one), key=lambda one: one.cosine or 0.0, default=None):
-            return evidence
-        near = None
-    covered = coverage(stats)
-    words = max((covered.get(row, 0.0) for row in cut), default=0.0)
-    known = mixed([(1.0, near[0][1])]).of(cut) if near else {}
-    cosine = max(known.get(row, 0.0) for row in cut) if near else None
-    return judge(words, cosine, stats.size, has_stranger(topic, stats.frequencies))
-
-
 def _leading_groups(parts: Mapping[int, Mapping[str, float]], entries: Mapping[int, Entry]) -> list[str]:
     """The groups of the best rows, the group of the best row first."""
     best = sorted(parts, key=lambda row: (-round(sum(parts[row].values()), 6), entries[row].id))
@@ -222,11 +188,10 @@ def _distinctive(topic: str, stats: TermStats) -> str:
 
 
 def _whole(
-    query: Query, styles: Mapping[int, Style], words: Mapping[int, float], cosines: Cosines
+    query: Query, styles: Mapping[int, Style], stats: TermStats, words: Mapping[int, float], cosines: Cosines
 ) -> dict[int, dict[str, float]]:
     """What each memory says as a whole, in words and in meaning; the two weights add up to 1."""
-    high = max(words.values(), default=0.0) or 1.0
-    far, near = cosines.reach
+    high = most(stats)
     known = cosines.of(styles)
     parts = {}
     for row, style in styles.items():
@@ -234,16 +199,14 @@ def _whole(
         lexical = style.lexical if row in known else 1.0
         parts[row] = {"words": query.weights.get("keyword", lexical) * words.get(row, 0.0) / high}
         if row in known:
-            parts[row]["meaning"] = (
-                query.weights.get("semantic", 1 - lexical) * (known[row] - far) / max(near - far, 1e-9)
-            )
+            parts[row]["meaning"] = query.weights.get("semantic", 1 - lexical) * closeness(known[row])
     return parts
 
 
 def _among(stats: TermStats, rows: Collection[int]) -> TermStats:
     """The counts of these rows alone: what a filter hides must not set the scale."""
     counts = {row: found for row, found in stats.counts.items() if row in rows}
-    return TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
+    return TermStats(stats.size, stats.frequencies, counts, stats.lengths)
 
 
 def _add_about(parts: Mapping[int, dict[str, float]], query: Query, view: Rankable) -> None:

@@ -100,7 +100,7 @@ def _clusters(view: Rankable, entries: Mapping[int, Entry]) -> list[Sequence[int
 def _words(stats: TermStats, entries: Mapping[int, Entry]) -> dict[int, float]:
     """How well each row answers in words: 1 for the best of those with all words of the topic."""
     counts = {row: found for row, found in stats.counts.items() if row in entries}
-    seen = TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths)
+    seen = TermStats(stats.size, stats.frequencies, counts, stats.lengths)
     scores = bm25f(seen, {row: style_of(entries[row]) for row in counts})
     shares = coverage(seen)
     best = max(scores, key=lambda row: scores[row], default=None)

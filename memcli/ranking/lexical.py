@@ -16,6 +16,13 @@ from memcli.ranking.style import Style
 FIELD_WEIGHTS = (2.0, 2.0, 0.5, 1.0, 1.0)
 """What one occurrence in each of FIELDS counts: path, tags, summary, raw, content."""
 
+LENGTHS = (5, 5, 20, 40, 20)
+"""How many terms each of FIELDS has in a memory of common length. What the memories beside it have in the mean would make
+the score of each depend on all others."""
+
+BEST = 0.7
+"""What a text that answers well comes to, for each unit of the weight of the question's words: few have them all."""
+
 GROUP_K1 = 1.5
 GROUP_B = 0.75
 
@@ -27,8 +34,8 @@ def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
     for row, counts in stats.counts.items():
         style = styles[row]
         norms = [
-            weight / (1 - style.b + style.b * length / average) if average else 0.0
-            for weight, length, average in zip(FIELD_WEIGHTS, stats.lengths[row], stats.averages, strict=True)
+            weight / (1 - style.b + style.b * length / common)
+            for weight, length, common in zip(FIELD_WEIGHTS, stats.lengths[row], LENGTHS, strict=True)
         ]
         score = 0.0
         for term in stats.frequencies:
@@ -37,6 +44,11 @@ def bm25f(stats: TermStats, styles: Mapping[int, Style]) -> dict[int, float]:
         if counts:
             scores[row] = score
     return scores
+
+
+def most(stats: TermStats) -> float:
+    """About what the words of a text come to that answers well: the same whatever the texts of the space say."""
+    return BEST * sum(idf(stats.size, n) for n in stats.frequencies.values()) or 1.0
 
 
 def group_bm25(stats: TermStats, groups: Mapping[str, Group]) -> dict[str, float]:

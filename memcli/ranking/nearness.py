@@ -50,15 +50,16 @@ class Cosines(Record):
         found = zip(self.rows[near].tolist(), self.values[near].tolist(), strict=True)
         return [row for row, cosine in found if round(cosine, 6) >= least]
 
-    @property
-    def reach(self) -> tuple[float, float]:
-        """The least cosine, at most 0, and the greatest."""
-        if not len(self.rows):
-            return 0.0, 0.0
-        return min(0.0, float(self.values.min())), float(self.values.max())
-
 
 NONE = Cosines()
+
+APART, ANSWERS = -0.15, 0.6
+"""The cosines of what has nothing in common, and of what answers well."""
+
+
+def closeness(cosine: float) -> float:
+    """A cosine on the scale of words: 0 where nothing is in common, 1 where it answers well."""
+    return max(0.0, (cosine - APART) / (ANSWERS - APART))
 
 
 def mixed(near: Sequence[tuple[float, Nearness]]) -> Cosines:

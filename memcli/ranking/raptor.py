@@ -95,7 +95,7 @@ def _build(view: Rankable, visible: Rows) -> tuple[Mapping[int, Entry], Node]:
 def _scores(stats: TermStats, cosines: Mapping[int, float], entries: Mapping[int, Entry]) -> _Scores:
     counts = {row: found for row, found in stats.counts.items() if row in entries}
     styles = {row: style_of(entries[row]) for row in counts}
-    words = bm25f(TermStats(stats.size, stats.averages, stats.frequencies, counts, stats.lengths), styles)
+    words = bm25f(TermStats(stats.size, stats.frequencies, counts, stats.lengths), styles)
     seen = {row: cosines[row] for row in entries if row in cosines}
     low, high = min(seen.values(), default=0.0), max(seen.values(), default=0.0)
     best = max(words.values(), default=0.0) or 1.0

@@ -88,8 +88,7 @@ def _evidence(found: Evidence) -> dict[str, Json]:
     return {
         "words": round(found.words, 4),
         "cosine": None if found.cosine is None else round(found.cosine, 4),
-        "cosine_floor": round(found.cosine_floor, 4),
-        "sum_floor": round(found.sum_floor, 4),
+        "floor": round(found.floor, 4),
         "is_enough": found.is_enough,
     }
 

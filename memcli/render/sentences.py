@@ -80,11 +80,8 @@ def evidence(bundle: Bundle) -> str:
 
 
 def _spoke(found: Evidence) -> str:
-    cosine = "no embedder" if found.cosine is None else f"cosine {found.cosine:.2f} of {found.cosine_floor:.2f}"
-    if found.cosine is not None and found.cosine_floor > 1:
-        cosine = f"cosine {found.cosine:.2f}"
-    together = found.words + (found.cosine or 0.0)
-    return f"words {found.words:.2f}, {cosine}, together {together:.2f} of {found.sum_floor:.2f}"
+    cosine = "no vector" if found.cosine is None else f"cosine {found.cosine:.2f}"
+    return f"words {found.words:.2f}, {cosine}, together {found.together:.2f} of {found.floor:.2f}"
 
 
 def _count(n: int) -> str:

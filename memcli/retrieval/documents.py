@@ -42,6 +42,7 @@ def columns(memory: Memory) -> dict[str, Any]:
         "commit_hash": commit_of(memory),
         "confirmed_at": confirmed_at(memory),
         "season": memory.season or "",
+        "is_read": memory.kind == "diff" or memory.provenance.get("source") == OBSERVED,
         "triggers": json.dumps(told) if (told := _triggers(memory)) else "",
         "characters": len(memory.raw),
         "is_odd": memory.superseded_by == "" or any(tag.split() != [tag] for tag in memory.tags),

@@ -8,13 +8,11 @@ from itertools import accumulate, pairwise
 from sys import intern
 from typing import Any, NamedTuple
 
-from memcli.model.passages import CONTENT, CONTEXT, MESSAGE
+from memcli.model.passages import CONTENT
 from memcli.model.recall import FIELDS, PassageTerms
 
 _MOST_KEPT = 12_000_000
 """Characters; a memory has about 1,500 of them."""
-_BARE = (MESSAGE, CONTEXT)
-"""Forms of passages that stand for themselves, without what is around them."""
 _RAW, _CONTENT = FIELDS.index("raw"), FIELDS.index("content")
 _NEXT_FIELD = " \n "
 
@@ -115,11 +113,10 @@ def read_terms(texts: Sequence[str]) -> Terms:
 
 def _passage(terms: Terms, n: int, form: str, first: int, last: int, heading: str, is_versioned: int) -> Passage:
     above = tuple(heading.split())
-    is_headed = bool(above) or form in _BARE
     field: int | None
     if form == CONTENT and not first < last:
         field, size = _CONTENT, terms.lengths[_CONTENT]
     else:
         field, size = _RAW if (first, last) == (0, terms.lengths[_RAW]) else None, last - first
-    bare = PassageTerms(n, intern(form), is_headed, bool(is_versioned), _NO_COUNTS, len(above) + size)
+    bare = PassageTerms(n, intern(form), bool(is_versioned), _NO_COUNTS, len(above) + size)
     return Passage(bare, above, first, last, field)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memcli.ports import Embedder
     from memcli.retrieval.words import StoredWords
 
-ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season"
+ENTRY = "row, id, path, kind, tags, relevance, pinned, created_at, updated_at, importance, confidence, grp, speaker, commit_hash, confirmed_at, season, is_read"
 """The columns that `entry_of` takes."""
 
 
@@ -21,14 +21,13 @@ class WordsOfView:
 
     _words: StoredWords
 
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
-        return self._words.lexical(terms, limit, among)
+    def lexical(
+        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+    ) -> TermStats:
+        return self._words.lexical(terms, limit, among, with_common=with_common)
 
     def passages(self, terms: Sequence[str], rows: Sequence[int]) -> dict[int, list[PassageTerms]]:
         return self._words.passages(terms, rows)
-
-    def passage_length(self) -> float:
-        return self._words.passage_length()
 
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         return self._words.terms()

@@ -11,8 +11,9 @@ from memcli.model.analysis import is_compound
 from memcli.model.recall import FIELDS, PassageTerms, Rows, TermStats
 from memcli.retrieval.row_terms import Passage, RowTerms, Terms
 
-COMMON_SHARE = 0.1
-"""A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores."""
+COMMON_SHARE, COMMON = 0.1, 1_000
+"""A term in more than this share of a space finds no candidates while there are rarer ones; it still counts in scores. Where
+common terms are asked for too, it must be in more memories than this."""
 WEIGHTS = (4.0, 3.0, 1.5, 1.0, 1.0)
 """What one occurrence in each of FIELDS counts in the choice of candidates."""
 
@@ -50,25 +51,23 @@ class StoredWords(ABC):
         """In how many memories each of the terms stands; those that stand in none may be left out."""
 
     @abstractmethod
-    def totals(self) -> Sequence[int]:
-        """How many terms all memories have in each of FIELDS, how many passages there are, and how many terms those have."""
-
-    @abstractmethod
     def terms(self) -> dict[int, tuple[tuple[str, ...], ...]]:
         """See `ports.views.Words`."""
 
-    def lexical(self, terms: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
+    def lexical(
+        self, terms: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+    ) -> TermStats:
         found = self._frequencies_of(terms)
         # What nobody writes as one word is asked for by its parts.
         frequencies = {t: n for t, n in found.items() if n or not is_compound(t)}
         known = [t for t in frequencies if frequencies[t]]
-        rare = [t for t in known if frequencies[t] <= COMMON_SHARE * self._size]
+        most = max(COMMON if with_common else 0.0, COMMON_SHARE * self._size)
+        rare = [t for t in known if frequencies[t] <= most]
         seen = Rows(self._size) if among is None else among
         rows = self._candidates(rare, limit, seen) or self._candidates(known, limit, seen)
         read = self._rows.terms(rows)
         return TermStats(
             size=self._size,
-            averages=tuple(total / max(1, self._size) for total in self.totals()[: len(FIELDS)]),
             frequencies=frequencies,
             counts=self._count(terms, read),
             lengths={row: one.lengths for row, one in read.items()},
@@ -81,10 +80,6 @@ class StoredWords(ABC):
             row: _counted(passages, read[row], counts[row], terms)
             for row, passages in self._rows.passages(read).items()
         }
-
-    def passage_length(self) -> float:
-        *_, passages, terms = self.totals()
-        return terms / passages if passages else 0.0
 
     def _count(self, terms: Sequence[str], rows: Mapping[int, Terms]) -> dict[int, _Counts]:
         """How often the terms stand in each of the rows. That of the last question is kept: its passages are asked next."""

@@ -29,7 +29,7 @@ def test_a_bundle_is_what_its_schema_says() -> None:
     told = memory("a", content={"any": ["thing"]})
     bundle = Bundle(
         space="main", query=query, sections=(Section(told, 1.0, {"words": 1.0}, "other", "raw"),), reason="no_match",
-        matched=1, size=1, degraded=True, evidence={"main": Evidence(0.1, None, 2.0, 0.35)},
+        matched=1, size=1, degraded=True, evidence={"main": Evidence(0.1, None, 0.35)},
     )  # fmt: skip
     assert unknown(bundle_to_json(bundle), SCHEMAS["bundle"]()) == []
 

@@ -331,13 +331,12 @@ TEXT = st.text("ab \n", max_size=30)
 def _rows(path: Path) -> list[tuple[object, ...]]:
     """What the index holds of each memory, whatever the history of its rows."""
     select = (
-        "SELECT memory.id, digest, place.start, place.length, memory.path, hidden, lengths, commit_hash, tells,"
+        "SELECT memory.id, digest, place.start, place.length, memory.path, hidden, terms, commit_hash, tells,"
         " term.raw, (SELECT count(*) FROM passage WHERE passage.row = memory.row)"
         " FROM memory JOIN place USING (row) JOIN term ON term.rowid = memory.row ORDER BY memory.id"
     )
     with closing(sqlite3.connect(path)) as db:
-        totals = db.execute("SELECT * FROM total WHERE passages").fetchall()
-        return [*db.execute(select), *totals, *db.execute("SELECT key, value FROM meta ORDER BY key")]
+        return [*db.execute(select), *db.execute("SELECT key, value FROM meta ORDER BY key")]
 
 
 def _bring_up_to_date(workspace: Workspace) -> None:

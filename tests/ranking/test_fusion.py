@@ -37,7 +37,9 @@ class View:
     def entries(self, rows: Sequence[int] | None = None) -> dict[int, Entry]:
         return {row: self._entry(row) for row in (range(len(self._memories)) if rows is None else rows)}
 
-    def lexical(self, asked: Sequence[str], limit: int, among: Rows | None = None) -> TermStats:
+    def lexical(
+        self, asked: Sequence[str], limit: int, among: Rows | None = None, *, with_common: bool = False
+    ) -> TermStats:
         raw = FIELDS.index("raw")
         found = [Counter(terms(m.raw)) for m in self._memories]
         counts = {
@@ -46,10 +48,8 @@ class View:
             if among is None or row in among
         }
         lengths = {row: _at(raw, words.total()) for row, words in enumerate(found)}
-        mean = sum(words.total() for words in found) / len(found)
-        averages = tuple(mean if n == raw else 0.0 for n in range(len(FIELDS)))
         frequencies = {term: sum(term in words for words in found) for term in asked}
-        return TermStats(len(found), averages, frequencies, {k: v for k, v in counts.items() if v}, lengths)
+        return TermStats(len(found), frequencies, {k: v for k, v in counts.items() if v}, lengths)
 
     def dense(
         self, texts: Sequence[str], within: float | None = None, among: Rows | None = None
@@ -63,12 +63,9 @@ class View:
         """Each memory is one passage."""
         words = {row: Counter(terms(self._memories[row].raw)) for row in rows}
         return {
-            row: [PassageTerms(0, "prose", False, False, {t: (0, n[t]) for t in asked if n[t]}, n.total())]
+            row: [PassageTerms(0, "prose", False, {t: (0, n[t]) for t in asked if n[t]}, n.total())]
             for row, n in words.items()
         }
-
-    def passage_length(self) -> float:
-        return sum(len(terms(m.raw)) for m in self._memories) / len(self._memories)
 
     def links(self, rows: Sequence[int]) -> list[tuple[int, int, str, float]]:
         return []

@@ -22,7 +22,6 @@ def cosines(known: dict[int, float]) -> Cosines:
 @given(KNOWN, SOME)
 def test_rows_are_looked_up(known: dict[int, float], rows: frozenset[int]) -> None:
     assert cosines(known).of(rows) == {row: known[row] for row in rows if row in known}
-    assert cosines(known).reach == (min([0.0, *known.values()]), max(known.values(), default=0.0))
 
 
 @given(KNOWN, SOME, st.booleans())
@@ -39,12 +38,7 @@ def test_the_nearest_come_with_all_that_tie(known: dict[int, float], count: int)
 
 
 def test_without_rows_nothing_is_near() -> None:
-    assert (NONE.of([1]), NONE.nearest(3), NONE.reach, NONE.among(Rows(1, hidden=frozenset([0])))) == (
-        {},
-        [],
-        (0, 0),
-        NONE,
-    )
+    assert (NONE.of([1]), NONE.nearest(3), NONE.among(Rows(1, hidden=frozenset([0])))) == ({}, [], NONE)
 
 
 def test_texts_are_mixed_by_their_shares() -> None:
