@@ -70,6 +70,8 @@ def fold(root: str, private: str) -> None:
     Waits a moment for a process that works on the copies, and leaves them to the next command when it goes on.
     Raises StoreError.
     """
+    from memcli.store.layout import Layout, show_sessions
+
     local = os.path.join(root, "local")
     bases = os.path.join(local, _BASES)
     if not any(_tops(root, private)) and not os.path.isdir(bases):
@@ -80,11 +82,14 @@ def fold(root: str, private: str) -> None:
                 if _is_same(base, os.path.join(private, name)):
                     remove_quietly(os.path.join(private, name))
                 remove_quietly(base)
-        for top, inside in list(_tops(root, private)):
+        tops = list(_tops(root, private))
+        for top, inside in tops:
             is_copy = top.startswith(os.path.join(local, ""))
             for path, name in _files(top, inside):
                 _fold_file(path, os.path.join(private, name), name, os.path.join(bases, name) if is_copy else "")
             _remove_emptied(top)
+        if any(inside.startswith(f"sessions{os.sep}") for _, inside in tops):
+            show_sessions(Layout(root))
         shutil.rmtree(bases, ignore_errors=True)
 
 

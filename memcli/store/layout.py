@@ -314,6 +314,17 @@ def set_ignored(layout: Layout, space: str, ignored: bool) -> None:
         _set_line(layout, f"spaces/{space}.json", ignored)
 
 
+def show_sessions(layout: Layout) -> None:
+    """Has git see what lies in `sessions/`, of which earlier versions ignored what was not shared. Raises StoreError."""
+    with _ignore_locked(layout):
+        lines = _read_ignore(layout).splitlines()
+        if not {b"sessions", b"sessions/"}.isdisjoint(lines):
+            raise StoreError(f"{layout.ignore} ignores all sessions", "remove its line `sessions/`")
+        wanted = [line for line in lines if line != b"sessions/*/*" and not line.startswith(b"!sessions/")]
+        if wanted != lines:
+            write_file(layout.ignore, b"".join(line + b"\n" for line in wanted), temporary=layout.temporary)
+
+
 def _set_line(layout: Layout, text: str, wanted: bool) -> None:
     line = text.encode()
     with _ignore_locked(layout):

@@ -20,7 +20,7 @@ from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
 from memcli.store.atomic import append_after, make_folder, remove_file, remove_quietly, sync_folder, write_file
 from memcli.store.endings import FileEndings
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, show_sessions
 from memcli.store.leftovers import remove_leftovers
 from memcli.store.lock import Held, locked
 from memcli.store.reading import read_regular
@@ -171,6 +171,8 @@ class FileSessions(FileEndings):
             path = self._layout.session(space, name)
             folder = self._folder(space, shared=shared)
             if os.path.dirname(path) != folder:
+                if shared:
+                    show_sessions(self._layout)
                 make_folder(folder, 0o755 if shared else 0o700)
                 data = [read_regular(path, -1) or b""]
                 target = os.path.join(folder, os.path.basename(path))

@@ -138,7 +138,7 @@ def test_fsck_finds_and_finishes_it(run: Run, tmp_path: Path, monkeypatch: pytes
 def test_a_log_that_cannot_be_written_gets_its_line_later(run: Run, tmp_path: Path) -> None:
     run("init")
     log = tmp_path / ".memory" / "local" / "audit" / "main.jsonl"
-    log.mkdir()
+    log.mkdir(parents=True)
     result = run("remember", "The first.")
     assert (result.code, "not yet in the audit log" in result.err) == (0, True)
     log.rmdir()

@@ -71,7 +71,7 @@ def test_what_cannot_be_written_is_told_and_can_be_known_before(tmp_path: Path, 
     told: list[str] = []
     log = open_log(tmp_path, told)
     file = file_of(tmp_path)
-    file.parent.mkdir()
+    file.parent.mkdir(parents=True)
     if obstacle == "folder":
         file.mkdir()
     else:

@@ -117,7 +117,7 @@ def test_a_tampered_export_is_told(filled: Workspace, run: Run) -> None:
 def test_a_damaged_record_is_told(filled: Workspace, run: Run) -> None:
     run("space", "policy", "main", "--set", "allow_delete=true", "--root", filled.root)
     run("forget", "--purge", "--yes", filled.store.open("main").load().objects[0].id, "--root", filled.root)
-    log = Path(filled.root, "audit", "main.jsonl")
+    log = Path(filled.root, "local", "audit", "main.jsonl")
     log.write_bytes(log.read_bytes().replace(b"created", b"credited", 1).replace(b'"n":1', b'"n":7', 1))
     (trash,) = Path(filled.root, "local", "trash").iterdir()
     trash.write_bytes(trash.read_bytes()[:-20])

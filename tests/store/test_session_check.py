@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def layout_of(path: Path) -> Layout:
-    return Layout(str(path.parents[2]))
+    return Layout(str(path.parents[3]))
 
 
 def check(path: Path, repair: bool = False) -> list[tuple[str, bool]]:

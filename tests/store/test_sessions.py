@@ -350,24 +350,30 @@ def test_a_name_that_is_none_is_not_looked_for(sessions: FileSessions, name: str
         sessions.open("main", name)
 
 
-def test_sharing_is_a_line_of_gitignore(sessions: FileSessions, layout: Layout) -> None:
+def test_a_shared_session_lies_where_git_sees_it(sessions: FileSessions, layout: Layout) -> None:
     name = started(sessions)
+    before = Path(layout.session("main", name)).read_bytes()
     sessions.share("main", name, shared=True)
     assert sessions.is_shared("main", name)
-    assert Path(layout.ignore).read_text().endswith(f"\n!sessions/main/{name}.jsonl\n")
+    path = Path(layout.root, "sessions", "main", f"{name}.jsonl")
+    assert path.read_bytes() == before
+    assert sessions.ids("main") == [name]
+    say(sessions, name, "One more.")
+    assert path.read_bytes() != before
     sessions.share("main", name, shared=True)
     sessions.share("main", name, shared=False)
     assert not sessions.is_shared("main", name)
+    assert not path.exists()
     sessions.share("main", name, shared=True)
     sessions.delete("main", name)
-    assert not sessions.is_shared("main", name)
-    again = started(sessions)
+    assert (sessions.ids("main"), path.exists()) == ([], False)
+
+
+def test_lines_of_earlier_versions_hide_no_session(sessions: FileSessions, layout: Layout) -> None:
+    name = started(sessions)
+    Path(layout.ignore).write_text("local/\nsessions/*/*\n!sessions/main/ses_gone.jsonl\n")
+    sessions.share("main", name, shared=True)
+    assert Path(layout.ignore).read_text() == "local/\n"
     Path(layout.ignore).write_text("local/\nsessions/\n")
     with pytest.raises(StoreError, match="ignores all sessions"):
-        sessions.share("main", again, shared=True)
-
-
-def test_a_store_from_before_ignores_sessions_with_the_first(layout: Layout, sessions: FileSessions) -> None:
-    Path(layout.ignore).write_text("local/\ncache/\naudit/\nexports/\nspaces/repo.json\nspaces/journal.json\n")
-    started(sessions)
-    assert "sessions/*/*" in Path(layout.ignore).read_text().splitlines()
+        sessions.share("main", started(sessions), shared=True)
