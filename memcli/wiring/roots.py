@@ -33,12 +33,15 @@ def global_root(environ: Mapping[str, str]) -> str:
 
 
 def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str | None:
-    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there,
-    UsageError when `MEMCLI_STORE` names none."""
+    """The root of the store that is meant, or None. Raises NotFoundError when one is named and is not there, StoreError
+    when git tracks it and the work tree lacks it, UsageError when `MEMCLI_STORE` names none."""
     check_store(environ.get("MEMCLI_STORE", ""), "MEMCLI_STORE")
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     if named:
-        return check_root(named_root(named))
+        root = named_root(named)
+        if not os.path.lexists(root):
+            check_present(root)
+        return check_root(root)
     return find_root(os.getcwd(), os.path.expanduser("~"))
 
 

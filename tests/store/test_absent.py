@@ -59,6 +59,16 @@ def test_a_store_that_git_has_is_not_begun_anew(
     assert "PostgreSQL" in run("recall", "postgresql").out
 
 
+@pytest.mark.parametrize("how", ["deleted", "staged", "sparse", "sparse index"])
+def test_a_store_that_is_named_is_not_begun_anew(folder: Path, run: Run, how: str) -> None:
+    command = lose(folder, how)
+    shutil.rmtree(folder / ".memory", ignore_errors=True)
+    for line in (("remember", "We chose MySQL."), ("recall", "which database?")):
+        told = run(*line, "--root", str(folder))
+        assert (told.code, command in told.err) == (8, True)
+        assert not (folder / ".memory").exists()
+
+
 @pytest.mark.parametrize("how", ["deleted", "sparse"])
 def test_a_space_that_git_has_is_not_begun_anew(folder: Path, run: Run, how: str) -> None:
     run("remember", "The wiki moved.", "-s", "docs", "--path", "wiki")
