@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from itertools import pairwise
 
 from memcli.errors import NotFoundError, StoreError
+from memcli.git.index_file import shared_folder
 from memcli.record import Record
 from memcli.settings import BESIDE
 from memcli.settings import FOLDER as FOLDER  # noqa: PLC0414 - the places in a store are here
 from memcli.store.atomic import make_folder, make_store_folder, write_file
 from memcli.store.lock import Held, locked
-from memcli.store.private import can_write, is_private, private_folder
+from memcli.store.private import can_write, is_private, private_folder, work_tree_of
 from memcli.store.reading import read_regular
 
 _TITLE = b"# Written by memcli. What lies here is of this machine alone."
@@ -366,8 +367,24 @@ def install_attributes(root: str) -> bool:
     """
     from memcli.git.driver import NAME
 
-    wanted = ("*.json text eol=lf", f"spaces/*.json merge={NAME}")
     path = os.path.join(root, ".gitattributes")
+    return _add_lines(path, ("*.json text eol=lf", f"spaces/*.json merge={NAME}"), Layout(root).temporary)
+
+
+def install_own_attributes(root: str) -> bool:
+    """Has memcli merge spaces in the repository of the store at `root` where git finds no `.gitattributes` of a store, as
+    in a sparse checkout; returns whether that was news. Raises StoreError."""
+    from memcli.git.driver import NAME
+
+    work_tree = work_tree_of(root)
+    shared = work_tree and shared_folder(work_tree)
+    if not shared:
+        return False
+    make_folder(os.path.join(shared, "info"), 0o755)
+    return _add_lines(os.path.join(shared, "info", "attributes"), (f"**/{FOLDER}/spaces/*.json merge={NAME}",))
+
+
+def _add_lines(path: str, wanted: Sequence[str], temporary: str = "") -> bool:
     try:
         lines = (read_regular(path, _MAX_IGNORE) or b"").decode().splitlines()
     except (OSError, UnicodeDecodeError):
@@ -375,5 +392,5 @@ def install_attributes(root: str) -> bool:
     missing = [line for line in wanted if line not in lines]
     if missing:
         data = "\n".join([*(lines or [_ATTRIBUTES_TITLE]), *missing, ""]).encode()
-        write_file(path, data, temporary=Layout(root).temporary)
+        write_file(path, data, temporary=temporary)
     return bool(missing)

@@ -111,6 +111,22 @@ def test_cherry_pick_and_revert(team: Team) -> None:
     assert set(team.texts()) == {"db/choice", "right/0", "right/1"}
 
 
+@pytest.mark.parametrize("kind", ["--no-sparse-index", "--sparse-index"])
+@pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick"])
+def test_a_sparse_checkout_that_leaves_the_store_out(team: Team, kind: str, command: str) -> None:
+    """Git finds no `.gitattributes` there."""
+    team.commit("code", {"src/a.py": "a = 1\n"})
+    team.branch("left")
+    team.remember("ops/deploy", "Deploy with make release.")
+    team.branch("right")
+    team.remember("ops/backup", "Backups run at night.")
+    team.git("sparse-checkout", "set", "--cone", kind, "src")
+    done = team.attempt(command, "left")
+    assert (done.returncode, team.file().exists()) == (0, False), done.stderr
+    team.git("sparse-checkout", "disable")
+    assert set(team.texts()) == {"db/choice", "ops/deploy", "ops/backup"}
+
+
 def test_stash_pop(team: Team) -> None:
     team.memcli("remember", "Stashed.", "--path", "stashed")
     team.git("stash", "-q")
@@ -287,10 +303,11 @@ def test_init_git_again_changes_nothing(team: Team) -> None:
     attributes = team.root / ".memory" / ".gitattributes"
     attributes.write_text("# ours\nexports/* -diff\n")
     team.memcli("init", "--git")
-    once, config = attributes.read_bytes(), (team.root / ".git" / "config").read_bytes()
-    assert once == b"# ours\nexports/* -diff\n*.json text eol=lf\nspaces/*.json merge=memcli\n"
+    files = (attributes, team.root / ".git" / "config", team.root / ".git" / "info" / "attributes")
+    once = [file.read_bytes() for file in files]
+    assert once[0] == b"# ours\nexports/* -diff\n*.json text eol=lf\nspaces/*.json merge=memcli\n"
     team.memcli("init", "--git")
-    assert (attributes.read_bytes(), (team.root / ".git" / "config").read_bytes()) == (once, config)
+    assert [file.read_bytes() for file in files] == once
 
 
 def test_init_git_outside_a_work_tree_makes_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

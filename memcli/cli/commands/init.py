@@ -10,7 +10,7 @@ from memcli.cli.verb import Session, verb
 from memcli.git.driver import configure
 from memcli.git.repository import Repository, find_repository
 from memcli.model.memory import Json
-from memcli.store.layout import FOLDER, install_attributes
+from memcli.store.layout import FOLDER, install_attributes, install_own_attributes
 
 if TYPE_CHECKING:
     from memcli.cli.git_hooks import Changed
@@ -84,7 +84,8 @@ def _install_driver(root: str) -> list[str]:
     done = []
     if install_attributes(root):
         done.append(f"wrote {FOLDER}/.gitattributes: commit it so that every clone uses the merge driver")
-    if configure(_repository(root)):
+    is_news = install_own_attributes(root)
+    if configure(_repository(root)) or is_news:
         done.append("set merge.memcli in this clone's git config; run `memcli init --git` once in every other clone")
     return done or ["the merge driver is already installed"]
 
