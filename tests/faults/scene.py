@@ -6,6 +6,7 @@ happens to it, happens to it alone.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import importlib
 import io
@@ -37,6 +38,7 @@ _WARMING = (
     ("import", "bundle.json"), ("gc",), ("forget", "db/engine"), ("get", "db/engine"), ("fsck", "--repair"), ("get", "gone"),
 )  # fmt: skip
 _WAITS_SECONDS = 0.5
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
 
 
 @dataclass(frozen=True)
@@ -118,20 +120,7 @@ class Scene:
 
     def run(self, arguments: Sequence[str], stdin: str = "", before: Callable[[], object] | None = None) -> Ended:
         """Runs `memcli ARGUMENTS` in the work tree, in a fork that calls `before` first."""
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            given.write(stdin.encode())
-            given.seek(0)
-            child = os.fork()
-            if child == 0:
-                _be_memcli(self, arguments, (given.fileno(), out.fileno(), err.fileno()), before)
-            status = os.waitpid(child, 0)[1]
-            out.seek(0)
-            err.seek(0)
-            return Ended(
-                os.waitstatus_to_exitcode(status),
-                out.read().decode(errors="replace"),
-                err.read().decode(errors="replace"),
-            )
+        return run_forked(self.work, self.environ, arguments, stdin, before)
 
     def snapshot(self) -> dict[str, bytes]:
         """The bytes of every file that is not of this machine alone: all of the work tree but git's and temporary files, and
@@ -144,6 +133,30 @@ class Scene:
         own = {name for name in names if name.startswith(f"{PRIVATE}/")}
         names = own | {name for name in names if not name.startswith(".git/")}
         return {name for name in names if not name.startswith((f"{STORE}/cache/", f"{PRIVATE}/cache/"))}
+
+
+def run_forked(
+    work: Path,
+    environ: Mapping[str, str],
+    arguments: Sequence[str],
+    stdin: str = "",
+    before: Callable[[], object] | None = None,
+) -> Ended:
+    """Runs `memcli ARGUMENTS` in the folder `work`, in a fork that calls `before` first."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin.encode())
+        given.seek(0)
+        child = os.fork()
+        if child == 0:
+            _be_memcli(work, environ, arguments, (given.fileno(), out.fileno(), err.fileno()), before)
+        status = os.waitpid(child, 0)[1]
+        out.seek(0)
+        err.seek(0)
+        return Ended(
+            os.waitstatus_to_exitcode(status),
+            out.read().decode(errors="replace"),
+            err.read().decode(errors="replace"),
+        )
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -160,6 +173,12 @@ def environment(home: Path) -> dict[str, str]:
         "MEMCLI_EMBEDDER": "hashed",
         "NO_COLOR": "1",
     }  # fmt: skip
+
+
+def drop_rights() -> None:
+    """Drops the capability of root to write what permissions forbid."""
+    if sys.platform == "linux" and os.getuid() == 0:
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE)
 
 
 def fast_folder() -> str | None:
@@ -228,14 +247,18 @@ def _is_shared(name: str) -> bool:
 
 
 def _be_memcli(
-    scene: Scene, arguments: Sequence[str], streams: tuple[int, int, int], before: Callable[[], object] | None
+    work: Path,
+    environ: Mapping[str, str],
+    arguments: Sequence[str],
+    streams: tuple[int, int, int],
+    before: Callable[[], object] | None,
 ) -> None:
     code = 1
     try:
         signal.alarm(_LIMIT_SECONDS)
-        os.chdir(scene.work)
+        os.chdir(work)
         os.environ.clear()
-        os.environ.update(scene.environ)
+        os.environ.update(environ)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the process

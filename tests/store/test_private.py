@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
@@ -24,9 +23,9 @@ from memcli.store.private import private_folder, stores_of
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import ROOT, memory, rewrite
+from tests.faults.scene import drop_rights
 from tests.store.test_place import git
 
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
 NOTE = "We cache pages for 60 seconds."
 
 
@@ -34,16 +33,10 @@ def memcli(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs memcli in a process of its own, which permissions bind even where root runs the tests."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     line = [sys.executable, "-P", "-m", "memcli", *arguments]
-    is_root = hasattr(os, "getuid") and os.getuid() == 0
     return subprocess.run(
         line, cwd=folder, env=environ, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-        preexec_fn=_bound if is_root else None,
+        preexec_fn=drop_rights if sys.platform == "linux" else None,
     )  # fmt: skip
-
-
-def _bound() -> None:
-    """Drops the capability of root to write what permissions forbid, before the program starts."""
-    ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE)
 
 
 def repository(folder: Path) -> Path:
