@@ -57,7 +57,8 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
     kinds = (("at", str), ("command", str), ("extra", dict))
     if not isinstance(note, dict) or not all(isinstance(note.get(key), kind) for key, kind in kinds):
         raise CorruptError(f"{where}: no record of what removed it", "move the file away to keep its content")
-    if problem(listed := note.get("severed", []), _SEVERED, "severed"):
+    listed = note.get("severed", [])
+    if problem(listed, _SEVERED, "severed") or not all(map(_has_texts, listed)):
         raise CorruptError(f"{where}: no record of the links it removed", "move the file away to keep its content")
     at, severed = normalize_time(note["at"]), tuple(map(_severed, listed))
     return Run(name, at, note["command"], replace(space, extra=note["extra"]), severed, _replaced(note))
@@ -66,6 +67,11 @@ def decode_run(name: str, data: bytes, where: str) -> Run:
 def _replaced(note: Mapping[str, Json]) -> dict[str, str]:
     found = note.get("replaced")
     return {name: str(digest) for name, digest in found.items()} if isinstance(found, dict) else {}
+
+
+def _has_texts(noted: Mapping[str, Json]) -> bool:
+    """Whether the fields that may be null are text else."""
+    return all(isinstance(noted.get(name), (str, type(None))) for name in ("superseded_by", "valid_until"))
 
 
 def _severed(noted: Mapping[str, Json]) -> Severed:
