@@ -33,7 +33,7 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
     if not path or path.endswith(("/", os.sep)):
         raise StoreError(f"cannot write {path!r}: it is a folder", "use a file name")
     make_folder(os.path.dirname(full), 0o755)
-    write_file(full, data)
+    write_file(full, data, 0o644 if mode is None else mode)
     if mode is not None:
         with suppress(OSError):  # as on a file system without permissions
             os.chmod(full, mode)
