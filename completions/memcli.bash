@@ -241,7 +241,7 @@ _memcli_table() {
     arguments='files'
     ;;
   'export')
-    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--out=files -o=files --format=,json,jsonl,md -f=,json,jsonl,md --sign=files --kind=kinds -k=kinds --tag=tags -t=tags --under=paths --private --redact --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'store')

@@ -807,6 +807,7 @@ complete -c memcli -n '__memcli_at export' -l sign -r -F -d 'Sign with this ed25
 complete -c memcli -n '__memcli_at export' -l kind -s k -r -f -a '(__memcli_values kinds)' -d 'Only memories of this kind; a,b matches either.'
 complete -c memcli -n '__memcli_at export' -l tag -s t -r -f -a '(__memcli_values tags)' -d 'Only memories with this tag; a,b requires both.'
 complete -c memcli -n '__memcli_at export' -l under -r -f -a '(__memcli_values paths)' -d 'Only memories at or below this path.'
+complete -c memcli -n '__memcli_at export' -l private -d 'Export the private state for another clone: private spaces, sessions, the inbox and the trash; needs --out.'
 complete -c memcli -n '__memcli_at export' -l redact -d 'Replace secrets with [REDACTED:kind] instead of failing.'
 complete -c memcli -n '__memcli_at export' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at export' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'

@@ -594,6 +594,7 @@ class Memory:
         kind: str | Sequence[str] = (),
         tag: str | Sequence[str] = (),
         under: str = '',
+        private: bool = False,
         redact: bool = False,
         space: str | None = None,
     ) -> Any:
@@ -610,6 +611,7 @@ class Memory:
             kind: Only memories of this kind; a,b matches either. (KIND)
             tag: Only memories with this tag; a,b requires both. (TAG)
             under: Only memories at or below this path. (PATH)
+            private: Export the private state for another clone: private spaces, sessions, the inbox and the trash; needs --out.
             redact: Replace secrets with [REDACTED:kind] instead of failing.
             space: The space to use, for this call.
         """

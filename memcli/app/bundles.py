@@ -128,8 +128,8 @@ def import_bundle(
     Raises CorruptError if it has a wrong signature or is invalid, UsageError for a part that is to
     replace a space, RefusedError, LockedError, StoreError.
     """
-    _check_validity(export.space, where)
-    signed_by = _signed_by(export, where, trusted)
+    check_periods(export.space, where)
+    signed_by = check_signature(export.hash, export.signature, where, trusted)
     if export.part and mode == "replace":
         raise UsageError(
             f"{where} holds a part of space {export.space.name!r} ({_told(export.part)})",
@@ -137,9 +137,15 @@ def import_bundle(
         )
     target = into or export.space.name
     incoming, redactions = redacted(workspace, target, export.space)
-    plan = _try_intake(workspace, target, incoming, mode) if dry_run else _take_in(workspace, target, incoming, mode)
-    plan, proposed = (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
+    plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)
     return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
+
+
+def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:
+    """Takes `incoming`, which was redacted, into the space `target`, or with `dry_run` stores nothing; the plan, and how many
+    memories go into the inbox instead, since the policy wants a review."""
+    plan = _try_intake(workspace, target, incoming, mode) if dry_run else _take_in(workspace, target, incoming, mode)
+    return (plan, 0) if plan is not None else _proposed(workspace, target, incoming, dry_run)
 
 
 def _try_intake(workspace: Workspace, target: str, incoming: Space, mode: str) -> IntakePlan | None:
@@ -177,7 +183,8 @@ def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change,
     return _with_room(shelf, change, plan.created, now), plan
 
 
-def _check_validity(space: Space, where: str) -> None:
+def check_periods(space: Space, where: str) -> None:
+    """Raises CorruptError for a memory that stops being valid before it begins to be."""
     for memory in space.objects:
         try:
             check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
@@ -241,14 +248,17 @@ def _rehashed(fields: Mapping[str, Json]) -> Memory:
     return memory_from_json({**plain, "metadata": metadata}, "the bundle")
 
 
-def _signed_by(export: Export, where: str, trusted: frozenset[str] | None) -> str:
-    """The fingerprint of the key that signed; empty for none, or when it cannot be checked here and need not be."""
-    if not export.signature:
+def check_signature(digest: str, signature: str, where: str, trusted: frozenset[str] | None) -> str:
+    """The fingerprint of the key that signed a digest; empty for none, or when it cannot be checked here and need not be.
+
+    Raises CorruptError for a wrong signature, and with `trusted` unless it is by one of these keys.
+    """
+    if not signature:
         if trusted is not None:
             raise CorruptError(f"{where} is not signed", "ask for an export made with --sign")
         return ""
     try:
-        signed_by = verify(export.hash.encode(), export.signature, where)
+        signed_by = verify(digest.encode(), signature, where)
     except MissingExtraError:
         if trusted is not None:
             raise

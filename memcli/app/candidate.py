@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
+from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.names import marked, short_digest
-from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES
+from memcli.model.names import check_id, check_path, marked, short_digest, show
+from memcli.model.shapes import MEMORY_FIELDS, OBSERVED, READ_SOURCES, TEXT, TEXTS, Shape, problem
 from memcli.ports import Shelf
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import ACCEPTED, UNTRUSTED
@@ -51,6 +52,7 @@ def is_observed(fields: Mapping[str, Any]) -> bool:
 
 
 _FIELD = "proposal"
+_NOTED: Mapping[str, Shape] = {"given": TEXTS, "supersedes": TEXT, "path": TEXT, "id": TEXT}
 
 
 def as_proposal(candidate: Candidate, supersedes: str | None, target: Json) -> Candidate:
@@ -90,6 +92,21 @@ def note_of(memory: Memory) -> Mapping[str, Any]:
     """What the field says; empty when there is none."""
     noted = memory.extra.get(_FIELD)
     return noted if isinstance(noted, dict) else {}
+
+
+def check_note(memory: Memory) -> None:
+    """Raises UsageError for a candidate from elsewhere whose field cannot be used."""
+    noted = memory.extra.get(_FIELD, {})
+    if not isinstance(noted, dict):
+        raise UsageError(f"{_FIELD} must be an object", "export it again")
+    told = {name: value for name, value in noted.items() if value is not None}
+    for name, shape in _NOTED.items():
+        if name in told and (wrong := problem(told[name], shape, f"{_FIELD}.{name}")):
+            raise UsageError(wrong, "export it again")
+    if "path" in told and check_path(told["path"]) != told["path"]:
+        raise UsageError(f"the path {show(told['path'])} is not in Unicode normal form C", "export it again")
+    if "id" in told:
+        check_id(told["id"])
 
 
 def with_note(memory: Memory, noted: Mapping[str, Json]) -> Memory:

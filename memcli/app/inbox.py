@@ -7,6 +7,7 @@ What was rejected leaves its hash, and is not proposed again.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from memcli.app.candidate import Candidate, as_proposal, as_proposed, candidate_of, note_of, with_note
 from memcli.app.remember import DROP, KEEP, Outcome, Stored, remember, with_found
@@ -14,7 +15,9 @@ from memcli.app.workspace import Workspace, load_space
 from memcli.errors import ConflictError, NotFoundError, UsageError, reporting_done
 from memcli.model.findings import Found, Resolution
 from memcli.model.memory import Json, Memory
-from memcli.model.space import Change, Space
+from memcli.model.names import memory_id
+from memcli.model.space import Change, Space, change_between
+from memcli.policy.intake import plan_intake
 from memcli.policy.retention import Place
 from memcli.ports import Shelf
 from memcli.record import replace
@@ -102,6 +105,42 @@ def _check_targets(workspace: Workspace, memories: Sequence[Memory]) -> None:
                 f"the memory at {memory.path!r} has changed since {memory.id} was proposed; nothing was accepted",
                 f"see `memcli get {memory.path}`; then run `memcli inbox edit {memory.id} --set path=...`, or reject it",
             )
+
+
+def take_in(workspace: Workspace, memories: Sequence[Memory], *, dry_run: bool) -> tuple[int, int]:
+    """Takes in what waits, or was rejected, in the inbox of another clone: how many are proposed here, and rejected.
+
+    What is remembered here, waits, was rejected or lies in the trash is not proposed again; what was rejected there is no
+    longer waiting here. With `dry_run`, stores nothing. Those that come from elsewhere are checked by `check_note` before. Raises as `propose`.
+    """
+    space, inbox = _load(workspace), _load(_over_inbox(workspace))
+    refused = {*rejected(workspace), ""}
+    stubs = [_stub(memory) for memory in memories if not memory.active and memory.hash not in refused]
+    refused |= {memory.hash for memory in stubs}
+    runs = (run for run in workspace.trash.runs() if run.space.name == workspace.space)
+    known = refused | {memory.hash for memory in (*space.objects, *inbox.objects)}
+    known |= {memory.hash for run in runs for memory in run.space.objects}
+    new = list({memory.hash: memory for memory in memories if memory.active and memory.hash not in known}.values())
+    if not dry_run:
+        if stubs:
+            workspace.inbox.update(workspace.space, partial(_with_rejected, stubs=stubs))
+        proposals = [candidate_of(memory) for memory in new]
+        there = {memory.id for memory in space.objects}
+        propose(workspace, [candidate for candidate, old in proposals if old not in there])
+        for candidate, old in proposals:
+            if old in there:
+                propose(workspace, [candidate], old)
+    return len(new), len(stubs)
+
+
+def _with_rejected(shelf: Shelf, stubs: Sequence[Memory]) -> Change:
+    """Takes stubs into the inbox, and rejects what waits there with the texts of such."""
+    before, hashes = shelf.load(), {memory.hash for memory in stubs}
+    waits = [_stub(memory) for memory in before.objects if memory.active and memory.hash in hashes]
+    known = {memory.hash for memory in waits}
+    others = tuple(replace(m, id=memory_id(before.name, m.hash)) for m in stubs if m.hash not in known)
+    mine = before.put(waits, before.updated_at)
+    return change_between(before, plan_intake(mine, Space(before.name, objects=others), "merge", is_new=False).after)
 
 
 def waiting(workspace: Workspace) -> list[Memory]:

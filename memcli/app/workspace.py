@@ -30,7 +30,8 @@ class Workspace(Record, kw_only=True):
     """A store, opened. What not every use case needs is loaded when it is first asked for.
 
     `space` is the one to write to, and `main` the one for what people tell; unless the user has named a space, what reads
-    asks `asked_spaces`. `govern` says what of a policy holds here.
+    asks `asked_spaces`. `govern` says what of a policy holds here, `keeps_here` whether a space is on this machine, not on a
+    server.
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `load_talk` gives the workspace over what was said in the sessions
     (see `app/talk.py`), which `drop_talk` removes. `embedder` is the name by which the
@@ -61,6 +62,7 @@ class Workspace(Record, kw_only=True):
     is_space_named: bool = True
     is_alone: bool = False
     govern: Callable[[Policy], Policy] = lambda policy: policy
+    keeps_here: Callable[[str], bool] = lambda _: True
     project: str = ""
     backend: str | None = None
     embedder: str = ""

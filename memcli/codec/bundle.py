@@ -137,9 +137,7 @@ def unseal(tree: Json, where: str) -> Export:
     content = _content(tree["content"], where)
     if tree.get("hash") != _digest(tree, content):
         raise CorruptError(f"{where}: the content does not match its hash", ASK_AGAIN)
-    space = space_from_json(tree["content"], where)
-    check_writable(space, where)
-    check_intake(tree["content"], where)
+    space = _fit_space(tree["content"], where)
     known = {"format", "version", "space", "counts", "part", *_UNDIGESTED}
     export = Export(
         space,
@@ -151,6 +149,20 @@ def unseal(tree: Json, where: str) -> Export:
     if tree.get("space") != space.name or tree.get("counts") != export.counts():
         raise CorruptError(f"{where}: the name or counts do not match the content", ASK_AGAIN)
     return export
+
+
+def read_space(data: bytes, where: str) -> Space:
+    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit."""
+    tree = decode(data, where, ASK_AGAIN)
+    _content(tree, where)
+    return _fit_space(tree, where)
+
+
+def _fit_space(tree: Json, where: str) -> Space:
+    space = space_from_json(tree, where)
+    check_writable(space, where)
+    check_intake(tree, where)
+    return space
 
 
 def encode_bundle(export: Export) -> bytes:

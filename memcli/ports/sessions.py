@@ -91,6 +91,12 @@ class Endings(Protocol):
     def finishing(self, space: str, *, wait: bool = True) -> AbstractContextManager[object]:
         """Held while what a session of the space yields is kept. Raises LockedError."""
 
+    def deleted(self, space: str) -> list[str]:
+        """The ids of the imported sessions that are known to have been deleted, sorted."""
+
+    def note_deleted(self, space: str, name: str) -> None:
+        """Notes that an imported session was deleted."""
+
     def kept(self, space: str, name: str) -> Mapping[str, int]:
         """What the ends of a session have made (see `app/session_keep.py`)."""
 
@@ -100,6 +106,9 @@ class Endings(Protocol):
 
 class SessionStore(Sessions, Endings, Protocol):
     """The sessions of a store, and how they come from elsewhere and are shared."""
+
+    def spaces(self) -> list[str]:
+        """The names of the spaces that have sessions which git does not see, or notes of such, sorted."""
 
     def stamp(self, space: str, name: str) -> str:
         """What is other after every change of the session. Raises NotFoundError."""

@@ -29,10 +29,7 @@ class FileEndings:
             os.unlink(os.path.join(self._marks(space), name))
 
     def ending(self, space: str) -> list[str]:
-        try:
-            return sorted(name for name in os.listdir(self._marks(space)) if is_session_id(name))
-        except OSError:
-            return []
+        return _marked(self._marks(space))
 
     def kept(self, space: str, name: str) -> Mapping[str, int]:
         told = read_json(self._kept(space, name))
@@ -47,7 +44,10 @@ class FileEndings:
         make_folder(os.path.dirname(path))
         write_file(path, encode(dict(kept)), 0o600)
 
-    def _note_deleted(self, space: str, name: str) -> None:
+    def deleted(self, space: str) -> list[str]:
+        return _marked(self._deleted(space))
+
+    def note_deleted(self, space: str, name: str) -> None:
         _mark(self._deleted(space), name)
 
     def _is_deleted(self, space: str, name: str) -> bool:
@@ -67,6 +67,13 @@ class FileEndings:
 
     def _marks(self, space: str) -> str:
         return os.path.join(self._layout.private("sessions"), f"{check_space(space)}.ending")
+
+
+def _marked(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if is_session_id(name))
+    except OSError:
+        return []
 
 
 def _mark(folder: str, name: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from itertools import chain, count
 
 from memcli.codec.session import check_writable, encode_header
-from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError
+from memcli.errors import ConflictError, CorruptError, LockedError, NotFoundError, StoreError, UsageError
 from memcli.model.conversation import Entry, Message, Session
 from memcli.model.names import check_space, is_session_id, session_id
 from memcli.record import replace
@@ -37,6 +37,15 @@ class FileSessions(FileEndings):
         """`wait`: how many seconds to wait for a lock."""
         super().__init__(layout)
         self._wait = wait
+
+    def spaces(self) -> list[str]:
+        names: set[str] = set()
+        top = self._layout.private("sessions")
+        for name in os.listdir(top) if os.path.isdir(top) else []:
+            with suppress(UsageError):  # a folder that is not memcli's
+                if os.path.isdir(os.path.join(top, name)):
+                    names.add(check_space(name.removesuffix(".ending").removesuffix(".kept").removesuffix(".deleted")))
+        return sorted(names)
 
     def ids(self, space: str) -> list[str]:
         names: set[str] = set()
@@ -130,7 +139,7 @@ class FileSessions(FileEndings):
             with self._file(space, name) as file:
                 is_imported = self._is_imported(file)
             if is_imported:
-                self._note_deleted(space, name)
+                self.note_deleted(space, name)
             remove_file(self._layout.session(space, name))
             self._forget_end(space, name)
         self._remove_copies(name)
@@ -167,7 +176,7 @@ class FileSessions(FileEndings):
             with self._file(space, name) as file:
                 is_imported = self._is_imported(file)
             if is_imported:
-                self._note_deleted(space, name)
+                self.note_deleted(space, name)
             path = self._layout.session(space, name)
             folder = self._folder(space, shared=shared)
             if os.path.dirname(path) != folder:

@@ -18,7 +18,7 @@ from memcli.model.space import Change, Policy
 from memcli.ports import Progress, Ranker, Shelf, Store, Summarizer, Trash
 from memcli.ports.usage import Observer, Unobserved
 from memcli.ranking import RANKERS
-from memcli.settings import HARMLESS_FIELDS, Config, is_server, resolve
+from memcli.settings import BESIDE, HARMLESS_FIELDS, Config, is_server, resolve
 from memcli.store.answers import FileAnswers
 from memcli.store.file import FileStore
 from memcli.store.key import VARIABLE, signer
@@ -106,7 +106,8 @@ def open_workspace(
         load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
         ranker=partial(_ranker, warn, keep, observer, layout),
-        clock=clock, asked_session=environ.get("MEMCLI_SESSION", ""), govern=policies.in_force, root=layout.root, embedder=embedder.name, **_told(settings),
+        clock=clock, asked_session=environ.get("MEMCLI_SESSION", ""), govern=policies.in_force,
+        keeps_here=BESIDE.__contains__ if kept.server else lambda _: True, root=layout.root, embedder=embedder.name, **_told(settings),
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         load_commits=cache(lambda: open_commits(layout, store, policies.in_force, settings)),

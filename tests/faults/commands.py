@@ -11,6 +11,11 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from memcli.codec.private_state import encode_private_state
+from memcli.codec.run import encode_run
+from memcli.model.memory import Memory
+from memcli.model.space import Space
+
 _OLD, _NOW = "2020-01-01T00:00:00Z", "2026-01-31T09:30:00Z"
 Step = tuple[str, ...]
 
@@ -88,6 +93,9 @@ SAID = "".join(
         *({"number": n, "role": "user", "text": f"Message {n} of a talk."} for n in range(2, 20)),
     )
 )
+_OLD = Memory(id="mem_r", path="notes/old", kind="fact", raw="Old.", created_at=_NOW, updated_at=_NOW)
+_RUN, _TRASHED = encode_run(_NOW, "forget", Space("main", objects=(_OLD,)))
+PRIVATE = encode_private_state({f"sessions/main/{TALK_ID}": SAID, f"trash/{_RUN}": _TRASHED.decode()})[0].decode()
 
 
 @dataclass(frozen=True)
@@ -221,6 +229,8 @@ CASES = (
     Case("session promote", ("session", "promote", f"{TALK_ID}#2.1"), (*FIRST, *DECIDED)),
     Case("session export", ("session", "export", "ses_", "--out", "out.jsonl"), (*FIRST, *TALK)),
     Case("session import", ("session", "import", "talk.jsonl"), files={"talk.jsonl": SAID}),
+    Case("export --private", ("export", "--private", "--out", "private.jsonl"), (*FIRST, *TALK)),
+    Case("import, private state", ("import", "private.jsonl"), (*FIRST, *TALK), files={"private.jsonl": PRIVATE}),
     Case("session import, grown", ("session", "import", "talk.jsonl"), (*FIRST, *TALK), files={"talk.jsonl": SAID}),
 )  # fmt: skip
 

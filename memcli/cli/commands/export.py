@@ -13,6 +13,7 @@ from memcli.errors import UsageError
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
     from memcli.codec.bundle import Export
+    from memcli.codec.signature import Signer
 
 _MAX_KEY = 1 << 16
 
@@ -34,6 +35,9 @@ class ExportOptions(Options):
     kind: list[str] = kinds_option()
     tag: list[str] = tags_option()
     under: str = under_option()
+    private: bool = flag(
+        help="Export the private state for another clone: private spaces, sessions, the inbox and the trash; needs --out."
+    )
     redact: bool = flag(help="Replace secrets with [REDACTED:kind] instead of failing.")
 
 
@@ -50,10 +54,12 @@ def command(session: Session, options: ExportOptions) -> None:
 
     Example: memcli export --sign memcli_key --out team.jsonl
     """
+    if options.private:
+        _export_private(session, options)
+        return
     form = options.format
     from memcli.app.bundles import Selection, export_space, written
     from memcli.cli import arguments
-    from memcli.codec.signature import open_key
     from memcli.model.names import check_space
 
     form = _form(form, options.out)
@@ -64,7 +70,7 @@ def command(session: Session, options: ExportOptions) -> None:
         raise UsageError(
             "a partial export would overwrite the full export of the space", "choose another file with --out"
         )
-    signer = open_key(read_file(options.sign, _MAX_KEY), options.sign) if options.sign is not None else None
+    signer = _signer(options.sign)
     workspace = session.open()
     space = check_space(options.name or workspace.space)
     export = export_space(workspace, space, selection, signer.sign if signer else None, redact=options.redact)
@@ -79,6 +85,40 @@ def command(session: Session, options: ExportOptions) -> None:
     }  # fmt: skip
     signed = f", signed by {signer.fingerprint}" if signer else ""
     session.output.confirm(told, f"exported {_count(len(export.space.objects))} of space {space} to {path}{signed}")
+
+
+def _export_private(session: Session, options: ExportOptions) -> None:
+    from memcli.app.private_state import export_private_state
+    from memcli.store.target import write_out
+
+    others = {
+        "SPACE": options.name,
+        "--space": session.options["space"],
+        "--format": options.format,
+        "--kind": options.kind,
+        "--tag": options.tag,
+    }
+    if given := [name for name, value in {**others, "--under": options.under}.items() if value]:
+        raise UsageError(f"--private exports all of the private state, not by {given[0]}", f"omit {given[0]}")
+    if options.out is None:
+        raise UsageError("no file for the private state", "choose one with --out, outside of the repository")
+    signer = _signer(options.sign)
+    data, digest, parts = export_private_state(session.open(), signer.sign if signer else None, redact=options.redact)
+    if options.out == "-":
+        session.output.raw(data.decode())
+        return
+    write_out(options.out, data, 0o600)
+    signed_by = signer.fingerprint if signer else None
+    told = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
+    counts = ", ".join(f"{name} {count}" for name, count in parts.items()) or "nothing"
+    signed = f", signed by {signed_by}" if signed_by else ""
+    session.output.confirm(told, f"exported the private state to {options.out}: {counts}{signed}")
+
+
+def _signer(file: str | None) -> Signer | None:
+    from memcli.codec.signature import open_key
+
+    return open_key(read_file(file, _MAX_KEY), file) if file is not None else None
 
 
 def _form(form: str | None, out: str | None) -> str:

@@ -44,11 +44,11 @@ class ImportOptions(Options):
 def command(session: Session, options: ImportOptions) -> None:
     """Import an export into its space, or into --space, completely or not at all. An export that was modified is refused.
 
-    Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records
-    (ADR), the JSON Lines file of the MCP memory server, and JSON exports of mem0. Importing the same data again changes
-    nothing.
+        Also imports from other tools: folders of Markdown notes, CLAUDE.md and AGENTS.md, architecture decision records
+        (ADR), the JSON Lines file of the MCP memory server, and JSON exports of mem0; and what `export --private` wrote in
+    another clone. Importing the same data again changes nothing.
 
-    Example: memcli import docs/adr
+        Example: memcli import docs/adr
     """
     if options.mode not in ("merge", "replace"):
         raise UsageError(f"no mode {options.mode!r}", "choose merge or replace")
@@ -65,7 +65,11 @@ def command(session: Session, options: ImportOptions) -> None:
         if data is None:
             raise UsageError(f"{options.file!r} has no {HEAD}", "name an export, or a folder that `export` wrote")
         from memcli.codec.exports import read_export
+        from memcli.codec.private_state import is_private_state
 
+        if is_private_state(data):
+            _import_private(session, options, data)
+            return
         export = read_export(data, options.file)
         _import_bundle(session, export, options.file, options.mode, options.trusted_key, options.dry_run)
     elif options.mode != "merge" or options.trusted_key is not None:
@@ -78,9 +82,10 @@ def command(session: Session, options: ImportOptions) -> None:
 
 
 def _is_foreign(file: str, data: bytes) -> bool:
+    from memcli.codec.private_state import is_private_state
     from memcli.ingest.foreign import detect
 
-    return bool(detect(os.path.basename(file), data))
+    return not is_private_state(data) and bool(detect(os.path.basename(file), data))
 
 
 def _read_folder(path: str) -> Export | None:
@@ -102,22 +107,51 @@ def _import_bundle(
     session: Session, export: Export, file: str, mode: str, trusted_key: str | None, dry_run: bool
 ) -> None:
     from memcli.app.bundles import import_bundle
-    from memcli.codec.signature import trusted_fingerprints
 
-    trusted = None if trusted_key is None else trusted_fingerprints(read_file(trusted_key, _MAX_KEYS), trusted_key)
     done = import_bundle(
         session.open(create=not dry_run), export, file,
-        into=session.options["space"], mode=mode, trusted=trusted, dry_run=dry_run,
+        into=session.options["space"], mode=mode, trusted=_trusted(trusted_key), dry_run=dry_run,
     )  # fmt: skip
     told = done.to_json()
-    signed = "unsigned"
-    if done.is_signed:
-        signed = f"signed by {done.signed_by}" if done.signed_by else "signed, not checked: install the extra `sign`"
+    signed = _signed(done.is_signed, done.signed_by)
     policy = ", with its policy" if done.plan.policy == "taken" else ""
     counts = _counted(told, ("created", "updated", "unchanged", "kept", "removed", "proposed"))
     session.output.confirm(
         told, f"{_done(dry_run)} into space {done.space}{policy}: {counts} ({signed}){redacted_told(done.redactions)}"
     )
+
+
+def _trusted(file: str | None) -> frozenset[str] | None:
+    """The fingerprints of the keys in a file; None where no file is named."""
+    from memcli.codec.signature import trusted_fingerprints
+
+    return None if file is None else trusted_fingerprints(read_file(file, _MAX_KEYS), file)
+
+
+def _import_private(session: Session, options: ImportOptions, data: bytes) -> None:
+    from memcli.app.private_state import import_private_state
+
+    file, dry_run = options.file, options.dry_run
+    if options.mode != "merge" or session.options["space"]:
+        raise UsageError(f"{file!r} holds private state, which is added to what is there", "omit --mode and --space")
+    workspace = session.open(create=not dry_run)
+    done = import_private_state(workspace, data, file, trusted=_trusted(options.trusted_key), dry_run=dry_run)
+    groups = [("memory", "memories", done.memories), ("session", "sessions", done.sessions)]
+    found = [(n, one, many, f" {what}") for one, many, counts in groups for what, n in sorted(counts.items())]
+    found += [(done.proposals, "proposal", "proposals", ""), (done.rejections, "rejection", "rejections", "")]
+    found += [(done.runs, "run of the trash", "runs of the trash", "")]
+    told = [f"{n} {one if n == 1 else many}{what}" for n, one, many, what in found if n and what != " unchanged"]
+    signed = _signed(done.is_signed, done.signed_by)
+    session.output.confirm(
+        done.to_json(),
+        f"{_done(dry_run)} private state: {', '.join(told) or 'nothing new'} ({signed}){redacted_told(done.redactions)}",
+    )
+
+
+def _signed(is_signed: bool, signed_by: str) -> str:
+    if not is_signed:
+        return "unsigned"
+    return f"signed by {signed_by}" if signed_by else "signed, not checked: install the extra `sign`"
 
 
 def _adopt(session: Session, data: bytes | None, file: str, form: str, dry_run: bool) -> None:

@@ -1,0 +1,110 @@
+"""The file that carries private state to another clone, as JSON Lines: a head with a SHA-256 over all below it, then the parts.
+
+    {"format": "memcli/private", "hash": "sha256:...", "version": 1}
+    {"name": "sessions/main/ses_...", "text": "..."}
+    {"name": "spaces/journal", "text": "..."}
+
+The text of a part is that of a file of its own, and its name says which (see `app/private_state.py`); no name is ever used
+as a path. Parts are sorted by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memcli.codec.bundle import ASK_AGAIN
+from memcli.codec.canonical import decode, encode_line
+from memcli.codec.exports import MAX_BYTES
+from memcli.digests import sha256
+from memcli.errors import CorruptError, UsageError
+from memcli.model.memory import Json
+from memcli.record import Record
+
+FORMAT = "memcli/private"
+VERSION = 1
+_PREFIX = b"memcli/private/1\0"  # keeps this digest apart from any other over the same bytes
+
+
+class Sealed(Record):
+    """The texts of all parts by name, with the digest over them, and the signature over that, empty when there is none."""
+
+    parts: Mapping[str, str]
+    hash: str
+    signature: str = ""
+
+
+def is_private_state(data: bytes) -> bool:
+    """Whether a file begins as one with private state does."""
+    try:
+        head = decode(data.partition(b"\n")[0], "")
+    except CorruptError:
+        return False
+    return isinstance(head, dict) and head.get("format") == FORMAT
+
+
+def encode_private_state(parts: Mapping[str, str], sign: Callable[[bytes], str] | None = None) -> tuple[bytes, str]:
+    """The file with these parts, signed where there is one who can `sign`; and its digest.
+
+    Raises UsageError for more than can be imported.
+    """
+    body = b"".join(encode_line({"name": name, "text": parts[name]}) + b"\n" for name in sorted(parts))
+    digest = _digest(body)
+    data = encode_line(_head(digest, sign(digest.encode()) if sign else "")) + b"\n" + body
+    if len(data) > MAX_BYTES:
+        raise UsageError(
+            f"the private state takes more than {MAX_BYTES >> 20} MiB",
+            "delete sessions that nobody needs, or export them one by one with `memcli session export`",
+        )
+    return data, digest
+
+
+def decode_private_state(data: bytes, where: str) -> Sealed:
+    """The parts in a file. Raises CorruptError when it is newer, or was changed."""
+    if len(data) > MAX_BYTES:
+        raise CorruptError(f"{where}: longer than {MAX_BYTES >> 20} MiB", ASK_AGAIN)
+    if not is_private_state(data):
+        raise CorruptError(
+            f'{where}: no private state (no "format": "{FORMAT}")', "`memcli export --private` makes one"
+        )
+    first, _, body = data.partition(b"\n")
+    head: Any = decode(first, where, ASK_AGAIN)
+    version = head.get("version")
+    if version != VERSION or isinstance(version, bool):
+        raise CorruptError(
+            f"{where}: version {version!r} of the private state; this memcli reads version {VERSION}", "upgrade memcli"
+        )
+    digest, signature = head.get("hash"), head.get("signature", "")
+    if digest != _digest(body) or not isinstance(signature, str) or encode_line(_head(digest, signature)) != first:
+        raise CorruptError(f"{where}: the content does not match its hash", ASK_AGAIN)
+    parts: dict[str, str] = {}
+    last = ""
+    for number, line in enumerate(body.splitlines(keepends=True), 2):
+        name, text = _part(line, f"{where}: line {number}")
+        if name <= last:
+            raise CorruptError(f"{where}: line {number}: the parts are not in order, each once", ASK_AGAIN)
+        parts[name] = text
+        last = name
+    return Sealed(parts, digest, signature)
+
+
+def _part(line: bytes, where: str) -> tuple[str, str]:
+    part: Any = decode(line, where, ASK_AGAIN)
+    if (
+        not isinstance(part, dict)
+        or part.keys() != {"name", "text"}
+        or not all(isinstance(v, str) for v in part.values())
+    ):
+        raise CorruptError(f"{where}: not a part with a name and a text", ASK_AGAIN)
+    if encode_line(part) + b"\n" != line:
+        raise CorruptError(f"{where}: not written by memcli", ASK_AGAIN)
+    return part["name"], part["text"]
+
+
+def _head(digest: str, signature: str) -> dict[str, Json]:
+    head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "hash": digest}
+    return {**head, "signature": signature} if signature else head
+
+
+def _digest(body: bytes) -> str:
+    return f"sha256:{sha256(_PREFIX + body).hexdigest()}"
