@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -84,7 +85,8 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
         return
     if event != "open" and isinstance(arguments[-1], int) and arguments[-1] >= 0:
         return  # relative to a folder that is open, as when pytest removes a test's own
-    paths = arguments[:2] if event in ("os.rename", "os.link") else arguments[:1]
+    changed = {"os.rename": (0, 1), "os.link": (1,), "os.symlink": (1,)}.get(event, (0,))
+    paths = [arguments[n] for n in changed]
     for path in paths:
         if not isinstance(path, (str, bytes, os.PathLike)):
             continue
@@ -92,7 +94,11 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
             full = os.path.abspath(os.fsdecode(path))  # asks the file system nothing, which a test may have patched
         except OSError:  # the working directory is gone
             continue
-        is_free = full.startswith(_ALLOWED) or "__pycache__" in full or ("/golden/" in full and _GUARD["updates"])
+        is_free = (
+            full.startswith(_ALLOWED)
+            or "__pycache__" in full
+            or (_GUARD["updates"] and re.search("/(golden|completions)/", full))
+        )
         if full.startswith(_PROTECTED) and not is_free:
             raise OutsideWriteError(f"{event}: {full} is outside of the test's own folders")
 

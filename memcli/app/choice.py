@@ -16,6 +16,7 @@ from memcli.ports import Ranker, Trust
 from memcli.ports.code import CodeReader
 from memcli.record import Record, field
 from memcli.safety.injection.screening import inspect, is_accepted
+from memcli.settings import is_beside
 
 if TYPE_CHECKING:
     from memcli.ports.views import Entries, SpaceView
@@ -79,7 +80,8 @@ class Reader:
         self, query: Query, hits: Sequence[Hit], limit: int, pick: Callable[[Sequence[Hit]], Sequence[Hit]]
     ) -> tuple[tuple[Section, ...], int]:
         """The sections of what `pick` takes of the hits, and how many hits were passed over because they are untrusted.
-        What repeats a section before it is passed over too.
+        What repeats a section before it is passed over too; of what a session yielded and somebody told in the same words,
+        the former.
 
         Reads what is to be shown and looks at it; where something is passed over, twice as much in the next round.
         """
@@ -94,11 +96,21 @@ class Reader:
             sections = tuple(self._known[id(hit)] for hit in chosen)
             worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
             same = {id(chosen[n]) for n in repeated_places(sections)} - worse
+            if retold := self._retold(chosen, sections):
+                again |= retold
+                continue
             if not worse and not same:
                 return sections, len(bad)
             bad |= worse
             again |= same
             ahead = 2 * max(ahead, limit)
+
+    def _retold(self, hits: Sequence[Hit], sections: Sequence[Section]) -> set[int]:
+        """The hits whose text a memory of a space that is told to has, too."""
+        beside = [is_beside(self._home[id(hit)].place.space) for hit in hits]
+        told = {section.memory.raw for section, is_own in zip(sections, beside, strict=True) if not is_own}
+        found = zip(hits, sections, beside, strict=True)
+        return {id(hit) for hit, section, is_own in found if is_own and section.memory.raw in told}
 
     def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
         new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())

@@ -42,43 +42,40 @@ def restore(workspace: Workspace, refs: Sequence[str]) -> Restored:
     that is there goes to the trash.
     """
     with _all_runs(workspace) as all_runs:
-        space = _space_of(workspace, all_runs, refs)
-        runs = [run for run in all_runs if run.space.name == space]
-        found = dict(_find(runs, ref, space) for ref in refs)
-    return _bring_back(workspace, space, found)
-
-
-def _space_of(workspace: Workspace, runs: Sequence[Run], refs: Sequence[str]) -> str:
-    """The first of the spaces to read from which something was removed that `refs` name; else that of the workspace."""
-    removed = {
-        run.space.name
-        for run in runs
-        if any(
-            is_named(memory, refs) or memory.id.startswith(tuple(filter(None, refs))) for memory in run.space.objects
-        )
-    }
-    return next((name for name in workspace.asked_spaces if name in removed), workspace.space)
+        runs = [run for run in all_runs if run.space.name == workspace.space]
+        found = dict(_find(runs, ref, workspace.space) for ref in refs)
+    return _bring_back(workspace, workspace.space, found)
 
 
 def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliError | None]:
-    """Whose trash has the memories that `refs` name, that of the workspace's space or of the user-wide store; and the error
-    for those that are in none. Raises as `by_home`."""
+    """Whose trash has the memories that `refs` name, that of the first of the spaces to read or of the user-wide store; and
+    the error for those that are in none. Raises as `by_home`."""
     with _all_runs(workspace) as all_runs:
-        runs = [run for run in all_runs if run.space.name == workspace.space]
         other = None if workspace.is_space_named else workspace.elsewhere
         theirs = other.trash.runs() if other is not None else []
 
         def home(ref: str) -> Workspace:
+            removed = _removed_from(all_runs, ref)
+            space = next((name for name in workspace.asked_spaces if name in removed), workspace.space)
             try:
-                _find(runs, ref, workspace.space)
+                _find([run for run in all_runs if run.space.name == space], ref, space)
             except NotFoundError:
                 names = [run.space.name for run in theirs if any(is_named(m, [ref]) for m in run.space.objects)]
                 if not names:
                     raise
                 return beyond(workspace, ref, names[0])
-            return workspace
+            return workspace if space == workspace.space else replace(workspace, space=space, is_space_named=True)
 
         return grouped(refs, home)
+
+
+def _removed_from(runs: Sequence[Run], ref: str) -> set[str]:
+    """The spaces from which something was removed that `ref` names, also by the beginning of an id."""
+    return {
+        run.space.name
+        for run in runs
+        if any(is_named(memory, [ref]) or (ref and memory.id.startswith(ref)) for memory in run.space.objects)
+    }
 
 
 def restore_run(workspace: Workspace, name: str) -> Restored:

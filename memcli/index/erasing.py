@@ -28,6 +28,8 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
     if not os.path.isdir(folder):
         return
     try:
+        with suppress(FileExistsError):  # the index of a private space lies elsewhere, and may be the first there
+            os.mkdir(os.path.dirname(path), 0o700)
         keys = _remove_index(path, ids, written_at)
         shutil.rmtree(os.path.join(folder, "revisions"), ignore_errors=True)
         for name in sorted(os.listdir(folder)):

@@ -134,7 +134,7 @@ def _mend(layout: Layout, path: str, data: bytes, found: Examined, held: Held) -
 def _space_names(layout: Layout) -> tuple[list[str], list[Finding]]:
     """The spaces, sorted, and what lies among their files and is none."""
     names, strange = [], []
-    for file in _listed(layout.spaces):
+    for file in layout.space_names():
         where = os.path.join("spaces", file)
         name = file.removesuffix(".json")
         if file.startswith("."):

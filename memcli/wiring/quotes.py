@@ -52,21 +52,23 @@ def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
 
     def skip_folder(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            skip(os.path.relpath(error.filename, layout.root), error)
+            skip(error.filename, error)
 
-    shared = (os.path.join(layout.root, name) for name in _SHARED)
-    for folder in (*shared, *map(layout.private, _PRIVATE)):
-        for place, folders, files in os.walk(folder, onerror=skip_folder):
+    tops = [(name, os.path.join(layout.root, name)) for name in _SHARED]
+    tops += [(name, layout.private(name)) for name in _PRIVATE]
+    for name, top in tops:
+        for place, folders, files in os.walk(top, onerror=skip_folder):
             folders.sort()
             for file in sorted(files):
                 path = os.path.join(place, file)
+                told = os.path.join(name, os.path.relpath(path, top))
                 try:
                     data = read_regular(path, _MAX_BYTES) or b""
                 except OSError as error:
-                    skip(os.path.relpath(path, layout.root), error)
+                    skip(told, error)
                     continue
                 if any(form in data for form in wanted):
-                    yield os.path.relpath(path, layout.root)
+                    yield told
 
 
 def _commits(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:

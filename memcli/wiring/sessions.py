@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -53,10 +54,12 @@ def open_talk(
 
 
 def drop_talk(layout: Layout) -> None:
-    """Removes what is kept to search sessions."""
+    """Empties the store that serves to search sessions, which stays the same folder: others may have it open."""
     import shutil
 
-    shutil.rmtree(layout.cache("sessions"), ignore_errors=True)
+    with suppress(OSError):
+        for name in os.listdir(layout.cache("sessions")):
+            shutil.rmtree(layout.cache(os.path.join("sessions", name)), ignore_errors=True)
 
 
 def read_transcripts(path: str) -> Transcripts:

@@ -20,6 +20,7 @@ from memcli.errors import MemcliError
 from memcli.model.space import Space
 from tests.cli.test_ingest import commit, git
 from tests.conftest import NOW, Run, memory, open_at, rewrite
+from tests.faults.scene import PRIVATE
 from tests.safety.secrets_corpus import secret
 
 TOKEN = secret("github_token", 901)[1]
@@ -77,12 +78,12 @@ class Walk:
         )  # fmt: skip
         worse = memory(f"b-{TOKEN}", raw="A bad id.", path="ops/id", links=({"to": "mem_a", "relation": "relates_to"},))
         rewrite(open_at(self.folder).store, lambda space: space.put([bad, worse], NOW))
-        for name in ("cache", "audit", "local"):
-            shutil.rmtree(self.folder / ".memory" / name, ignore_errors=True)
+        for folder in (".memory/cache", ".memory/local", PRIVATE):
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
         self.own.append(self.folder / ".memory" / "spaces" / "main.json")
 
     def leaks(self) -> Iterator[str]:
-        for store in (self.folder / ".memory", self.folder / "global"):
+        for store in (self.folder / ".memory", self.folder / PRIVATE, self.folder / "global"):
             for file in sorted(store.rglob("*")):
                 name = str(file.relative_to(self.folder))
                 data = file.read_bytes() if file.is_file() and file not in self.own else b""
@@ -290,7 +291,7 @@ def _hand_header(walk: Walk) -> None:
 def _hand_session(walk: Walk) -> None:
     name = walk.run("session", "start").out.strip()
     walk.run("session", "add", name, "The deploy is plain.", "--role", "user")
-    (file,) = (walk.folder / ".memory").rglob(f"{name}.jsonl")
+    (file,) = (walk.folder / PRIVATE).rglob(f"{name}.jsonl")
     file.write_text(f"{file.read_text()}{json.dumps({**LINES[4], 'number': 2})}\n")
     walk.own.append(file)
     walk.each(
@@ -300,7 +301,7 @@ def _hand_session(walk: Walk) -> None:
 
 def _hand_beside(walk: Walk) -> None:
     walk.each("remember Waiting --propose --path p/q")
-    walk.by_hand("local/inbox/spaces/main.json", "Waiting", SAID)
+    walk.by_hand(f"../{PRIVATE}/inbox/spaces/main.json", "Waiting", SAID)
     walk.write("n.md", "# Deploy\n\nThe deploy is plain.\n")
     walk.each("ingest n.md")
     walk.by_hand("spaces/repo.json", "The deploy is plain", SAID)

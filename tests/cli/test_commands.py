@@ -31,9 +31,7 @@ def test_the_first_memory_makes_the_store(run: Run, tmp_path: Path) -> None:
     assert (
         (tmp_path / ".memory" / ".gitignore")
         .read_text()
-        .endswith(
-            "local/\ncache/\naudit/\nexports/\nsessions/*/*\nspaces/repo.json\nspaces/journal.json\nspaces/journal@*.json\n"
-        )
+        .endswith("local/\ncache/\naudit/\nexports/\n.*.tmp-*\nspaces/repo.json\nspaces/journal.json\n")
     )
 
 

@@ -408,7 +408,7 @@ def test_a_log_of_a_development_version_is_not_called_tampered(run: Run, tmp_pat
     sound = run("fsck")
     assert (sound.code, told in sound.out) == (0, True)
     fill(run, "log/a")
-    assert run("audit", "--verify").out.startswith("1 entries verified")
+    assert run("audit", "--verify").out.startswith("1 entry verified")
     copied = run("store", "copy", ".", "elsewhere")
     assert (copied.code, "the first 2 of 3 entries" in copied.err) == (0, True)
 
@@ -417,7 +417,7 @@ def test_only_what_git_tracks_is_to_be_checked_out(run: Run, tmp_path: Path) -> 
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     fill(run, "log/a")
     subprocess.run(["git", "add", ".memory"], cwd=tmp_path, check=True)
-    log = tmp_path / ".memory" / "audit" / "main.jsonl"
+    log = tmp_path / ".git" / "memcli" / ".memory" / "audit" / "main.jsonl"
     data = log.read_bytes()
     log.write_bytes(data.replace(b"ann", b"bob"))
     damaged = run("fsck")

@@ -89,7 +89,7 @@ def test_what_is_forgotten_superseded_or_over_says_nothing(project: Path, run: R
 
 
 def test_a_clone_that_nobody_accepted_only_warns(project: Path, run: Run) -> None:
-    (project / ".memory" / "local" / "trust.json").unlink()
+    (project / ".git" / "memcli" / ".memory" / "trust.json").unlink()
     done = run("guard", "--format", "github")
     assert (done.code, done.out.count("::warning"), done.out.count("::error")) == (0, 3, 0)
     assert "memcli trust" in done.err

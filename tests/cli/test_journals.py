@@ -151,9 +151,9 @@ def test_deleting_the_session_takes_all_that_it_yielded(run: Run) -> None:
 
 def test_the_second_end_of_a_session_changes_nothing(run: Run) -> None:
     name = held(run, "shop", "Shopify")
-    before = Path(".memory/spaces/journal@shop.json").read_bytes()
+    before = Path(".memory/local/spaces/journal@shop.json").read_bytes()
     run("session", "end", name, "-s", "shop")
-    assert Path(".memory/spaces/journal@shop.json").read_bytes() == before
+    assert Path(".memory/local/spaces/journal@shop.json").read_bytes() == before
 
 
 def test_the_space_is_deleted_with_its_journal(run: Run) -> None:
@@ -199,7 +199,7 @@ def test_what_was_said_stays_in_its_space(run: Run) -> None:
 
 def test_damage_is_found_in_it(run: Run) -> None:
     held(run, "shop", "Shopify")
-    file = Path(".memory/spaces/journal@shop.json")
+    file = Path(".memory/local/spaces/journal@shop.json")
     tree = json.loads(file.read_text())
     tree["objects"] *= 2
     file.write_bytes(encode(tree) + b"\n")

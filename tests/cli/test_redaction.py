@@ -221,7 +221,8 @@ def test_no_way_in(
     assert not holds(tmp_path / "global")
     store = tmp_path / ".memory"
     own = [store / "local" / name for name in ("usage", "gaps.json")]
-    files = [*(store / "spaces").iterdir(), *(store / "sessions").glob("*/*"), *(file for file in own if file.exists())]
+    sessions = (store / "local" / "sessions").glob("*/*.jsonl")
+    files = [*(store / "spaces").iterdir(), *sessions, *(file for file in own if file.exists())]
     stored = "".join(file.read_text() for file in files)
     assert "edacted" in stored.casefold()
     assert "pii_flags" in stored or route in (_session, _feedback, _gaps)

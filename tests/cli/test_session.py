@@ -163,7 +163,7 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
 
     def seen() -> list[str]:
         done = subprocess.run(
-            ["git", "status", "--short", "-uall", "--", ".memory/local/sessions"],
+            ["git", "status", "--short", "-uall", "--", ".memory/sessions"],
             check=True,
             capture_output=True,
             text=True,
@@ -172,15 +172,15 @@ def test_git_sees_a_session_that_is_shared_alone(run: Run, tmp_path: Path) -> No
 
     assert seen() == []
     assert run("session", "share", name).out == f"{name} is shared\n"
-    assert seen() == [f".memory/local/sessions/main/{name}.jsonl"]
+    assert seen() == [f".memory/sessions/main/{name}.jsonl"]
     assert run("session", "share", name).out == f"{name} is already shared\n"
     assert json.loads(run("session", "show", name, "--json").out)["session"]["shared"] is True
     assert run("session", "share", name, "--undo").out == f"{name} is private\n"
     assert seen() == []
-    assert file_of(other).exists()
+    assert (tmp_path / ".git" / "memcli" / ".memory" / "sessions" / "main" / f"{other}.jsonl").exists()
     run("session", "share", name)
     gone = run("session", "delete", name, "--yes")
-    assert f"commits that have .memory/local/sessions/main/{name}.jsonl keep its text" in gone.err
+    assert f"commits that have .memory/sessions/main/{name}.jsonl keep its text" in gone.err
     assert f"{name}.jsonl" not in Path(".memory/.gitignore").read_text()
 
 

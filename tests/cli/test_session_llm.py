@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from memcli.app import session_yield
+from memcli.store.layout import Layout
 from tests.app.test_session_yield import ANSWER, ARGON, LOWER, NEVER, SENTENCES, TALK
 from tests.conftest import ROOT, Run
 from tests.providers import server as play
@@ -42,7 +44,7 @@ def record(run: Run, *said: tuple[str, str]) -> str:
 
 
 def stored(space: str) -> str:
-    file = Path(f".memory/spaces/{space}.json")
+    file = Path(Layout(os.path.abspath(".memory")).space(space))
     return file.read_text() if file.exists() else ""
 
 

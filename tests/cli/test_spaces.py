@@ -305,7 +305,7 @@ def test_a_split_leaves_out_what_git_no_longer_has_and_keeps_what_was_forgotten(
     tree = json.loads(file.read_text())
     next(o for o in tree["objects"] if o["path"] == lost)["active"] = False  # as after a rebase
     file.write_text(json.dumps(tree))
-    (repository / ".memory" / "local" / "audit" / "main.jsonl").unlink()  # somebody else did
+    (repository / ".git" / "memcli" / ".memory" / "audit" / "main.jsonl").unlink()  # somebody else did
     done = json.loads(run("space", "split", "--json").out)
     assert done["dropped"] == [lost]
     assert set(objects(repository, "main")) == {"db/choice", "guide.md"}
