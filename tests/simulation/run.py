@@ -220,11 +220,13 @@ class Simulation:
         for commit in commits:
             sides = [self.states[f] for f in (self.told(tree, "rev-parse", f"{commit}^"), commit)]
             was, becomes = reversed(sides) if backwards else sides
-            state = merged_all(was, state, becomes)
+            before, state = state, merged_all(was, state, becomes)
             subject = self.told(tree, "log", "-1", "--format=%s", commit)
             if new and self.told(tree, "log", "-1", "--format=%s", new[0]) in (subject, f'Revert "{subject}"'):
                 state = self.check(tree, new[0], state)
                 self.states.setdefault(new.pop(0), dict(state))
+            elif state != before:
+                self.wrong(f"git made no commit of {subject!r}, which changes a store")
         if new:
             self.wrong(f"git made commits that the model has no place for: {new}")
 

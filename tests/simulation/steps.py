@@ -232,8 +232,9 @@ def commit(run: Simulation, tree: Tree) -> object:
     if run.number and not tree.dirty and run.rng.random() < 0.7:
         run.rng.choice([remember, edit])(run, tree)
     folder = run.rng.choice(["src", "pkg/a"]) if not tree.absent else "src"
-    write(run, tree, f"{folder}/f{run.number}.py", f"def f{run.number}():\n    return {run.number}\n")
-    subject = f"Count to number{run.number}n"
+    n = len(run.bench.log)
+    write(run, tree, f"{folder}/f{n}.py", f"def f{n}():\n    return {n}\n")
+    subject = f"Count to number{n}n"
     run.git(tree, "add", "-A")
     if run.number and run.rng.random() < _KILLED:
         run.git(tree, "-c", f"core.hooksPath={os.devnull}", "commit", "-q", "-m", subject)
@@ -352,7 +353,7 @@ def pick(run: Simulation, tree: Tree) -> object:
         return False
     chosen, onto = run.rng.choice(commits), run.head(tree)
     if not run.git(tree, "cherry-pick", chosen, fails=True):
-        run.git(tree, "cherry-pick", "--skip")  # it changes nothing here
+        run.git(tree, "cherry-pick", "--quit")  # it changes nothing here
     run.replay(tree, [chosen], onto)
     run.arrive(tree)
     return None
@@ -367,8 +368,7 @@ def revert(run: Simulation, tree: Tree) -> object:
     if not commits:
         return False
     chosen, onto = run.rng.choice(commits), run.head(tree)
-    if not run.git(tree, "revert", "--no-edit", chosen, fails=True):
-        run.git(tree, "revert", "--skip")
+    run.git(tree, "revert", "--no-edit", chosen, fails=True)  # as it does where there is nothing left to revert
     run.replay(tree, [chosen], onto, backwards=True)
     run.arrive(tree)
     return None
@@ -404,7 +404,9 @@ def stash(run: Simulation, tree: Tree) -> object:
     if run.git(tree, "stash", "pop", "-q"):
         clone.stash.pop()
         tree.work = merged_all(base, run.states[head], held)
-        tree.dirty = {store for store in STORES if tree.work[store] != run.states[head][store]}
+        tree.dirty = {
+            store for store in STORES if tree.work[store] != run.states[head][store] or held[store] != base[store]
+        }
     return None
 
 
