@@ -21,7 +21,7 @@ TOLD_WEIGHT, TOLD_FLOOR = 0.65, 0.28
 """What all words of the question count beside a cosine of 1, and what must speak for a memory that somebody wrote down."""
 TALK_FLOOR = 0.39
 """The same for what was said in passing: small talk is near to everything."""
-READ_WEIGHT, READ_FLOOR = 0.4, 0.43
+READ_WEIGHT, READ_FLOOR = 0.45, 0.44
 """The same for what was read from a document or a change: what is asked of a repository shares words with much of it."""
 STRANGER = 0.15
 """How much more must speak for what answers a question that names somebody or something that the space has never heard of."""
@@ -53,10 +53,9 @@ def coverage(stats: TermStats) -> dict[int, float]:
     }
 
 
-def judge(
-    topic: str, stats: TermStats, entries: Mapping[int, Entry], cosines: Mapping[int, float]
-) -> dict[int, Evidence]:
-    """The evidence of each memory. `entries` are by row, and so are the `cosines` to the topic of those that have a vector."""
+def judge(topic: str, stats: TermStats, entries: Mapping[int, Entry], cosines: Mapping[int, float]) -> Evidence:
+    """The evidence of the memory that has most above its floor. `entries`, of which there is one at least, are by row, and so
+    are the `cosines` to the topic of those that have a vector."""
     covered = coverage(stats)
     more = STRANGER if has_stranger(topic, stats.frequencies) else 0.0
 
@@ -67,12 +66,7 @@ def judge(
         weight, floor = _standard(entries[row])
         return Evidence(weight * share, cosines[row], floor + more)
 
-    return {row: evidence(row) for row in sorted(entries)}
-
-
-def strongest(judged: Mapping[int, Evidence]) -> Evidence:
-    """The evidence of the memory, of one at least, that has most above its floor."""
-    return max(judged.values(), key=lambda one: round(one.together - one.floor, 6))
+    return max(map(evidence, sorted(entries)), key=lambda one: round(one.together - one.floor, 6))
 
 
 def _standard(entry: Entry) -> tuple[float, float]:

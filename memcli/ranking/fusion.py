@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Evidence, Group, Hit, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Group, Hit, Query, Ranking, Rows, TermStats
 from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
-from memcli.ranking.floor import coverage, judge, strongest
+from memcli.ranking.floor import coverage, judge
 from memcli.ranking.lexical import bm25f, most
 from memcli.ranking.linked import add_linked
 from memcli.ranking.listing import is_listed, within_period
@@ -40,8 +40,8 @@ WHOLE_SHARE = 0.3
 COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
-TAIL = 0.25
-"""What scores less than this, where 1 answers well, and does not reach its own floor does not match."""
+TAIL_SHARE = 0.35
+"""What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
 
 DATE_WEIGHT = 0.35
 PERIOD_WEIGHT = 0.35
@@ -81,8 +81,7 @@ class FusionRanker:
             return state
         near, cosines = _including(near, rows, cosines, visible)
         entries = view.entries(rows)
-        judged = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
-        evidence = strongest(judged)
+        evidence = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
         styles = {row: style_of(entry) for row, entry in entries.items()}
@@ -106,7 +105,7 @@ class FusionRanker:
         parts = _scored(whole, found, styles, groups, stats)
         _add_rest(parts, entries, query, view)
         add_linked(parts, entries, styles, view, visible)
-        return replace(state, hits=_hits(parts, entries, judged, found, query), evidence=evidence)
+        return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
 
 
 def _scored(
@@ -134,12 +133,15 @@ def _scored(
 def _hits(
     parts: Mapping[int, Mapping[str, float]],
     entries: Mapping[int, Entry],
-    judged: Mapping[int, Evidence],
+    styles: Mapping[int, Style],
     found: Answers,
     query: Query,
 ) -> tuple[Hit, ...]:
-    """The rows in order, a commit as one entry, without the tail that answers too little."""
-    scores = {row: sum(why.values()) for row, why in parts.items()}
+    """The rows in order, a commit as one entry, without the tail that is far below the best of its style."""
+    scores = {row: (sum(why.values()), styles[row]) for row, why in parts.items()}
+    best: dict[Style, float] = {}
+    for score, style in scores.values():
+        best[style] = max(best.get(style, 0.0), score)
     hits = (
         Hit(
             entries[row],
@@ -148,8 +150,8 @@ def _hits(
             tuple([(one.n, one.score) for one in found.get(row, ())]),
             (),
         )
-        for row, score in scores.items()
-        if score >= TAIL or (row in judged and judged[row].is_enough)
+        for row, (score, style) in scores.items()
+        if score >= TAIL_SHARE * best[style]
     )
     kept = ordered(hits, query)
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})
