@@ -95,22 +95,13 @@ class Reader:
             looked = self._read([*chosen, *further], _best_passages(chosen))
             sections = tuple(self._known[id(hit)] for hit in chosen)
             worse = {name for name, section in looked.items() if section.untrusted and not query.include_untrusted}
-            same = {id(chosen[n]) for n in repeated_places(sections)} - worse
-            if retold := self._retold(chosen, sections):
-                again |= retold
-                continue
+            beside = [is_beside(self._home[id(hit)].place.space) for hit in chosen]
+            same = {id(chosen[n]) for n in repeated_places(sections, beside)} - worse
             if not worse and not same:
                 return sections, len(bad)
             bad |= worse
             again |= same
             ahead = 2 * max(ahead, limit)
-
-    def _retold(self, hits: Sequence[Hit], sections: Sequence[Section]) -> set[int]:
-        """The hits whose text a memory of a space that is told to has, too."""
-        beside = [is_beside(self._home[id(hit)].place.space) for hit in hits]
-        told = {section.memory.raw for section, is_own in zip(sections, beside, strict=True) if not is_own}
-        found = zip(hits, sections, beside, strict=True)
-        return {id(hit) for hit, section, is_own in found if is_own and section.memory.raw in told}
 
     def _read(self, hits: Sequence[Hit], best: Sequence[float]) -> dict[int, Section]:
         new = list({id(hit): hit for hit in hits if id(hit) not in self._known}.values())
@@ -148,14 +139,21 @@ def is_first(entry: Entry) -> bool:
     return entry.pinned or entry.relevance == "high"
 
 
-def repeated_places(sections: Sequence[Section]) -> list[int]:
-    """The places of sections that say, word for word, only what one before them says: a file and the change that wrote it."""
+def repeated_places(sections: Sequence[Section], beside: Sequence[bool]) -> list[int]:
+    """The places of sections that say, word for word, only what one before them says: a file and the change that wrote it.
+
+    What was told is not left out for what is `beside` it, read or yielded by a session: of those two, the latter is, where
+    it says the same and no more.
+    """
     said = [f" {' '.join(_WORD.findall(section.passage.lower()))} " for section in sections]
-    return [
-        n
-        for n, own in enumerate(said)
-        if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and any(own in other for other in said[:n])
-    ]
+
+    def repeats(n: int) -> bool:
+        if beside[n]:
+            told = (other for m, other in enumerate(said) if not beside[m])
+            return said[n] in told or any(said[n] in other for other in said[:n])
+        return any(said[n] in other for m, other in enumerate(said[:n]) if not beside[m])
+
+    return [n for n, own in enumerate(said) if own.count(" ") > _LEAST_WORDS and not sections[n].is_lead and repeats(n)]
 
 
 def _best_passages(hits: Sequence[Hit]) -> list[float]:
