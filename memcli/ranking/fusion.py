@@ -1,7 +1,7 @@
 """`fusion`: words and meaning together, what surrounds a memory, what the question names, and priors.
 
 The score of a memory is the sum of the parts that `--explain` shows. Words (BM25F) and meaning (the cosine of
-MiniLM) are stretched to 0..1 over the space and weighed; see `style.py`, `context.py` and `mentions.py` for the rest.
+MiniLM) are put on scales of their own, on which 1 answers well, and weighed; see `style.py`, `context.py` and `mentions.py` for the rest.
 """
 
 from __future__ import annotations
