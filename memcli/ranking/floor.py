@@ -21,7 +21,7 @@ TOLD_WEIGHT, TOLD_FLOOR = 0.65, 0.28
 """What all words of the question count beside a cosine of 1, and what must speak for a memory that somebody wrote down."""
 TALK_FLOOR = 0.39
 """The same for what was said in passing: small talk is near to everything."""
-READ_WEIGHT, READ_FLOOR = 0.45, 0.44
+READ_WEIGHT, READ_FLOOR = 0.4, 0.43
 """The same for what was read from a document or a change: what is asked of a repository shares words with much of it."""
 STRANGER = 0.15
 """How much more must speak for what answers a question that names somebody or something that the space has never heard of."""
