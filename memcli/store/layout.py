@@ -36,7 +36,8 @@ _OWN_FOLDERS = (
 class Layout(Record):
     """The places in a store whose root is `root`.
 
-    `private_root`: the folder of its private state, where that is not the one that `store/private.py` finds.
+    `private_root`: the folder of its private state: the root itself for a store within the store, and for a process that
+    goes on what it was at its start; else what `store/private.py` finds.
     """
 
     root: str
@@ -102,7 +103,7 @@ class Layout(Record):
     def private(self, name: str) -> str:
         """A file or folder of the private state, where this process can write it."""
         folder = self.private_folder
-        if self.private_root or folder == os.path.join(self.root, "local") or can_write(folder):
+        if folder in (self.root, os.path.join(self.root, "local")) or can_write(folder):
             return os.path.join(folder, name)
         from memcli.store.folding import copied
 

@@ -131,8 +131,9 @@ def complete_root(root: str) -> str:
 
 
 def claimed(root: str, warn: Warn) -> Layout:
-    """The layout of the store at `root`, without what belongs to another place or machine."""
-    layout = Layout(root)
+    """The layout of the store at `root`, without what belongs to another place or machine. Its private state stays where it
+    is for this process, also when the folder becomes a repository meanwhile."""
+    layout = Layout(root, Layout(root).private_folder)
     if aside := Place(layout).claim():
         warn(describe(aside))
     return layout

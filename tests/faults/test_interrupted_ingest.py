@@ -112,8 +112,9 @@ def test_killed_and_resumed(history: Path, tmp_path_factory: pytest.TempPathFact
     root = tmp_path_factory.mktemp("killed") / "repo"
     shutil.copytree(history, root)
     repo = Repo(root, hour=40)
-    repo.write(".gitignore", ".memory/\n")
-    start = repo.commit("Ignore the store")
+    (root / ".git" / "info").mkdir(exist_ok=True)
+    (root / ".git" / "info" / "exclude").write_text(".memory/\n")  # no reset takes it back
+    start = repo.commit("Start", {"start.txt": "x\n"})
     repo.git("branch", "-D", "-q", "side")
     os.chdir(root)
     assert main(["init", "--quiet"]) == 0

@@ -137,7 +137,7 @@ def test_the_report_counts_what_is_many() -> None:
 
 
 def test_a_context_goes_in_where_it_was_said() -> None:
-    context = snapshot.choose(snapshot.of_messages(MESSAGES, "ses_1"), "Postgres jobs table")
+    context = snapshot.choose(snapshot.of_messages(MESSAGES, "ses_1"), "Postgres jobs table", 18)
     pieces = items.of_context("mem_1", context, "ses_1")
     assert sorted(piece.number for piece in pieces) == [1, 2]
     before = window()

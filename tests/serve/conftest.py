@@ -65,7 +65,8 @@ class Server:
         self.link = second.split()[-1]
         self.port = int(self.address.rpartition(":")[2])
         self.tokens = Tokens(Layout(str(folder / ".memory")))
-        self.token = (folder / ".memory" / "local" / "serve-token").read_text().strip()
+        self.private = Path(Layout(str(folder / ".memory")).private_folder)
+        self.token = (self.private / "serve-token").read_text().strip()
         self.by_role = {role: self.create(role) for role in (READER, WRITER)} | {ADMIN: self.token}
 
     def _read(self) -> None:

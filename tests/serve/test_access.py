@@ -12,7 +12,7 @@ import pytest
 from memcli.errors import StoreError
 from memcli.serve.access import ADMIN, READER, WRITER, Caller
 from memcli.serve.tokens import Tokens
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, make_root
 from tests.conftest import NOW, Run
 from tests.serve.conftest import Server, Start
 
@@ -20,7 +20,7 @@ HIDDEN = "zanzibar"
 
 
 def test_the_first_token_is_for_its_user_alone(server: Server) -> None:
-    path = server.folder / ".memory" / "local" / "serve-token"
+    path = server.private / "serve-token"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     others = path.with_name("serve-tokens.json")
     assert stat.S_IMODE(others.stat().st_mode) == 0o600
@@ -122,6 +122,7 @@ def test_a_token_file_that_cannot_be_trusted(run: Run, tmp_path: Path, spoil: st
 
 def test_the_first_token_is_read_where_nothing_can_be_written(tmp_path: Path) -> None:
     layout = Layout(str(tmp_path / ".memory"))
+    make_root(layout.root)
     first = Tokens(layout).make_first()
     lock = Path(layout.lock("serve"))
     lock.unlink(missing_ok=True)
@@ -133,7 +134,7 @@ def test_the_first_token_is_read_where_nothing_can_be_written(tmp_path: Path) ->
 
 def test_tokens_that_cannot_be_read_do_not_say_where_they_are(start: Start) -> None:
     server = start("--workers", "1")
-    path = server.folder / ".memory" / "local" / "serve-tokens.json"
+    path = server.private / "serve-tokens.json"
     path.write_text("{")
     path.chmod(0o600)
     for page, kind in (("/apps", "application/json"), ("/", "text/html")):

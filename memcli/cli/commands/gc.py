@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memcli.app.gc import Collected
 from memcli.cli.options import Options, argument, dry_run_option, flag, option
 from memcli.cli.verb import Session, verb
-from memcli.model.memory import Json
+from memcli.model.memory import Json, Memory
 from memcli.policy.retention import Removal
 
 
@@ -35,7 +37,9 @@ def command(session: Session, options: GcOptions) -> None:
     if options.name is not None:
         check_exists(workspace, options.name)
     done = collect(workspace, options.ttl_days, options.dry_run, options.trust_clock)
-    ended = collect_ended(workspace, dry_run=options.dry_run)
+    ended: Sequence[Memory] = ()
+    with workspace.behind_the_write():
+        ended = collect_ended(workspace, dry_run=options.dry_run)
     verb = "would purge" if options.dry_run else "purged"
     lines = [f"{verb} {m.id} {m.path} (its session has ended)" for m in ended]
     data = told_json(done, workspace.space, options.dry_run)
