@@ -113,7 +113,7 @@ SWITCHES: Mapping[str, Switch] = {
     "the model (words alone, with their floor)": _without_meaning,
     "words alone, and no context": _all(_without_meaning, _constants(fusion, CONTEXT_CANDIDATES=0)),
     "priors": _constants(fusion, RECENCY_WEIGHT=0.0, IMPORTANCE_WEIGHT=0.0, RELEVANCE_WEIGHT=0.0),
-    "tail cut": _constants(fusion, TAIL_SHARE=0.0),
+    "tail cut": _all(_style(tail=0.0), _constants(fusion, TAIL_SHARE=0.0)),
     "floor": lambda _: no_floor(),
 }
 
@@ -135,7 +135,7 @@ ANSWER_SWITCHES: Mapping[str, Callable[[], AbstractContextManager[None]]] = {
     "the heading of a version, where the topic asks since when": partial(patched, answers, SINCE_WEIGHT=0.0),
     "context: groups and neighbours": partial(patched, fusion, CONTEXT_CANDIDATES=0),
     "one entry a commit": partial(patched, fusion, one_each=lambda hits, _: tuple(hits)),
-    "tail cut": partial(patched, fusion, TAIL_SHARE=0.0),
+    "tail cut": partial(styles, tail=0.0),
     "floor": lambda: no_floor(),  # noqa: PLW0108 - it is defined below
     "what follows a passage under its heading": partial(patched, answer, SHOWN=0),
     "more passages of a memory": partial(patched, choice, MOST_MORE=0),

@@ -97,7 +97,7 @@ def _refuse_outside(event: str, arguments: tuple[object, ...]) -> None:
         is_free = (
             full.startswith(_ALLOWED)
             or "__pycache__" in full
-            or (_GUARD["updates"] and re.search("/(golden|completions)/", full))
+            or (_GUARD["updates"] and re.search("/(golden|completions)(/|$)", full))
         )
         if full.startswith(_PROTECTED) and not is_free:
             raise OutsideWriteError(f"{event}: {full} is outside of the test's own folders")

@@ -53,9 +53,10 @@ def coverage(stats: TermStats) -> dict[int, float]:
     }
 
 
-def judge(topic: str, stats: TermStats, entries: Mapping[int, Entry], cosines: Mapping[int, float]) -> Evidence:
-    """The evidence of the memory that has most above its floor. `entries`, of which there is one at least, are by row, and so
-    are the `cosines` to the topic of those that have a vector."""
+def judge(
+    topic: str, stats: TermStats, entries: Mapping[int, Entry], cosines: Mapping[int, float]
+) -> dict[int, Evidence]:
+    """The evidence of each memory. `entries` are by row, and so are the `cosines` to the topic of those that have a vector."""
     covered = coverage(stats)
     more = STRANGER if has_stranger(topic, stats.frequencies) else 0.0
 
@@ -66,7 +67,12 @@ def judge(topic: str, stats: TermStats, entries: Mapping[int, Entry], cosines: M
         weight, floor = _standard(entries[row])
         return Evidence(weight * share, cosines[row], floor + more)
 
-    return max(map(evidence, sorted(entries)), key=lambda one: round(one.together - one.floor, 6))
+    return {row: evidence(row) for row in sorted(entries)}
+
+
+def strongest(judged: Mapping[int, Evidence]) -> Evidence:
+    """The evidence of the memory, of one at least, that has most above its floor."""
+    return max(judged.values(), key=lambda one: round(one.together - one.floor, 6))
 
 
 def _standard(entry: Entry) -> tuple[float, float]:

@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memcli.model.analysis import query_terms, without_terms
-from memcli.model.recall import Entry, Group, Hit, Query, Ranking, Rows, TermStats
+from memcli.model.recall import Entry, Evidence, Group, Hit, Query, Ranking, Rows, TermStats
 from memcli.ranking.ageing import add_ageing
 from memcli.ranking.answers import Answers, Near, answers, measure
 from memcli.ranking.commits import one_each
 from memcli.ranking.context import add_context, level
-from memcli.ranking.floor import coverage, judge
+from memcli.ranking.floor import coverage, judge, strongest
 from memcli.ranking.lexical import bm25f, most
 from memcli.ranking.linked import add_linked
 from memcli.ranking.listing import is_listed, within_period
@@ -41,7 +41,8 @@ COMMON_SHARE = 0.25
 """A word in more than this share of a space says nothing of which memory is meant, but sways a small encoder."""
 
 TAIL_SHARE = 0.35
-"""What scores less than this share of the best does not match. It costs none of the answers among the first ten."""
+"""What scores less than this share of the best of its style does not match: one of twenty like things is asked for by its
+name. What answers too little by itself is cut by the tail of its style."""
 
 DATE_WEIGHT = 0.35
 PERIOD_WEIGHT = 0.35
@@ -81,7 +82,8 @@ class FusionRanker:
             return state
         near, cosines = _including(near, rows, cosines, visible)
         entries = view.entries(rows)
-        evidence = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
+        judged = judge(query.topic, stats, entries, mixed([(1.0, near[0][1])]).of(rows) if near else {})
+        evidence = strongest(judged)
         if not evidence.is_enough:
             return replace(state, evidence=evidence)
         styles = {row: style_of(entry) for row, entry in entries.items()}
@@ -105,7 +107,7 @@ class FusionRanker:
         parts = _scored(whole, found, styles, groups, stats)
         _add_rest(parts, entries, query, view)
         add_linked(parts, entries, styles, view, visible)
-        return replace(state, hits=_hits(parts, entries, styles, found, query), evidence=evidence)
+        return replace(state, hits=_hits(parts, entries, judged, styles, found, query), evidence=evidence)
 
 
 def _scored(
@@ -133,15 +135,16 @@ def _scored(
 def _hits(
     parts: Mapping[int, Mapping[str, float]],
     entries: Mapping[int, Entry],
+    judged: Mapping[int, Evidence],
     styles: Mapping[int, Style],
     found: Answers,
     query: Query,
 ) -> tuple[Hit, ...]:
-    """The rows in order, a commit as one entry, without the tail that is far below the best of its style."""
-    scores = {row: (sum(why.values()), styles[row]) for row, why in parts.items()}
+    """The rows in order, a commit as one entry, without the tail that answers too little, or far less than the best."""
+    scores = {row: sum(why.values()) for row, why in parts.items()}
     best: dict[Style, float] = {}
-    for score, style in scores.values():
-        best[style] = max(best.get(style, 0.0), score)
+    for row, score in scores.items():
+        best[styles[row]] = max(best.get(styles[row], 0.0), score)
     hits = (
         Hit(
             entries[row],
@@ -150,8 +153,9 @@ def _hits(
             tuple([(one.n, one.score) for one in found.get(row, ())]),
             (),
         )
-        for row, (score, style) in scores.items()
-        if score >= TAIL_SHARE * best[style]
+        for row, score in scores.items()
+        if score >= TAIL_SHARE * best[styles[row]]
+        and (score >= styles[row].tail or (row in judged and judged[row].is_enough))
     )
     kept = ordered(hits, query)
     return one_each(kept, {row: scored[0].score for row, scored in found.items() if scored})

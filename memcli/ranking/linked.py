@@ -21,6 +21,8 @@ ALONG: Mapping[str, float] = {
 }  # fmt: skip
 """What share of the score of a memory goes to what it leads to, times the weight of the link; a contradiction stands
 right below."""
+LEAST = 0.35
+"""A link along which less than this share goes brings nothing in."""
 MOST = 4
 """So many of its links, the strongest, bring something in for each memory, beside all that contradicts it."""
 AGAINST = 0.8
@@ -68,7 +70,8 @@ def _raised(
     ties = _ties(frozenset(best), links, visible)
     for start in best:
         ends = sorted(
-            ties.get(start, ()), key=lambda tie: (-tie[0], -round(scores.get(tie[1], 0.0), 6), tie[2], tie[1])
+            (tie for tie in ties.get(start, ()) if tie[0] >= LEAST),
+            key=lambda tie: (-tie[0], -round(scores.get(tie[1], 0.0), 6), tie[2], tie[1]),
         )
         against = [tie for tie in ends if tie[2] == CONTRADICTS]
         for share, end, relation in [*against, *(tie for tie in ends if tie[2] != CONTRADICTS)][: len(against) + MOST]:

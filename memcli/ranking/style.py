@@ -17,6 +17,7 @@ class Style(Record):
     `neighbours`: the share of the score of the memory before and after, within the group.
     `group`, `group_words`: the weights, beside 1 for the memory itself, of the best memories of its group and of
     how the group as a whole answers in words.
+    `tail`: what scores less, where 1 answers well, and does not reach its own floor does not match.
     """
 
     k1: float
@@ -25,6 +26,7 @@ class Style(Record):
     neighbours: float
     group: float
     group_words: float
+    tail: float
     by_passage: bool = False
     """Whether a memory says as much as its best passage, rather than as a whole."""
     rank: int = 0
@@ -34,9 +36,11 @@ class Style(Record):
     __hash__ = object.__hash__
 
 
-TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25, rank=1)
-PROSE = Style(k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25, by_passage=True, rank=2)
-CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.3, group_words=1.5)
+TALK = Style(k1=0.6, b=0.3, lexical=0.42, neighbours=0.1, group=0.25, group_words=0.25, tail=0.25, rank=1)
+PROSE = Style(
+    k1=1.2, b=0.75, lexical=0.5, neighbours=0.1, group=0.25, group_words=0.25, tail=0.4, by_passage=True, rank=2
+)
+CODE = Style(k1=1.5, b=0.75, lexical=0.5, neighbours=0.0, group=1.3, group_words=1.5, tail=0.22)
 
 _BY_KIND: Mapping[str, Style] = {**dict.fromkeys(TALK_KINDS, TALK), "diff": CODE, "code": CODE, "config": CODE}
 

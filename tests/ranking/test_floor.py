@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from memcli.model.recall import Entry, Evidence, TermStats
-from memcli.ranking.floor import judge
+from memcli.ranking.floor import judge, strongest
 from tests.conftest import NOW
 
 NO_LENGTHS = (0, 0, 0, 5, 0)
@@ -27,7 +27,7 @@ def stats(
 
 def judged(cosine: float | None, *words: str, one: Entry | None = None, topic: str = "token lifetime") -> Evidence:
     known = stats({"token": 1, "lifetim": 1}, {0: dict.fromkeys(words, (0, 0, 0, 1, 0))})
-    return judge(topic, known, {0: one or entry()}, {} if cosine is None else {0: cosine})
+    return judge(topic, known, {0: one or entry()}, {} if cosine is None else {0: cosine})[0]
 
 
 def test_words_and_meaning_add_up() -> None:
@@ -42,7 +42,7 @@ def test_words_and_meaning_add_up() -> None:
 def test_a_word_counts_in_whichever_field_it_stands(field: int) -> None:
     at = tuple(int(n == field) for n in range(5))
     known = stats({"token": 1, "lifetim": 1}, {0: {"token": at, "lifetim": at}})
-    found = judge("token lifetime", known, {0: entry()}, {0: 0.0})
+    found = judge("token lifetime", known, {0: entry()}, {0: 0.0})[0]
     assert found == judged(0.0, "token", "lifetim")
 
 
@@ -71,4 +71,5 @@ def test_neither_how_many_memories_there_are_nor_what_they_are_changes_the_evide
     alone = judged(0.3, "token")
     others = {n: entry(n, kind, is_read=kind == "diff") for n, kind in enumerate(["diff", "guide"] * 500, 1)}
     known = stats({"token": 1, "lifetim": 1}, {0: {"token": (0, 0, 0, 1, 0)}}, size=1001)
-    assert judge("token lifetime", known, {0: entry(), **others}, {0: 0.3, **dict.fromkeys(others, 0.05)}) == alone
+    found = judge("token lifetime", known, {0: entry(), **others}, {0: 0.3, **dict.fromkeys(others, 0.05)})
+    assert found[0] == strongest(found) == alone

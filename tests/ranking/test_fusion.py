@@ -12,7 +12,8 @@ from memcli.model.analysis import terms
 from memcli.model.memory import Memory
 from memcli.model.nearness import Nearness
 from memcli.model.recall import FIELDS, Entry, Group, PassageTerms, Query, Ranking, Rows, TermStats
-from memcli.ranking.fusion import TAIL_SHARE, FusionRanker
+from memcli.ranking.fusion import FusionRanker
+from memcli.ranking.style import PROSE
 from tests.conftest import NOW, memory
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def test_too_little_evidence_is_no_answer() -> None:
 def test_the_tail_far_below_the_best_is_left_out() -> None:
     found = ranked([ENGINE, STORE, LUNCH], [0.9, 0.6, 0.0])
     assert "mem_lunch" not in ids(found)
-    assert min(hit.score for hit in found.hits) >= TAIL_SHARE * found.hits[0].score
+    assert min(hit.score for hit in found.hits) >= PROSE.tail
 
 
 def test_equal_scores_go_by_id_and_not_by_row() -> None:
