@@ -13,7 +13,7 @@ from memcli.errors import LockedError, StoreError, hint_of
 from memcli.store.reading import open_own, read_regular
 
 WAIT_SECONDS = 10.0
-_LOOK_SECONDS = 0.25  # how often is looked for what no lock tells
+_LOOK_SECONDS = 0.05  # how often is looked for what no lock tells
 _LONGEST_SECONDS = 3600.0  # what every system takes as a time-out
 _NOTE_BYTES = 128
 _FAR = (1 << 31) - 2

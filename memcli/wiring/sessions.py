@@ -31,7 +31,7 @@ def open_talk(
     """The workspace over what was said in sessions: a store in the cache."""
     from memcli.store.file import FileStore
 
-    own = Layout(layout.cache("sessions"), layout.cache("sessions"))
+    own = Layout(_talk(layout), _talk(layout))
 
     def erase(space: str, ids: Collection[str]) -> None:
         from memcli.index.erasing import erase as erase_index
@@ -58,8 +58,14 @@ def drop_talk(layout: Layout) -> None:
     import shutil
 
     with suppress(OSError):
-        for name in os.listdir(layout.cache("sessions")):
-            shutil.rmtree(layout.cache(os.path.join("sessions", name)), ignore_errors=True)
+        for name in os.listdir(_talk(layout)):
+            shutil.rmtree(os.path.join(_talk(layout), name), ignore_errors=True)
+
+
+def _talk(layout: Layout) -> str:
+    """The store that serves to search sessions: with the private state, for it has their texts, and a commit may track any
+    file of the work tree."""
+    return layout.private(os.path.join("cache", "sessions"))
 
 
 def read_transcripts(path: str) -> Transcripts:

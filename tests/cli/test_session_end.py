@@ -247,7 +247,7 @@ def test_without_grace_nothing_of_a_deleted_session_is_left(run: Run) -> None:
 def test_the_vectors_of_a_deleted_session_are_erased(run: Run) -> None:
     name = record(run, ("user", ARGON))
     assert run("recall", "argon2", "--scope", "session").code == 0
-    (vectors,) = Path(".memory/cache/sessions/cache").glob("*.vectors")
+    (vectors,) = Path(".memory/local/cache/sessions/cache").glob("*.vectors")
     assert vectors.read_bytes().strip(b"\0")
     assert run("session", "delete", name, "--yes").code == 0
     assert not vectors.exists() or not vectors.read_bytes().strip(b"\0")
@@ -422,7 +422,7 @@ def test_what_is_kept_to_search_sessions_is_made_anew(run: Run, damage: bytes | 
     name = record(run, ("user", ARGON))
     asked = ("recall", "argon2 accounts", "--scope", "session", "--json")
     before = json.loads(run(*asked).out)["sections"]
-    kept = Path(".memory/cache/sessions/spaces/main.json")
+    kept = Path(".memory/local/cache/sessions/spaces/main.json")
     kept.write_bytes(damage or kept.read_bytes().replace(b'"kind"', b'"kind', 1))
     assert run("session", "add", name, "Thanks.").code == 0
     assert before[0] in json.loads(run(*asked).out)["sections"]
