@@ -20,7 +20,7 @@ from memcli.codec.canonical import encode
 from memcli.codec.private_state import decode_private_state, encode_private_state
 from memcli.codec.signature import open_key
 from memcli.codec.space import encode_space
-from memcli.errors import CorruptError, MemcliError, RefusedError
+from memcli.errors import CorruptError, MemcliError, RefusedError, UsageError
 from memcli.model.names import text_hash
 from memcli.model.space import Policy, Space
 from memcli.record import replace
@@ -495,3 +495,10 @@ def test_with_a_server_it_has_what_stays_on_the_machine(
         with pytest.raises(RefusedError, match="shared here"):
             clones.take("b", private)
         close_servers()
+
+
+def test_it_is_not_written_where_a_commit_could_take_it(clones: Clones) -> None:
+    fill(clones)
+    memory = clones.memory("a")
+    with pytest.raises(UsageError, match="is in the work tree"):
+        memory.export(private=True, out=str(clones.folder / "a" / "p.json"))

@@ -229,7 +229,7 @@ CASES = (
     Case("session promote", ("session", "promote", f"{TALK_ID}#2.1"), (*FIRST, *DECIDED)),
     Case("session export", ("session", "export", "ses_", "--out", "out.jsonl"), (*FIRST, *TALK)),
     Case("session import", ("session", "import", "talk.jsonl"), files={"talk.jsonl": SAID}),
-    Case("export --private", ("export", "--private", "--out", "private.jsonl"), (*FIRST, *TALK)),
+    Case("export --private", ("export", "--private", "--out", "../private.jsonl"), (*FIRST, *TALK)),
     Case("import, private state", ("import", "private.jsonl"), (*FIRST, *TALK), files={"private.jsonl": PRIVATE}),
     Case("session import, grown", ("session", "import", "talk.jsonl"), (*FIRST, *TALK), files={"talk.jsonl": SAID}),
 )  # fmt: skip

@@ -89,6 +89,7 @@ def command(session: Session, options: ExportOptions) -> None:
 
 def _export_private(session: Session, options: ExportOptions) -> None:
     from memcli.app.private_state import export_private_state
+    from memcli.store.private import work_tree_of
     from memcli.store.target import write_out
 
     others = {
@@ -102,8 +103,13 @@ def _export_private(session: Session, options: ExportOptions) -> None:
         raise UsageError(f"--private exports all of the private state, not by {given[0]}", f"omit {given[0]}")
     if options.out is None:
         raise UsageError("no file for the private state", "choose one with --out, outside of the repository")
+    workspace = session.open()
+    top = work_tree_of(workspace.root)
+    is_inside = top is not None and os.path.realpath(options.out).startswith(os.path.join(os.path.realpath(top), ""))
+    if options.out != "-" and is_inside:
+        raise UsageError(f"{options.out!r} is in the work tree, where a commit could take it", "choose a file outside")
     signer = _signer(options.sign)
-    data, digest, parts = export_private_state(session.open(), signer.sign if signer else None, redact=options.redact)
+    data, digest, parts = export_private_state(workspace, signer.sign if signer else None, redact=options.redact)
     if options.out == "-":
         session.output.raw(data.decode())
         return
