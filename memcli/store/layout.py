@@ -49,9 +49,10 @@ class Layout(Record):
     def space_names(self) -> list[str]:
         """The names of the files in the folders of spaces, without duplicates. Raises OSError."""
         names: set[str] = set()
-        for folder in {self.spaces, self.private("spaces")}:
-            with suppress(FileNotFoundError):
-                names.update(os.listdir(folder))
+        with suppress(FileNotFoundError):  # a private space that a commit brings there is none of this machine's
+            names.update(name for name in os.listdir(self.spaces) if not is_private(name.removesuffix(".json")))
+        with suppress(FileNotFoundError):
+            names.update(os.listdir(self.private("spaces")))
         return sorted(names)
 
     def lock(self, name: str) -> str:

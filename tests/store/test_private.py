@@ -293,6 +293,9 @@ def test_tracked_files_are_nobodys_private_state(folder: Path) -> None:
     Place(Layout(str(folder / ".memory"))).claim()
     assert journal.exists()
     assert not (folder / ".git" / "memcli" / ".memory" / "spaces").exists()
+    for line in (("fsck",), ("space", "list"), ("recall", "journal")):
+        told = memcli(folder, *line)
+        assert (told.returncode, "No such file" in told.stderr) == (0, False)
 
 
 def test_what_both_sides_changed_is_joined(folder: Path) -> None:
