@@ -34,7 +34,7 @@ _NUMERIC = MEASURED | {"number"}
 _IDENTIFIED = "identifier"
 
 
-class Value(NamedTuple):
+class ClaimValue(NamedTuple):
     """A value of a text: its `kind` (a dimension, a class of names, `identifier` or `name`), a `key` that is the same
     however it is written, and the text. Another text that has all `words` has the value too."""
 
@@ -47,7 +47,7 @@ class Value(NamedTuple):
 class Values(NamedTuple):
     """The values of a text, those of a kind in the order in which they are named, and all of its words."""
 
-    found: tuple[Value, ...]
+    found: tuple[ClaimValue, ...]
     words: frozenset[str]
 
 
@@ -86,7 +86,7 @@ def share_value(one: Values, other: Values) -> bool:
     return any(kind in _NUMERIC or kind == _IDENTIFIED for kind, _ in _keys(one).keys() & _keys(other).keys())
 
 
-def _only_in(one: Values, other: Values) -> list[Value]:
+def _only_in(one: Values, other: Values) -> list[ClaimValue]:
     """The values that one text has and the other has not."""
     keys = _keys(other)
     return [v for v in one.found if (v.kind, v.key) not in keys and not (v.words and v.words <= other.words)]
@@ -96,17 +96,17 @@ def _keys(values: Values) -> dict[tuple[str, str], None]:
     return dict.fromkeys((value.kind, value.key) for value in values.found)
 
 
-def _apart(text: str) -> tuple[list[Value], str]:
+def _apart(text: str) -> tuple[list[ClaimValue], str]:
     """The identifiers of a text, and the text without them."""
-    found: list[Value] = []
+    found: list[ClaimValue] = []
     rest: list[str] = []
     for chunk in _STEP.sub("", text).split():
         bare = chunk.strip(_MARKS).rstrip(".:" + _MARKS)
         if (times := _TIMES.fullmatch(bare)) is not None:
-            found.append(Value("number", times[1] or times[2], bare))
+            found.append(ClaimValue("number", times[1] or times[2], bare))
         elif _is_identifier(bare):
             key = bare.lower()
-            found.append(Value(_IDENTIFIED, key, bare, frozenset([key])))
+            found.append(ClaimValue(_IDENTIFIED, key, bare, frozenset([key])))
             rest.append(chunk[-1] if chunk[-1] in ".,:;!?" else "")
         else:
             rest.append(chunk)
@@ -123,12 +123,12 @@ def _is_identifier(bare: str) -> bool:
     return counted is None or not (counted[1].lower() in _SUFFIXES or counted[1].lower() in UNITS)
 
 
-def _counted(words: Sequence[Word], found: Sequence[Quantity]) -> Iterator[Value]:
+def _counted(words: Sequence[Word], found: Sequence[Quantity]) -> Iterator[ClaimValue]:
     """The numbers, those with a unit by what they measure."""
     places = {one.at for one in found}
     for one in found:
         if one.dimension in MEASURED:
-            yield Value(one.dimension, one.key, one.text)
+            yield ClaimValue(one.dimension, one.key, one.text)
         else:
             yield _number(words[one.at], one.text)
     for at, word in enumerate(words):  # `retries: five`
@@ -137,14 +137,14 @@ def _counted(words: Sequence[Word], found: Sequence[Quantity]) -> Iterator[Value
             yield _number(word, word.text)
 
 
-def _number(word: Word, text: str) -> Value:
+def _number(word: Word, text: str) -> ClaimValue:
     if word.low in NUMBERS:
-        return Value("number", str(NUMBERS[word.low]), text, frozenset([word.low]))
+        return ClaimValue("number", str(NUMBERS[word.low]), text, frozenset([word.low]))
     digits = word.low.removeprefix("v").replace(",", "")
-    return Value("number", f"{float(digits):g}" if _POWER.fullmatch(digits) else digits, text)
+    return ClaimValue("number", f"{float(digits):g}" if _POWER.fullmatch(digits) else digits, text)
 
 
-def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Value]:
+def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[ClaimValue]:
     """The names: those of a class that is known, and those by their form."""
     numbers = {
         one.at + n for one in counted for n in range(len(one.text.split()) if one.dimension in MEASURED else 1)
@@ -154,14 +154,14 @@ def _named(words: Sequence[Word], counted: Sequence[Quantity]) -> Iterator[Value
             continue
         kind, name = choice_of(word) or ("", "")
         if name in _PERIODS:
-            yield Value("time", _PERIODS[name], word.text, frozenset([word.stem]))
+            yield ClaimValue("time", _PERIODS[name], word.text, frozenset([word.stem]))
         elif kind:
-            yield Value(kind, name, word.text, frozenset([word.stem]))
+            yield ClaimValue(kind, name, word.text, frozenset([word.stem]))
         elif _JOINED.fullmatch(word.low):
             parts = {part.stem for part in read(word.low.replace("-", " "))}
-            yield Value(_IDENTIFIED, word.low, word.text, frozenset(parts))
+            yield ClaimValue(_IDENTIFIED, word.low, word.text, frozenset(parts))
         elif is_content(word) and (word.is_name or _is_proper(words, at)):
-            yield Value("name", word.stem, word.text, frozenset([word.stem]))
+            yield ClaimValue("name", word.stem, word.text, frozenset([word.stem]))
 
 
 def _is_proper(words: Sequence[Word], at: int) -> bool:

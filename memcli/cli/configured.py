@@ -92,7 +92,7 @@ def problems(config: Config, options: Mapping[str, type[Options]]) -> list[str]:
     ]
 
 
-class _Entry(Record):
+class _ConfiguredOption(Record):
     """A key of a table with its option and the value for it, or with what is wrong."""
 
     key: str
@@ -101,7 +101,7 @@ class _Entry(Record):
     problem: UsageError | None = None
 
 
-def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_Entry]:
+def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_ConfiguredOption]:
     known = _keys(options)
     seen: set[str] = set()
     for key, value in config.tables[command].items():
@@ -110,9 +110,9 @@ def _entries(config: Config, command: str, options: type[Options]) -> Iterator[_
             if option.name in seen:
                 raise UsageError(f"{option.flags[0]} is set twice", "remove one of the keys")
             seen.add(option.name)
-            yield _Entry(key, option, made)
+            yield _ConfiguredOption(key, option, made)
         except UsageError as problem:
-            yield _Entry(key, problem=problem)
+            yield _ConfiguredOption(key, problem=problem)
 
 
 def _place(config: Config, command: str, key: str) -> str:

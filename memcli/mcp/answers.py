@@ -25,14 +25,14 @@ _DIGEST = 8
 _QUERY = f"?{CURSOR}="
 
 
-class Answers:
+class PagedOffer:
     """Answers each request with a page of its result. The methods raise what the tools of the offer raise, NotFoundError for
     a tool, resource or prompt that there is not, and UsageError for a cursor that leads nowhere."""
 
     def __init__(self, offer: Offer) -> None:
         self._offer = offer
         self._tools = {tool.name: tool for tool in offer.tools}
-        self._pages = Pages(offer.state)
+        self._pages = ResultPages(offer.state)
 
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The result of a tool."""
@@ -83,7 +83,7 @@ class _Kept(Record):
     since: float
 
 
-class Pages:
+class ResultPages:
     """The pages of results. What does not fit on one is kept until the memory changes, for some minutes: a further page
     repeats no search."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from memcli import __version__
-from memcli.mcp.answers import Answers
+from memcli.mcp.answers import PagedOffer
 from memcli.mcp.tools import Offer, Tool
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Agents:
         import anyio
 
         self._offer = offer
-        self._answers = Answers(offer)
+        self._answers = PagedOffer(offer)
         self._lock = anyio.Lock()
         self._has_project = False
 

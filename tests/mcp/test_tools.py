@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from memcli import Memory
 from memcli.cli.offer import INSTRUCTIONS
 from memcli.errors import UsageError
-from memcli.mcp.answers import MOST_TOKENS, Pages
+from memcli.mcp.answers import MOST_TOKENS, ResultPages
 from memcli.model.tokens import count_tokens
 from memcli.store.switch import switch
 from tests.mcp.conftest import in_process, text
@@ -302,7 +302,7 @@ def test_a_long_result_comes_in_pages() -> None:
     assert all(f"word{n}" in whole for n in range(0, 30_000, 997))
 
 
-def _walked(pages: Pages, whole: str) -> list[str]:
+def _walked(pages: ResultPages, whole: str) -> list[str]:
     """All pages of a text, which is searched for once."""
     found, cursor, searches = [], None, 0
 
@@ -322,14 +322,14 @@ def _walked(pages: Pages, whole: str) -> list[str]:
 def test_pages_are_the_text_and_are_searched_for_once() -> None:
     lines = "\n".join(f"line {n} of a text with some words" for n in range(3_000))
     for whole in (lines, "x" * 200_000, "a\n" * 20_000, "\u6f22" * 20_000, ""):
-        found = _walked(Pages(lambda: 0), whole)
+        found = _walked(ResultPages(lambda: 0), whole)
         assert all(count_tokens(one) <= MOST_TOKENS for one in found)
         assert "".join(one.partition("\n[There is more")[0] for one in found) == whole
 
 
 def test_a_page_is_kept_until_the_memory_changes() -> None:
     state = 0
-    pages = Pages(lambda: state)
+    pages = ResultPages(lambda: state)
 
     def read(text: str, cursor: str | None = None, key: str = "key") -> str:
         return pages.read(key, cursor, lambda: text, '"%s"')
