@@ -64,18 +64,17 @@ def _copy(source: str, target: str) -> None:
         raise StoreError(f"cannot copy {source}: {error}", "check its permissions") from None
 
 
-def fold(root: str, private: str) -> None:
-    """Folds what waits in the store at `root` into its private state in the folder `private`, which can be written.
+def fold(root: str, private: str) -> bool:
+    """Folds what waits in the store at `root` into its private state in the folder `private`, which can be written;
+    returns whether there were sessions among it.
 
     Waits a moment for a process that works on the copies, and leaves them to the next command when it goes on.
     Raises StoreError.
     """
-    from memcli.store.layout import Layout, show_sessions
-
     local = os.path.join(root, "local")
     bases = os.path.join(local, _BASES)
     if not any(_tops(root, private)) and not os.path.isdir(bases):
-        return
+        return False
     with suppress(LockedError), locked(os.path.join(local, _LOCK), "what waits to be folded", _WAIT_SECONDS):
         for base, name in _files(bases, ""):
             if not os.path.lexists(os.path.join(local, name)):
@@ -88,9 +87,9 @@ def fold(root: str, private: str) -> None:
             for path, name in _files(top, inside):
                 _fold_file(path, os.path.join(private, name), name, os.path.join(bases, name) if is_copy else "")
             _remove_emptied(top)
-        if any(inside.startswith(f"sessions{os.sep}") for _, inside in tops):
-            show_sessions(Layout(root))
         shutil.rmtree(bases, ignore_errors=True)
+        return any(inside.startswith(f"sessions{os.sep}") for _, inside in tops)
+    return False
 
 
 def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:

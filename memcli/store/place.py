@@ -22,7 +22,7 @@ from memcli.errors import StoreError
 from memcli.git.index_file import Entry, IndexFile, find_index
 from memcli.model.memory import Json
 from memcli.store.atomic import TEMP_MARK, make_folder, make_store_folder, move_file, replace_file, write_file
-from memcli.store.layout import FOLDER, Layout, find_work_tree
+from memcli.store.layout import FOLDER, Layout, find_work_tree, show_sessions
 from memcli.store.private import can_write
 from memcli.store.reading import read_regular
 from memcli.store.trust import EVEN, is_sealed, seal
@@ -57,7 +57,8 @@ class Place:
         if can_write(private):
             from memcli.store.folding import fold
 
-            fold(self._layout.root, private)
+            if fold(self._layout.root, private):
+                show_sessions(self._layout)
         return aside
 
     def _claim_store(self) -> list[str]:
