@@ -973,7 +973,7 @@ class Memory:
 
         Parameters:
             id: The session, by id or unique id prefix.
-            undo: Have git ignore the session again.
+            undo: Move the session back into the private state.
             space: The space to use, for this call.
         """
     def session_delete(

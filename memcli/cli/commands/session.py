@@ -144,12 +144,12 @@ class ShareOptions(Options):
     """What `memcli session share` takes."""
 
     id: str = argument("SESSION", "The session, by id or unique id prefix.", default=REQUIRED)
-    undo: bool = flag(help="Have git ignore the session again.")
+    undo: bool = flag(help="Move the session back into the private state.")
 
 
 @command.verb(ShareOptions)
 def share(session: Session, options: ShareOptions) -> None:
-    """Let git track a session, which it ignores otherwise: writes a line into .memory/.gitignore.
+    """Let git track a session: moves it out of the private state into `.memory/sessions/`.
 
     Exits with 5 if the session contains secrets.
     """
