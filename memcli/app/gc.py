@@ -90,6 +90,7 @@ def _copies(workspace: Workspace, space: Space) -> list[tuple[Run, frozenset[str
 
 def _erase(workspace: Workspace, run: Run) -> None:
     ids = {memory.id for memory in run.space.objects}
+    workspace.check_erasable({run.name, *ids})
     workspace.erase_traces(run.space.name, ids)  # first, so that the next collection does it if this one is killed
     workspace.trash.drop(run, ids)
     erased = [Touched(m.id, "", memory_digest(m), "") for m in run.space.objects]

@@ -79,8 +79,10 @@ def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
 def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
     """Erases from the trash what `refs` name, by id or path, so that it cannot be restored; what that was."""
     erased: list[Memory] = []
+    found = _trashed(workspace, refs)
+    _check_erasable(workspace, [memory for _, memories in found for memory in memories])
     with reporting_done(lambda: f"{len(erased)} erased from the trash" if erased else ""):
-        for run, memories in _trashed(workspace, refs):
+        for run, memories in found:
             space, ids = run.space.name, {memory.id for memory in memories}
             _purge_derived(workspace, space, memories, is_erased=True)
             workspace.erase_traces(space, ids)  # before the trash: killed here, it can be done again
@@ -99,19 +101,31 @@ def purge(
     With `recursive` each of `refs` may be a path, and all below it is meant too. With `now`, and where the policy
     grants no grace, no byte of the texts is left in the space, trash, caches and logs.
     Raises NotFoundError; ChangedError for one that is not stored with this `digest`; LockedError when a reader holds what is
-    to be erased.
+    to be erased; StoreError where some of that lies where it cannot be erased.
     """
     done = Purged(())
+    found = _located(workspace, refs, recursive)
+    _check_erasable(workspace, [m for space, memories in found if _is_erased(workspace, space, now) for m in memories])
     with reporting_done(lambda: f"{len(done.memories)} purged" if done.memories else ""):
-        for space, memories in _located(workspace, refs, recursive):
+        for space, memories in found:
             done = done.with_also(_purge(workspace, space, memories, now, digest))
     return done
+
+
+def _is_erased(workspace: Workspace, space: str, now: bool) -> bool:
+    """Whether a purge leaves nothing of what it takes out of a space."""
+    return now or workspace.in_force(workspace.load_policy(space)).grace_days == 0
+
+
+def _check_erasable(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Raises StoreError where something has one of the memories, or one with the same text, that cannot be written."""
+    workspace.check_erasable({mark for memory in memories for mark in (memory.id, memory.hash) if mark})
 
 
 def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bool, digest: str | None) -> Purged:
     for memory in memories:
         check_digest(memory, digest)  # before the derived space is touched, and again under the lock
-    is_erased = now or workspace.in_force(workspace.load_policy(space)).grace_days == 0
+    is_erased = _is_erased(workspace, space, now)
     sources = _purge_derived(workspace, space, memories, is_erased)  # first: killed here, it can be done again
     time = workspace.clock()
     purged = Purged(())

@@ -31,6 +31,7 @@ def delete(workspace: Workspace, session: Session, *, keep_memories: bool = Fals
     """Deletes a session for good and, unless they are to be kept, the memories and proposals that were made from it, as a
     purge does, at once where the space of the session grants no grace; those memories. Killed half-way, it can be done again. Raises NotFoundError, LockedError, StoreError."""
     gone: list[Memory] = []
+    workspace.check_erasable({session.id})
     before = workspace.sessions.digest(session.space, session.id)
     with reporting_done(lambda: f"{len(gone)} memories purged" if gone else ""):
         if not keep_memories:

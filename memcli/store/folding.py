@@ -12,7 +12,7 @@ import errno
 import filecmp
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from memcli.errors import LockedError, MemcliError, StoreError, hint_of
@@ -90,6 +90,20 @@ def fold(root: str, private: str) -> bool:
         shutil.rmtree(bases, ignore_errors=True)
         return any(inside.startswith(f"sessions{os.sep}") for _, inside in tops)
     return False
+
+
+def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
+    """Raises StoreError where one of the `marks` of what is to be erased is in a file, or its name, that cannot be erased: in
+    the folder `private`, which cannot be written, or in what the copies of the store at `root` were made from."""
+    wanted = [mark.encode() for mark in marks]
+    for top in (private, os.path.join(root, "local", _BASES)):
+        for path, name in _files(top, ""):
+            data = os.fsencode(name) + ((_read(path) or b"") if os.path.isfile(path) and not os.path.islink(path) else b"")
+            if any(mark in data for mark in wanted):
+                raise StoreError(
+                    f"{private} cannot be written and has what is to be erased; nothing was erased",
+                    "run the command where it can be written, outside of a sandbox",
+                )
 
 
 def _tops(root: str, private: str) -> Iterator[tuple[str, str]]:

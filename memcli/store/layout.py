@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from itertools import pairwise
 
@@ -109,6 +109,14 @@ class Layout(Record):
         from memcli.store.folding import copied
 
         return copied(self.root, folder, name)
+
+    def check_erasable(self, marks: Collection[str]) -> None:
+        """Raises StoreError where private state has one of the `marks` of what is to be erased, and cannot be written."""
+        folder = self.private_folder
+        if not folder.startswith(self.root) and not can_write(folder):
+            from memcli.store.folding import check_erasable
+
+            check_erasable(self.root, folder, marks)
 
     @property
     def private_folder(self) -> str:

@@ -111,7 +111,8 @@ def open_workspace(
         load_code=lambda: None if past else open_work_tree(layout.root, environ),
         load_elsewhere=cache(lambda: None if past else _elsewhere(layout.root, options, environ, warn, progress, keep)),
         load_commits=cache(lambda: open_commits(layout, store, policies.in_force, settings)),
-        erase_traces=records.erase_traces, find_quotes=partial(_find_quotes, layout, store, warn),
+        check_erasable=layout.check_erasable, erase_traces=records.erase_traces,
+        find_quotes=partial(_find_quotes, layout, store, warn),
         **_logs(layout, environ, trust, observer, is_frozen=bool(settings.freeze_clock), is_past=past is not None),
         warn=warn, progress=progress,
     )  # fmt: skip

@@ -246,6 +246,35 @@ def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
     assert not (folder / ".memory" / "local" / "waiting").exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
+def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "shop")
+    session = fill(folder)
+    before = _bytes(folder / ".git" / "memcli"), (folder / ".memory" / "spaces" / "main.json").read_bytes()
+    _close(folder / ".git")
+    try:
+        for line in (
+            ("forget", "db/choice", "--purge", "--now", "--yes"),
+            ("forget", "cache/pages", "--purge", "--now", "--yes"),
+            ("session", "delete", session, "--yes"),
+        ):
+            told = memcli(folder, *line)
+            assert (told.returncode, "cannot be written" in told.stderr) == (8, True), line
+            assert len(told.stderr.strip().splitlines()) <= 3
+        assert (_bytes(folder / ".git" / "memcli"), (folder / ".memory" / "spaces" / "main.json").read_bytes()) == before
+        assert memcli(folder, "remember", "We use tabs.", "--path", "tools/tabs").returncode == 0
+        assert memcli(folder, "forget", "tools/tabs", "--purge", "--now", "--yes").returncode == 0
+        assert not [path for path in folder.rglob("*") if path.is_file() and b"We use tabs." in path.read_bytes()]
+        assert memcli(folder, "forget", "db/choice", "--purge", "--yes").returncode == 0
+        late = memcli(folder, "gc", "--freeze-clock", "2036-01-01T00:00:00Z", "--trust-clock")
+        assert (late.returncode, "erased" in late.stdout) == (0, False)
+    finally:
+        _open(folder / ".git")
+    assert memcli(folder, "session", "delete", session, "--yes").returncode == 0
+    assert memcli(folder, "forget", "cache/pages", "--purge", "--now", "--yes").returncode == 0
+    assert not [path for path in folder.rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
+
+
 def _close(top: Path) -> None:
     for path in (top, *top.rglob("*")):
         path.chmod(0o500 if path.is_dir() else 0o400)
