@@ -325,10 +325,12 @@ def _take_session(
     space, name = told.space, told.id
     ids = workspace.sessions.ids(space)
     for own in [name] * (name in ids) + [other for other in twins if other != name]:
-        if workspace.sessions.is_shared(space, own):
+        is_shared = workspace.sessions.is_shared(space, own)
+        if is_shared and told.source:
             return None
         with suppress(ConflictError):
-            return _restore(workspace, told, own, lines, where, dry_run)
+            done = _restore(workspace, told, own, lines, where, dry_run or is_shared)
+            return None if is_shared else done
         if told.source:
             return import_transcript(replace(workspace, space=space), _Carried(lines, where), dry_run=dry_run)
     names = chain([name], (session_id(space, name, number=number) for number in count(2)))

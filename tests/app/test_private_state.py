@@ -268,6 +268,22 @@ def test_a_shared_session_stays_with_git(clones: Clones) -> None:
     assert clones.private("c") == before
 
 
+def test_a_session_is_not_taken_for_a_shared_one_that_began_as_it_did(clones: Clones) -> None:
+    shared = clones.talk("a", "Which queue?")
+    clones.memory("a").session_share(shared)
+    git(clones.folder / "a", "add", ".")
+    git(clones.folder / "a", "commit", "-qm", "share")
+    clones.clone("c")
+    for name in ("a", "b"):  # in the same second with the same title; in "b", which lacks the commit, by the same id too
+        clones.talk(name, f"Which cache in {name}?")
+    before = (clones.folder / "c" / ".memory" / "sessions" / "main" / f"{shared}.jsonl").read_bytes()
+    for name in ("a", "b"):
+        assert clones.take("c", clones.export(name))["sessions"] == {"created": 1}
+        assert clones.take("c", clones.export(name))["sessions"] == {"unchanged": 1}
+    assert clones.said("c") == [["Which cache in a?"], ["Which cache in b?"], ["Which queue?"]]
+    assert (clones.folder / "c" / ".memory" / "sessions" / "main" / f"{shared}.jsonl").read_bytes() == before
+
+
 def test_an_end_that_was_interrupted_is_finished_there(clones: Clones) -> None:
     session = clones.talk("a", "We decided to use Redis for the queue.")
     clones.memory("a").session_end(session)
