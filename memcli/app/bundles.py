@@ -84,7 +84,7 @@ def export_space(
 
     Raises NotFoundError, CorruptError; RefusedError for a private space, and for secrets that may not be taken out.
     """
-    if name not in workspace.store.spaces():
+    if not workspace.has_space(name):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
     space = load(workspace, name)
     if space.policy.is_private:

@@ -188,7 +188,7 @@ def _is_resettable(workspace: Workspace, header: Space) -> bool:
 
 def check_exists(workspace: Workspace, name: str) -> None:
     """Raises NotFoundError unless there is a space `name`."""
-    if set(meant_by(name)).isdisjoint(workspace.store.spaces()):
+    if not any(map(workspace.has_space, meant_by(name))):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
 
 

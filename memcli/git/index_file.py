@@ -63,7 +63,8 @@ class IndexFile(Record):
             with open(os.path.join(self.git_dir, name), "rb") as file:
                 data = file.read(_MAX_BYTES)
             plain = data[4:8] != _COMPRESSED.to_bytes(4, "big")
-            if plain and not any(folder in data.lower() for folder in wanted) and b"sdir" not in data:
+            lowered = data.lower()
+            if plain and not any(folder in lowered for folder in wanted) and b"sdir" not in data:
                 continue
             for path, entry in _entries(data):
                 lower = path.lower()

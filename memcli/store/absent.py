@@ -34,16 +34,34 @@ def check_present(root: str, space: str = "") -> None:
 
 def absent_above(start: str, home: str) -> StoreError | None:
     """What to say of the first store at or above the folder `start` that git tracks and the work tree lacks, if any."""
-    work_tree = find_work_tree(start, home)
-    folder = start
-    while work_tree is not None:
-        root = os.path.join(folder, FOLDER)
+    _, roots = _stores_between(start, home, None)
+    return next((_error(root, "", _of_whole(found)) for root in roots if (found := absent(root))), None)
+
+
+def check_above(start: str, home: str, nearest: str | None) -> None:
+    """Raises StoreError when the index has a store at or above the folder `start` that the work tree lacks, and that is
+    nearer than the `nearest` one which is there: a write would go to the wrong one."""
+    work_tree, roots = _stores_between(start, home, nearest)
+    index = find_index(work_tree) if roots else None
+    with suppress(OSError, ValueError):  # a damaged index is git's matter
+        if index is None or not index.below([os.path.relpath(Layout(root).spaces, work_tree) for root in roots]):
+            return
+    for root in roots:
         if found := absent(root):
-            return _error(root, "", _of_whole(found))
+            raise _error(root, "", _of_whole(found))
+
+
+def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, list[str]]:
+    """The work tree that `start` is in, and where it can have stores at or above `start`, up to the `nearest`."""
+    is_there = nearest is not None and os.path.dirname(nearest) == start
+    work_tree = None if is_there else find_work_tree(start, home)
+    folder, roots = start, list[str]()
+    while work_tree is not None and (root := os.path.join(folder, FOLDER)) != nearest:
+        roots.append(root)
         if folder == work_tree:
-            return None
+            break
         folder = os.path.dirname(folder)
-    return None
+    return work_tree or "", roots
 
 
 def absent(root: str) -> dict[str, str]:

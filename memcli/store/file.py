@@ -73,7 +73,10 @@ class FileStore:
         return sorted(n.removesuffix(".json") for n in names if n.endswith(".json") and not n.startswith("."))
 
     def open(self, space: str) -> FileSnapshot:
-        return FileSnapshot(space, self._layout.space(check_space(space)))
+        snapshot = FileSnapshot(space, self._layout.space(check_space(space)))
+        if not snapshot.fingerprint and self._acts:
+            self._check_present(space)
+        return snapshot
 
     def policy(self, space: str) -> Policy:
         with closing(self.open(space)) as snapshot:
@@ -157,8 +160,6 @@ class FileStore:
     def _write(self, space: str, held: Held, snapshot: FileSnapshot, change: Callable[[Shelf], Change]) -> Receipt:
         from memcli.policy.draft import Draft
 
-        if not snapshot.fingerprint and self._acts:
-            self._check_present(space)
         shelf, fingerprint = self._shelf(snapshot, held.note()), snapshot.fingerprint
         journal = self._journal(space)
         draft = Draft(shelf)

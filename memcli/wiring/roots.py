@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from memcli.errors import MemcliError, NotFoundError, StoreError, UsageError
 from memcli.settings import Config, check_config, has_password, is_server
-from memcli.store.absent import absent_above, check_present
+from memcli.store.absent import absent_above, check_above, check_present
 from memcli.store.atomic import write_file
 from memcli.store.layout import FOLDER, Layout, check_root, complete_ignore, find_root, find_work_tree, make_root
 from memcli.store.place import Place, describe
@@ -42,7 +42,10 @@ def locate(options: Mapping[str, str | None], environ: Mapping[str, str]) -> str
         if not os.path.lexists(root):
             check_present(root)
         return check_root(root)
-    return find_root(os.getcwd(), os.path.expanduser("~"))
+    here, home = os.getcwd(), os.path.expanduser("~")
+    found = find_root(here, home)
+    check_above(here, home, found)
+    return found
 
 
 def make_store(
@@ -56,6 +59,8 @@ def make_store(
     named = options.get("root") or environ.get("MEMCLI_ROOT")
     here = os.getcwd()
     home = os.path.expanduser("~")
+    if not named:
+        check_above(here, home, find_root(here, home))
     root = named_root(named) if named else os.path.join(find_work_tree(here, home) or here, FOLDER)
     check(root)
     new = make_trusted(root)

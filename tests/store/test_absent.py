@@ -99,3 +99,53 @@ def test_a_branch_without_a_store_may_have_one(folder: Path, run: Run) -> None:
     shutil.rmtree(folder / ".memory")
     assert run("remember", "We chose MySQL.").code == 0
     assert os.path.exists(folder / ".memory" / "spaces" / "main.json")
+
+
+@pytest.fixture
+def nested(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of that clone with a committed store of its own."""
+    assert run("init", "--root", "src").code == 0
+    monkeypatch.chdir(folder / "src")
+    assert run("remember", "We chose Redis.", "--path", "cache/choice").code == 0
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "a store of src")
+    (folder / "src" / "deep").mkdir()
+    return folder / "src"
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+@pytest.mark.parametrize("how", ["deleted", "sparse"])
+@pytest.mark.parametrize("place", [".", "deep"])
+def test_a_store_above_does_not_stand_in_for_one_that_git_has(
+    nested: Path, run: Run, how: str, place: str, is_alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_alone:
+        git(nested.parent, "rm", "-rq", ".memory")
+        git(nested.parent, "commit", "-qm", "no store above")
+        shutil.rmtree(nested.parent / ".memory", ignore_errors=True)
+    if how == "deleted":
+        shutil.rmtree(nested / ".memory")
+    else:
+        git(nested.parent, "sparse-checkout", "set", "--no-cone", "/*", "!/src/.memory/")
+        shutil.rmtree(nested / ".memory", ignore_errors=True)
+    monkeypatch.chdir(nested / place)
+    above = nested.parent / ".memory" / "spaces" / "main.json"
+    before = above.read_bytes() if above.exists() else b""
+    for line in (("remember", "We chose MySQL."), ("recall", "which cache?"), ("init",)):
+        told = run(*line)
+        assert (told.code, "src/.memory is tracked by git, but missing" in told.err) == (8, True)
+    assert "FAIL  store" in run("doctor").out
+    assert (above.read_bytes() if above.exists() else b"") == before
+    monkeypatch.chdir(nested.parent)
+    assert is_alone or run("recall", "postgresql").code == 0
+
+
+READS = "recall database, list, get db/choice, tree, search database, export, space policy"
+
+
+@pytest.mark.parametrize("line", [tuple(line.split()) for line in READS.split(", ")])
+def test_a_space_that_git_has_is_not_read_as_empty(folder: Path, run: Run, line: tuple[str, ...]) -> None:
+    (folder / ".memory" / "spaces" / "main.json").unlink()
+    told = run(*line)
+    assert (told.code, told.out) == (8, "")
+    assert "`git restore .memory/spaces/main.json` brings it back" in told.err
