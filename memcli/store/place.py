@@ -11,6 +11,7 @@ recognised by what the index of git says of it, and put aside as well.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -102,7 +103,7 @@ class Place:
         if _read_seal(folder)[1]:
             return []
         if not can_write(folder):
-            if os.path.isdir(folder) and os.listdir(folder) and not _read_seal(folder)[0]:
+            if _names_in(folder) and not _read_seal(folder)[0]:
                 raise StoreError(f"{folder} came from another machine and cannot be moved to quarantine", "delete it")
             return []
         make_store_folder(folder, 0o700)
@@ -189,6 +190,22 @@ class Place:
     def _note(self, fingerprint: str) -> None:
         with suppress(OSError):  # a store that cannot be written is looked through each time
             replace_file(self._layout.local(_SEEN), fingerprint.encode())
+
+
+def _names_in(folder: str) -> list[str]:
+    """What is in the folder of the private state; nothing where there is none yet. Raises StoreError when it cannot be used:
+    it must not pass for empty."""
+    try:
+        names = os.listdir(folder)
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(
+            f"cannot read the private state in {folder}: {error.strerror}", "make it a folder that you can read and write"
+        ) from None
+    return names
 
 
 def describe(aside: Sequence[str]) -> str:

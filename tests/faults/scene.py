@@ -38,7 +38,7 @@ _WARMING = (
     ("import", "bundle.json"), ("gc",), ("forget", "db/engine"), ("get", "db/engine"), ("fsck", "--repair"), ("get", "gone"),
 )  # fmt: skip
 _WAITS_SECONDS = 0.5
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 24, 1, 2
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,10 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def drop_rights() -> None:
-    """Drops the capability of root to write what permissions forbid."""
+    """Drops the capabilities of root to write and read what permissions forbid."""
     if sys.platform == "linux" and os.getuid() == 0:
-        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE)
+        for right in (_CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH):
+            ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, right)
 
 
 def fast_folder() -> str | None:
