@@ -118,6 +118,15 @@ def shared_folder(work_tree: str) -> str | None:
     return folder if named and os.path.realpath(os.path.join(folder, named)) == here else None
 
 
+def work_trees(shared: str) -> list[str]:
+    """The work trees of the repository in the folder `shared`, as far as that names them: the one that it is in, and those
+    that are linked."""
+    linked = os.path.join(shared, "worktrees")
+    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
+    files = (_first_line(os.path.join(linked, name, "gitdir")) for name in names)
+    return [os.path.dirname(shared), *(os.path.dirname(file) for file in files if os.path.isabs(file))]
+
+
 def _configured_tree(config: str) -> str:
     """The `core.worktree` of a submodule's configuration; empty when there is none."""
     with suppress(OSError), open(config, encoding="utf-8", errors="surrogateescape") as file:

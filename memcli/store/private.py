@@ -9,8 +9,9 @@ see `store/folding.py`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
-from memcli.git.index_file import shared_folder
+from memcli.git.index_file import shared_folder, work_trees
 from memcli.settings import is_journal
 
 NAMES = frozenset((
@@ -36,14 +37,27 @@ def private_folder(root: str) -> str:
 
 def stores_of(work_tree: str) -> list[str]:
     """The roots of the stores in a work tree that have private state in its repository, sorted: those that were used here."""
+    roots = (os.path.join(work_tree, store) for store in _stores_in(shared_folder(work_tree)))
+    return sorted(root for root in roots if os.path.isdir(root))
+
+
+def stranded(work_tree: str) -> dict[str, str]:
+    """The folders of private state in the repository of a work tree whose store no work tree of it has, each with the root
+    that the store had in this one."""
     shared = shared_folder(work_tree)
-    found = []
-    for folder, names, _ in os.walk(os.path.join(shared, _GIT_FOLDER)) if shared else ():
+    trees = [work_tree, *work_trees(shared)] if shared else []
+    gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
+    found = {os.path.join(shared or "", _GIT_FOLDER, store): os.path.join(work_tree, store) for store in gone}
+    return {folder: root for folder, root in found.items() if any(os.path.lexists(os.path.join(folder, n)) for n in NAMES)}
+
+
+def _stores_in(shared: str | None) -> Iterator[str]:
+    """The stores with private state in the folder of a repository, each by its path from the top of a work tree."""
+    top = os.path.join(shared, _GIT_FOLDER) if shared else ""
+    for folder, names, _ in os.walk(top) if shared else ():
         if _STORE in names:
-            inside = os.path.relpath(os.path.join(folder, _STORE), os.path.join(shared or "", _GIT_FOLDER))
-            found.append(os.path.join(work_tree, inside))
             names.remove(_STORE)
-    return sorted(root for root in found if os.path.isdir(root))
+            yield os.path.normpath(os.path.join(os.path.relpath(folder, top), _STORE))
 
 
 def is_private(space: str) -> bool:

@@ -19,7 +19,7 @@ from memcli.codec.audit import Link, bare, entries, link_of, seal, verify
 from memcli.store.folding import fold
 from memcli.store.layout import Layout
 from memcli.store.place import Place
-from memcli.store.private import private_folder, stores_of
+from memcli.store.private import private_folder, stores_of, stranded
 from memcli.wiring.roots import make_store
 from memcli.wiring.workspace import open_workspace
 from tests.conftest import ROOT, memory, rewrite
@@ -206,6 +206,22 @@ def test_two_stores_of_a_repository_keep_apart(tmp_path: Path) -> None:
     assert stores_of(str(folder)) == [str(folder / ".memory"), str(folder / "pkg" / ".memory")]
 
 
+def test_private_state_without_a_store_is_named(tmp_path: Path) -> None:
+    folder, second = linked(tmp_path)
+    private = folder / ".git" / "memcli" / ".memory"
+    (folder / "sub").mkdir()
+    git(folder, "mv", ".memory", "sub/")
+    shutil.rmtree(folder / ".memory", ignore_errors=True)
+    assert stranded(str(folder)) == {}  # the linked work tree has the store there still
+    git(folder, "worktree", "remove", "--force", str(second))
+    assert stranded(str(folder)) == {str(private): str(folder / ".memory")}
+    told = memcli(folder / "sub", "doctor", "--json")
+    (check,) = (one for one in json.loads(told.stdout) if str(private) in one["found"])
+    assert (told.returncode, check["ok"], "export --private" in check["fix"]) == (8, False, True)
+    git(folder, "mv", "sub/.memory", ".")
+    assert stranded(str(folder)) == {}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
 def test_what_cannot_be_written_waits_and_is_folded_in(tmp_path: Path) -> None:
     """The sandboxes of some agents let nobody write below `.git`."""
@@ -273,6 +289,30 @@ def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
     assert memcli(folder, "session", "delete", session, "--yes").returncode == 0
     assert memcli(folder, "forget", "cache/pages", "--purge", "--now", "--yes").returncode == 0
     assert not [path for path in folder.rglob("*") if path.is_file() and NOTE.encode() in path.read_bytes()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="root cannot be bound by permissions elsewhere")
+@pytest.mark.parametrize("how", ["closed", "closed store", "not searchable", "file", "store file"])
+def test_a_folder_that_cannot_be_used_does_not_pass_for_empty(tmp_path: Path, how: str) -> None:
+    folder = repository(tmp_path / "shop")
+    fill(folder)
+    top = folder / ".git" / "memcli"
+    broken = top / ".memory" if "store" in how or how == "not searchable" else top
+    if "file" in how:
+        shutil.rmtree(broken)
+        broken.write_text("")
+    else:
+        broken.chmod(0o400 if how == "not searchable" else 0)
+    try:
+        for line in (("session", "list"), ("trust", "--status"), ("recall", "redis"), ("inbox",)):
+            told = memcli(folder, *line)
+            assert (told.returncode, told.stdout) == (8, ""), line
+            assert told.stderr.startswith(f"memcli: cannot read the private state in {top}/.memory: ")
+        doctor = memcli(folder, "doctor")
+        assert (doctor.returncode, "cannot read the private state" in doctor.stdout) == (8, True)
+        assert "Traceback" not in doctor.stderr
+    finally:
+        broken.chmod(0o700)
 
 
 def _close(top: Path) -> None:

@@ -19,12 +19,12 @@ from memcli.ports import Embedder
 from memcli.record import Record
 from memcli.retrieval.scale import own_spread, tells_apart
 from memcli.settings import TABLES
-from memcli.store.absent import absent_above
+from memcli.store.absent import absent, absent_above
 from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import FOLDER, Layout, missing_lines
 from memcli.store.lock import locked
 from memcli.store.place import FOLDERS, Place, describe
-from memcli.store.private import can_write
+from memcli.store.private import can_write, stranded, work_tree_of
 from memcli.store.trust import FileTrust
 from memcli.wiring.embedders import ChosenEmbedder
 from memcli.wiring.roots import locate, read_config
@@ -137,6 +137,7 @@ def _store(options: Mapping[str, str | None], environ: Mapping[str, str]) -> Ite
     yield _place(root)
     yield _config(root)
     yield _private(root)
+    yield from _stranded(root)
     yield from _merge_driver(root)
     yield from _hooks(root)
     yield _agents(root, environ)
@@ -188,12 +189,26 @@ def _place(root: str) -> Check:
 def _private(root: str) -> Check:
     """Says where the private state is and what it takes, and whether it can be written."""
     folder = Layout(root).private_folder
-    size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
+    try:
+        size = sum(os.lstat(os.path.join(place, file)).st_size for place, _, files in os.walk(folder) for file in files)
+    except OSError as error:
+        return Check("private state", False, f"cannot read {folder}: {error.strerror}", "check its permissions")
     told = f"{folder} ({-(-size // 1024):,} KB)"
     if can_write(folder):
         return Check("private state", True, told)
     fix = "run a memcli command where it can be written; until then changes wait in .memory/local"
     return Check("private state", False, f"{told} cannot be written", fix)
+
+
+def _stranded(root: str) -> Iterator[Check]:
+    """Names the private state of stores that are gone, as after a store was moved."""
+    for folder, place in stranded(work_tree_of(root) or os.path.dirname(root)).items():
+        command = next(iter(absent(place).values()), "")
+        fix = (
+            "if the store was moved: move it back, run `memcli export --private --out FILE` there, move it again and run"
+            f" `memcli import FILE`; if it was deleted: {f'`{command}` brings it back, or ' if command else ''}delete {folder}"
+        )
+        yield Check("private state", False, f"{folder} belongs to no store: there is no {place}", fix)
 
 
 def _config(root: str) -> Check:
