@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from memcli.app.candidate import as_proposed
 from memcli.app.edit import check_digest, named
+from memcli.app.inbox import withdraw
 from memcli.app.repo import COPIED
-from memcli.app.workspace import Workspace
+from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
 from memcli.model.memory import Memory, telling_line
@@ -91,6 +93,29 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
             touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
             workspace.audit.record(space, "erase", touched)
     return erased
+
+
+def find_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """The proposals in the inbox that `refs` name, by id or path, those that were rejected included."""
+    return [memory for _, memories in _proposed(workspace, refs) for memory in memories]
+
+
+def erase_proposed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
+    """Erases from the inbox what `refs` name, so that nothing is left of the texts and paths; what that was."""
+    found = _proposed(workspace, refs)
+    _check_erasable(workspace, [memory for _, memories in found for memory in memories])
+    for space, memories in found:
+        withdraw(replace(workspace, space=space), memories)
+        workspace.erase_traces(space, {memory.id for memory in memories})
+    return [memory for _, memories in found for memory in memories]
+
+
+def _proposed(workspace: Workspace, refs: Sequence[str]) -> list[tuple[str, list[Memory]]]:
+    """What the inbox has of what `refs` name, by space."""
+    spaces = [name for name in workspace.inbox.spaces() if name in (workspace.space, *workspace.asked_spaces)]
+    found = ((name, map(as_proposed, load_space(workspace.inbox, name).objects)) for name in spaces)
+    named = ((name, [memory for memory in memories if is_named(memory, refs)]) for name, memories in found)
+    return [(name, memories) for name, memories in named if memories]
 
 
 def purge(

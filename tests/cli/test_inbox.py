@@ -85,6 +85,23 @@ def test_what_is_rejected_does_not_come_again(reviewed: Run, tmp_path: Path) -> 
     assert waiting(reviewed) == ["ideas/poor"]
 
 
+@pytest.mark.parametrize("now", [(), ("--now",)])
+@pytest.mark.parametrize("is_rejected", [False, True])
+def test_a_purge_leaves_nothing_of_a_proposal(
+    run: Run, tmp_path: Path, is_rejected: bool, now: tuple[str, ...]
+) -> None:
+    told = json.loads(run("remember", "Zebras drink absinthe.", "--propose", "--json").out)
+    run("remember", "We chose PostgreSQL.", "--path", "db/choice", "--propose")
+    if is_rejected:
+        run("inbox", "reject", told["id"])
+    done = run("forget", told["id"], "--purge", "--yes", *now)
+    assert (done.code, done.out) == (0, f"erased from the inbox {told['id']} {told['path']}\n")
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in files for word in (b"zebra", b"absinthe") if word in path.read_bytes().lower()]
+    assert waiting(run) == ["db/choice"]
+    assert run("forget", told["id"], "--purge", "--yes", *now).code == 3
+
+
 def test_a_candidate_is_edited_before_it_is_accepted(reviewed: Run) -> None:
     reviewed("remember", "A draft.", "--path", "notes/draft")
     assert reviewed("inbox", "edit", "notes/draft", "--set", "kind=decision", "--set", "raw=The final text.").code == 0

@@ -51,20 +51,29 @@ def command(session: Session, options: ForgetOptions) -> None:
 
 def _purge(session: Session, workspace: Workspace, options: ForgetOptions) -> None:
     from memcli.app.homes import by_home
-    from memcli.app.purge import Purged, erase_trashed, find_named, find_trashed, purge
+    from memcli.app.purge import (
+        Purged,
+        erase_proposed,
+        erase_trashed,
+        find_named,
+        find_proposed,
+        find_trashed,
+        purge,
+    )
 
     refs, recursive, now, yes = options.refs, options.recursive, options.now, options.yes
     try:
         homes, missing = by_home(workspace, refs, recursive=recursive)
         named = [(home, find_named(home, own, recursive)) for home, own in homes]
     except NotFoundError:
-        trashed = find_trashed(workspace, refs) if now else []
-        if not trashed:
+        trashed, proposed = find_trashed(workspace, refs) if now else [], find_proposed(workspace, refs)
+        if not trashed and not proposed:
             raise
-        _confirm(trashed, yes)
-        erased = erase_trashed(workspace, refs)
-        data = {"status": "erased", "memories": [{"id": m.id, "path": m.path} for m in erased]}
-        session.output.confirm(data, "\n".join(f"erased from the trash {m.id} {m.path}" for m in erased))
+        _confirm([*trashed, *proposed], yes)
+        erased = [("trash", m) for m in (erase_trashed(workspace, refs) if trashed else ())]
+        erased += [("inbox", m) for m in erase_proposed(workspace, refs)]
+        data = {"status": "erased", "memories": [{"id": m.id, "path": m.path} for _, m in erased]}
+        session.output.confirm(data, "\n".join(f"erased from the {place} {m.id} {m.path}" for place, m in erased))
         return
     _confirm([memory for _, memories in named for memory in memories], yes)
     done = Purged(())
