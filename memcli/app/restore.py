@@ -51,8 +51,7 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
     """Whose trash has the memories that `refs` name, that of the first of the spaces to read or of the user-wide store; and
     the error for those that are in none. Raises as `by_home`."""
     with _all_runs(workspace) as all_runs:
-        other = None if workspace.is_space_named else workspace.elsewhere
-        theirs = other.trash.runs() if other is not None else []
+        theirs = [run for other in trashes(workspace)[1:] for run in other.trash.runs()]
 
         def home(ref: str) -> Workspace:
             removed = _removed_from(all_runs, ref)
@@ -69,6 +68,12 @@ def by_trash(workspace: Workspace, refs: Sequence[str]) -> tuple[Homes, MemcliEr
         return grouped(refs, home)
 
 
+def trashes(workspace: Workspace) -> list[Workspace]:
+    """The workspaces whose trash is meant: this one and, unless the user has named a space, the user-wide store."""
+    other = None if workspace.is_space_named else workspace.elsewhere
+    return [workspace] if other is None else [workspace, other]
+
+
 def _removed_from(runs: Sequence[Run], ref: str) -> set[str]:
     """The spaces from which something was removed that `ref` names, also by the beginning of an id."""
     return {
@@ -82,15 +87,19 @@ def restore_run(workspace: Workspace, name: str) -> Restored:
     """Brings back all that one run removed, whatever its space; with the space itself when that has gone. What took the
     place of something and has changed since is left as it is.
 
-    `name` may be the beginning of the name of one run alone. Raises as `restore`.
+    `name` may be the beginning of the name of one run alone, which may be in the user-wide store. Raises as `restore`.
     """
     with _all_runs(workspace) as all_runs:
-        fitting = [run for run in all_runs if name and run.name.startswith(name)]
+        theirs = ((other, run) for other in trashes(workspace)[1:] for run in other.trash.runs())
+        both = [*((workspace, run) for run in all_runs), *theirs]
+        fitting = [(home, run) for home, run in both if name and run.name.startswith(name)]
         if len(fitting) > 1:
             raise UsageError(f"{name!r} matches {len(fitting)} runs", "use a longer prefix")
         if not fitting:
             raise NotFoundError(f"no run {name[:40]!r} in the trash", _LIST)
-    run = fitting[0]
+    if fitting[0][0] is not workspace:
+        workspace = beyond(workspace, name)
+    run = fitting[0][1]
     found = {m.id: (m, run) for m in run.space.objects}
     space = run.space.name
     changed = _changed_since(workspace, run)

@@ -52,6 +52,18 @@ def test_a_user_wide_memory_is_changed_where_it_is(run: Run, both: str, by: str)
     assert run("fsck").code == 0
 
 
+def test_the_trash_of_the_user_wide_store_is_listed(run: Run, both: str) -> None:
+    run("forget", both, HERE, "--purge", "--yes")
+    found = {one["memories"][0]["path"]: one for one in json.loads(run("restore", "--list", "--json").out)}
+    assert {path: one.get("store") for path, one in found.items()} == {HERE: None, THERE: "global"}
+    listed = run("restore", "--list").out
+    assert "main (user-wide)" in listed
+    assert THERE not in run("restore", "--list", "-s", "main").out
+    done = run("restore", "--run", found[THERE]["run"])
+    assert (done.code, "user-wide store" in done.err) == (0, True)
+    assert field(run, both, "raw") == "Ann prefers tabs."
+
+
 @pytest.mark.usefixtures("both")
 def test_a_path_that_both_stores_have_is_that_of_the_project(run: Run) -> None:
     done = run("edit", "style/both", "--text", "We indent by eight.")

@@ -29,7 +29,7 @@ def command(session: Session, options: RestoreOptions) -> None:
 
     Example: memcli restore auth/tokens
     """
-    from memcli.app.restore import by_trash, restore, restore_run
+    from memcli.app.restore import by_trash, restore, restore_run, trashes
     from memcli.render.clean import grid
 
     if sum((bool(options.refs), options.run is not None, options.list)) != 1:
@@ -38,13 +38,13 @@ def command(session: Session, options: RestoreOptions) -> None:
         )
     workspace = session.open()
     if options.list:
-        runs = workspace.trash.runs()
+        runs = [(run, home is not workspace) for home in trashes(workspace) for run in home.trash.runs()]
         rows = [
-            [r.name, r.space.name, r.command, m.id if m else "", m.path if m else ""]
-            for r in runs for m in (r.space.objects or [None])
+            [r.name, f"{r.space.name}{' (user-wide)' * is_global}", r.command, m.id if m else "", m.path if m else ""]
+            for r, is_global in runs for m in (r.space.objects or [None])
         ]  # fmt: skip
         text = grid(["run", "space", "removed by", "id", "path"], rows) if rows else "the trash is empty"
-        session.output.answer([_run_json(r) for r in runs], text)
+        session.output.answer([_run_json(r) | ({"store": "global"} if g else {}) for r, g in runs], text)
         return
     if options.run is not None:
         _confirm(session, [restore_run(workspace, options.run)])
@@ -76,7 +76,7 @@ def _confirm(session: Session, done: Sequence[Restored]) -> None:
         session.output.note(f"{len(due)} will expire at the next gc: pin them, or change the policy")
 
 
-def _run_json(run: Run) -> Json:
+def _run_json(run: Run) -> dict[str, Json]:
     return {
         "run": run.name, "space": run.space.name, "removed_at": run.removed_at, "command": run.command,
         "memories": [{"id": m.id, "path": m.path} for m in run.space.objects],
