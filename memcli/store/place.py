@@ -215,7 +215,11 @@ def describe(aside: Sequence[str]) -> str:
         (f"moved to {_QUARANTINE}", [name for name in aside if not _is_rebuildable(name)]),
     )
     told = "; ".join(f"{', '.join(names)} {what}" for what, names in parts if names)
-    return f"files in {FOLDER} came from another machine and are not used: {told}"
+    tracked = sorted({name.split(os.sep, maxsplit=1)[0] for name in aside if os.sep in name.rstrip("/")})
+    if not tracked:
+        return f"files in {FOLDER} came from another machine and are not used: {told}"
+    untrack = f"`git rm -r --cached {' '.join(f'{FOLDER}/{name}' for name in tracked)}` untracks them"
+    return f"files in {FOLDER} are tracked by git or came from another machine, and are not used: {told}; {untrack}"
 
 
 def _is_rebuildable(name: str) -> bool:

@@ -116,6 +116,20 @@ def test_what_a_pull_brings_later_is_put_aside(origin: Path, run: Run, monkeypat
     assert plants_left(store) == []
 
 
+def test_an_own_file_that_a_commit_tracks_is_not_called_foreign(
+    origin: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = clone(origin, monkeypatch)
+    run("list")
+    (store / "local" / "notes").write_text("mine")
+    git(store.parent, "add", "-f", ".memory/local/notes")
+    told = run("list").err
+    assert "are tracked by git or came from another machine" in told
+    assert "local/notes moved to quarantine; `git rm -r --cached .memory/local` untracks them" in told
+    git(store.parent, "rm", "-rq", "--cached", ".memory/local")
+    assert run("list").err == ""
+
+
 def test_an_archive_is_put_aside_whole(run: Run, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / ".git")
     store = tmp_path / ".memory"
