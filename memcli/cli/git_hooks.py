@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from memcli.cli.verb import Session
 from memcli.errors import MemcliError, RefusedError
 from memcli.git.hook_script import check_name
 from memcli.model.memory import Json
 from memcli.record import Record
-from memcli.store.layout import Layout
+from memcli.store.layout import Layout, find_work_tree
 
 
 class Changed(Record):
@@ -55,7 +56,23 @@ def remove_hooks(session: Session, names: Sequence[str]) -> Changed:
     from memcli.git.hooks import find_hooks
 
     hooks = find_hooks(os.getcwd())
-    return Changed(hooks.folder, _each(session, names, hooks.uninstall))
+    done = _each(session, names, hooks.uninstall)
+    if not {"removed", "restored"}.isdisjoint(done.values()) and (others := _other_stores(session)):
+        told = f"the hooks also worked for {', '.join(others)}"
+        session.output.note(f"{told}, as git calls them for the whole repository; `memcli hook install` installs them again")
+    return Changed(hooks.folder, done)
+
+
+def _other_stores(session: Session) -> list[str]:
+    """The stores of this work tree but for the one that is meant."""
+    from memcli.store.private import stores_of
+    from memcli.wiring.roots import locate
+
+    own = None
+    with suppress(MemcliError):
+        own = locate(session.options, os.environ)
+    work_tree = find_work_tree(os.getcwd(), os.path.expanduser("~"))
+    return [root for root in (stores_of(work_tree) if work_tree else []) if root != own]
 
 
 def _build(session: Session) -> None:

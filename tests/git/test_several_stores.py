@@ -67,6 +67,15 @@ def test_a_rebuild_makes_the_same(stores: Path) -> None:
     assert subjects(store) == before
 
 
+def test_who_removes_the_hooks_hears_of_the_other_stores(stores: Path) -> None:
+    told = memcli(stores / "pkg" / "a", "hook", "uninstall")
+    assert f"the hooks also worked for {stores / 'pkg' / 'b' / '.memory'}, as git" in told.stderr
+    assert "also worked" not in memcli(stores / "pkg" / "a", "hook", "uninstall").stderr
+    assert memcli(stores / "pkg" / "b", "hook", "install").returncode == 0
+    told = memcli(stores, "hook", "uninstall", "--root", "pkg/b")
+    assert f"the hooks also worked for {stores / 'pkg' / 'a' / '.memory'}, as git" in told.stderr
+
+
 def test_a_store_outside_of_the_work_tree_takes_all(stores: Path, tmp_path: Path) -> None:
     commit(stores, "Print the bill", b="def print_bill(bill):\n    print(bill.total)\n")
     source = CommitSource(str(stores), "HEAD", within=str(tmp_path / "elsewhere"))
