@@ -189,7 +189,7 @@ class Layout(Record):
         escapes = inside[0] == ".." and os.path.relpath(plain, base).split(os.sep)[0] != ".."
         if escapes or ".git" in parts or own:
             raise _no_export_path(path)
-        if os.path.lexists(full) and not _is_export(full):
+        if os.path.lexists(full) and not is_export(full):
             raise StoreError(f"{full} is not an export and will not be overwritten", "move it away, or use --out")
         return full
 
@@ -210,10 +210,11 @@ def _no_export_path(path: str) -> StoreError:
 
 
 _JSON = ".json"
-_OF_EXPORT = re.compile(rb'"format": ?"memcli/export"')
+_OF_EXPORT = re.compile(rb'"format": ?"memcli/(?:export|private|session)"')
 
 
-def _is_export(path: str) -> bool:
+def is_export(path: str) -> bool:
+    """Whether the file at `path` is an export of memcli: of a space, of the private state or of a session."""
     try:
         data = read_regular(path, _MAX_EXPORT) or b""
     except OSError:

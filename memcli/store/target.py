@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from memcli.errors import StoreError
 from memcli.store.atomic import make_folder, remove_file, write_file
+from memcli.store.layout import is_export
 from memcli.store.reading import open_own, read_regular
 
 
@@ -37,6 +38,13 @@ def write_out(path: str, data: bytes, mode: int | None = None) -> None:
     if mode is not None:
         with suppress(OSError):  # as on a file system without permissions
             os.chmod(full, mode)
+
+
+def write_export(path: str, data: bytes, mode: int | None = None) -> None:
+    """Writes an export as `write_out` does, but in the place of no file with anything else. Raises StoreError."""
+    if os.path.isfile(path) and os.path.getsize(path) and not is_export(path):
+        raise StoreError(f"{path} is not an export and will not be overwritten", "move it away, or use another file")
+    write_out(path, data, mode)
 
 
 _REACH = 128

@@ -67,6 +67,25 @@ def test_there_and_back(run: Run, space: Path, tmp_path: Path, form: str) -> Non
     assert space.read_bytes() == before
 
 
+def test_an_export_replaces_nothing_but_an_export(run: Run, space: Path, tmp_path: Path) -> None:
+    session = run("session", "start").out.strip()
+    run("session", "add", session, "--role", "user", "Which queue?")
+    private = str(tmp_path.parent / f"{tmp_path.name}.private")
+    lines = [("export", "--format", form, "--out", "out") for form in FORMATS]
+    lines += [("session", "export", session, "--out", "out"), ("export", "--private", "--out", private)]
+    for line in lines:
+        target = tmp_path / line[-1]
+        target.write_text("")
+        assert [run(*line).code, run(*line).code] == [0, 0]
+        before = target.read_bytes()
+        target.write_text("My notes.")
+        told = run(*line)
+        assert (told.code, told.out, target.read_text()) == (8, "", "My notes.")
+        assert "is not an export and will not be overwritten" in told.err
+        target.write_bytes(before)
+    assert run("export", "--out", "/dev/null").code == 0
+
+
 def test_an_empty_space_goes_along(run: Run, tmp_path: Path) -> None:
     run("space", "create", "empty", "--meta", "team=core")
     file = tmp_path / ".memory" / "spaces" / "empty.json"

@@ -90,7 +90,7 @@ def command(session: Session, options: ExportOptions) -> None:
 def _export_private(session: Session, options: ExportOptions) -> None:
     from memcli.app.private_state import export_private_state
     from memcli.store.private import work_tree_of
-    from memcli.store.target import write_out
+    from memcli.store.target import write_export
 
     others = {
         "SPACE": options.name,
@@ -113,7 +113,7 @@ def _export_private(session: Session, options: ExportOptions) -> None:
     if options.out == "-":
         session.output.raw(data.decode())
         return
-    write_out(options.out, data, 0o600)
+    write_export(options.out, data, 0o600)
     signed_by = signer.fingerprint if signer else None
     told = {"path": options.out, "bytes": len(data), "hash": digest, "signed_by": signed_by, "parts": parts}
     counts = ", ".join(f"{name} {count}" for name, count in parts.items()) or "nothing"
@@ -166,10 +166,10 @@ def _write_folder(export: Export, out: str) -> int:
 def _write_file(workspace: Workspace, export: Export, form: str, out: str | None, data: bytes) -> str:
     from memcli.store.atomic import make_folder, write_file
     from memcli.store.layout import Layout
-    from memcli.store.target import write_out
+    from memcli.store.target import write_export
 
     if out is not None:
-        write_out(out, data)
+        write_export(out, data)
         return out
     layout = Layout(workspace.root)
     chosen = workspace.in_force(export.space.policy).export_path

@@ -266,10 +266,10 @@ def export(session: Session, options: ExportOptions) -> None:
         for line in lines:
             session.output.raw(line.decode())
         return
-    from memcli.store.target import write_out
+    from memcli.store.target import write_export
 
     data = b"".join(lines)
-    write_out(options.out, data)
+    write_export(options.out, data)
     told = {"id": chosen.id, "messages": chosen.messages, "path": options.out, "bytes": len(data)}
     session.output.confirm(told, f"exported {chosen.id} to {options.out}")
 
