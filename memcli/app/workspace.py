@@ -35,8 +35,9 @@ class Workspace(Record, kw_only=True):
     What is proposed waits in `inbox`, a store like the other. `load_code` gives the files as they are when it is called,
     None where the store belongs to no work tree of now. `load_talk` gives the workspace over what was said in the sessions
     (see `app/talk.py`), which `drop_talk` removes. `embedder` is the name by which the
-    user chose the embedder, `asked_session` the session that the environment names, and `hook_verify` says how many memories a model verifies for the prompt of an agent. `check_erasable` refuses what bears one of the marks and lies where this process cannot erase it; `erase_traces` takes memories of a space that are gone for good
-    out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
+    user chose the embedder, `asked_session` the session that the environment names, and `hook_verify` says how many memories a model verifies for the prompt of an agent.
+    `check_erasable` refuses to erase what has one of the marks (an id, a hash) where this process cannot write; `erase_traces`
+    takes memories of a space that are gone for good out of indexes and logs; `find_quotes` names what else holds their texts, and warns of what it cannot read. `warn` and `progress` speak to the user, never on standard output.
     """
 
     store: Store

@@ -59,7 +59,9 @@ def remove_hooks(session: Session, names: Sequence[str]) -> Changed:
     done = _each(session, names, hooks.uninstall)
     if not {"removed", "restored"}.isdisjoint(done.values()) and (others := _other_stores(session)):
         told = f"the hooks also worked for {', '.join(others)}"
-        session.output.note(f"{told}, as git calls them for the whole repository; `memcli hook install` installs them again")
+        session.output.note(
+            f"{told}, as git calls them for the whole repository; `memcli hook install` installs them again"
+        )
     return Changed(hooks.folder, done)
 
 

@@ -119,8 +119,8 @@ def shared_folder(work_tree: str) -> str | None:
 
 
 def work_trees(shared: str) -> list[str]:
-    """The work trees of the repository in the folder `shared`, as far as that names them: the one that it is in, and those
-    that are linked."""
+    """The work trees of the repository in the folder `shared`, as far as that names them: the one that it is in, and the
+    linked ones."""
     linked = os.path.join(shared, "worktrees")
     names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
     files = (_first_line(os.path.join(linked, name, "gitdir")) for name in names)

@@ -93,12 +93,14 @@ def fold(root: str, private: str) -> bool:
 
 
 def check_erasable(root: str, private: str, marks: Collection[str]) -> None:
-    """Raises StoreError where one of the `marks` of what is to be erased is in a file, or its name, that cannot be erased: in
-    the folder `private`, which cannot be written, or in what the copies of the store at `root` were made from."""
+    """Raises StoreError where one of the `marks` of what is to be erased is in a file, or its name, in the folder `private`,
+    which cannot be written, or in what the copies of the store at `root` were made from."""
     wanted = [mark.encode() for mark in marks]
     for top in (private, os.path.join(root, "local", _BASES)):
         for path, name in _files(top, ""):
-            data = os.fsencode(name) + ((_read(path) or b"") if os.path.isfile(path) and not os.path.islink(path) else b"")
+            data = os.fsencode(name) + (
+                (_read(path) or b"") if os.path.isfile(path) and not os.path.islink(path) else b""
+            )
             if any(mark in data for mark in wanted):
                 raise StoreError(
                     f"{private} cannot be written and has what is to be erased; nothing was erased",

@@ -111,7 +111,7 @@ class Layout(Record):
         return copied(self.root, folder, name)
 
     def check_erasable(self, marks: Collection[str]) -> None:
-        """Raises StoreError where private state has one of the `marks` of what is to be erased, and cannot be written."""
+        """Raises StoreError where private state that cannot be written has one of the `marks` of what is to be erased."""
         folder = self.private_folder
         if not folder.startswith(self.root) and not can_write(folder):
             from memcli.store.folding import check_erasable

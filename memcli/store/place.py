@@ -193,8 +193,8 @@ class Place:
 
 
 def _names_in(folder: str) -> list[str]:
-    """What is in the folder of the private state; nothing where there is none yet. Raises StoreError when it cannot be used:
-    it must not pass for empty."""
+    """What is in the folder of the private state; nothing where there is none yet. Raises StoreError when it cannot be
+    used: it must not pass for empty."""
     try:
         names = os.listdir(folder)
         if not os.access(folder, os.R_OK | os.X_OK):
@@ -203,7 +203,8 @@ def _names_in(folder: str) -> list[str]:
         return []
     except OSError as error:
         raise StoreError(
-            f"cannot read the private state in {folder}: {error.strerror}", "make it a folder that you can read and write"
+            f"cannot read the private state in {folder}: {error.strerror}",
+            "make it a folder that you can read and write",
         ) from None
     return names
 

@@ -42,13 +42,15 @@ def stores_of(work_tree: str) -> list[str]:
 
 
 def stranded(work_tree: str) -> dict[str, str]:
-    """The folders of private state in the repository of a work tree whose store no work tree of it has, each with the root
-    that the store had in this one."""
+    """The folders of private state in the repository of a work tree whose store is in no work tree of it, each with the
+    root that the store had in this one."""
     shared = shared_folder(work_tree)
     trees = [work_tree, *work_trees(shared)] if shared else []
     gone = (s for s in sorted(_stores_in(shared)) if not any(os.path.isdir(os.path.join(tree, s)) for tree in trees))
     found = {os.path.join(shared or "", _GIT_FOLDER, store): os.path.join(work_tree, store) for store in gone}
-    return {folder: root for folder, root in found.items() if any(os.path.lexists(os.path.join(folder, n)) for n in NAMES)}
+    return {
+        folder: root for folder, root in found.items() if any(os.path.lexists(os.path.join(folder, n)) for n in NAMES)
+    }
 
 
 def _stores_in(shared: str | None) -> Iterator[str]:

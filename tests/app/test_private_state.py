@@ -274,7 +274,10 @@ def test_a_session_is_not_taken_for_a_shared_one_that_began_as_it_did(clones: Cl
     git(clones.folder / "a", "add", ".")
     git(clones.folder / "a", "commit", "-qm", "share")
     clones.clone("c")
-    for name in ("a", "b"):  # in the same second with the same title; in "b", which lacks the commit, by the same id too
+    for name in (
+        "a",
+        "b",
+    ):  # in the same second with the same title; in "b", which lacks the commit, by the same id too
         clones.talk(name, f"Which cache in {name}?")
     before = (clones.folder / "c" / ".memory" / "sessions" / "main" / f"{shared}.jsonl").read_bytes()
     for name in ("a", "b"):

@@ -277,7 +277,10 @@ def test_nothing_is_said_to_be_erased_that_cannot_be(tmp_path: Path) -> None:
             told = memcli(folder, *line)
             assert (told.returncode, "cannot be written" in told.stderr) == (8, True), line
             assert len(told.stderr.strip().splitlines()) <= 3
-        assert (_bytes(folder / ".git" / "memcli"), (folder / ".memory" / "spaces" / "main.json").read_bytes()) == before
+        assert (
+            _bytes(folder / ".git" / "memcli"),
+            (folder / ".memory" / "spaces" / "main.json").read_bytes(),
+        ) == before
         assert memcli(folder, "remember", "We use tabs.", "--path", "tools/tabs").returncode == 0
         assert memcli(folder, "forget", "tools/tabs", "--purge", "--now", "--yes").returncode == 0
         assert not [path for path in folder.rglob("*") if path.is_file() and b"We use tabs." in path.read_bytes()]

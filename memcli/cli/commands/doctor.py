@@ -205,8 +205,8 @@ def _stranded(root: str) -> Iterator[Check]:
     for folder, place in stranded(work_tree_of(root) or os.path.dirname(root)).items():
         command = next(iter(absent(place).values()), "")
         fix = (
-            "if the store was moved: move it back, run `memcli export --private --out FILE` there, move it again and run"
-            f" `memcli import FILE`; if it was deleted: {f'`{command}` brings it back, or ' if command else ''}delete {folder}"
+            "if the store was moved: move it back, run `memcli export --private --out FILE` there, move it again and run "
+            f"`memcli import FILE`; if it was deleted: {f'`{command}` brings it back, or ' if command else ''}delete it"
         )
         yield Check("private state", False, f"{folder} belongs to no store: there is no {place}", fix)
 
