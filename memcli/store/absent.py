@@ -6,6 +6,7 @@ They are never begun anew, for a commit would then replace the team's memory by 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -66,22 +67,23 @@ def _stores_between(start: str, home: str, nearest: str | None) -> tuple[str, li
 
 def absent(root: str) -> dict[str, str]:
     """The spaces of the store at `root` that the index or HEAD has and the work tree lacks, each with the git command that
-    brings it back; the name is empty where a sparse checkout leaves out the whole folder.
+    brings it back from the current folder; the name is empty where a sparse checkout leaves out the whole folder.
 
     A space that memcli deleted is not absent: the next commit says so.
     """
     work_tree = find_work_tree(os.path.dirname(root), "")
     if work_tree is None or shared_folder(work_tree) is None:
         return {}
-    store = os.path.relpath(root, work_tree)
+    store, top = os.path.relpath(root, work_tree), os.path.relpath(work_tree)
+    git = "git" if top == os.curdir else f"git -C {shlex.quote(top)}"
     commands: dict[str, str] = {}
     with suppress(OSError, ValueError):  # a damaged index is git's matter
         index = find_index(work_tree)
         for entry in index.below([f"{store}/spaces"]) if index else ():
-            sparse = f"git sparse-checkout add {store}"
-            commands[_space(entry.path)] = sparse if entry.is_sparse else f"git restore {entry.path}"
+            do = f"sparse-checkout add {store}" if entry.is_sparse else f"restore {entry.path}"
+            commands[_space(entry.path)] = f"{git} {do}"
     for path in _in_head(work_tree, f"{store}/spaces") if not commands else ():
-        commands[_space(path)] = f"git restore --staged --worktree {path}"
+        commands[_space(path)] = f"{git} restore --staged --worktree {path}"
     layout = Layout(root)
     is_there = {name: os.path.lexists(os.path.join(layout.spaces, f"{name}.json")) for name in commands}
     return {name: commands[name] for name in sorted(commands) if not is_there[name] and not _is_deleted(layout, name)}

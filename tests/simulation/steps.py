@@ -447,7 +447,7 @@ def lose(run: Simulation, tree: Tree) -> object:
     line = ["remember", "Begun anew.", f"--root={store}"]
     ended = run.bench.memcli(tree.folder, tree.clone.home, line)
     path = f"{store}/.memory".removeprefix("./")
-    if ended.code != 8 or f"git restore {path}" not in ended.err:
+    if ended.code != 8 or f"restore {path}" not in ended.err:
         run.wrong(f"a lost store: exit {ended.code}: {ended.out}{ended.err}")
     run.git(tree, "restore", path)
     tree.dirty.discard(store)
