@@ -24,7 +24,7 @@ def file_of(store: str) -> str:
 def read_space(data: str) -> dict[str, Seen]:
     """The memories of the file of a space, by their paths."""
     return {
-        one["path"]: Seen(one["raw"], bool(one.get("active", True)), json.dumps(one))
+        one["path"]: Seen(one["raw"], bool(one.get("active", True)), json.dumps(one["metadata"].get("conflicts")))
         for one in json.loads(data)["objects"]
     }
 

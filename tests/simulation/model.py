@@ -15,7 +15,8 @@ STORES = (".", "pkg/a")
 @dataclass(frozen=True)
 class Memory:
     """A memory as the model knows it. `words` are those of which its text has one, more only where a merge may choose;
-    `lasting` must all be in it, because a merge met both. `marks` has one for each change: equal ones are the same version.
+    `lasting` must all be shown or noted as conflicts, because a merge met several. `marks` has one for each change: equal
+    ones are the same version.
     """
 
     words: frozenset[str]
@@ -89,8 +90,9 @@ def merged_all(base: States, ours: States, theirs: States) -> dict[str, State]:
 def _both(was: Memory | None, left: Memory, right: Memory) -> Memory:
     words = _field(was.words if was else frozenset(), left.words, right.words)
     active = _field(was.active if was else frozenset(), left.active, right.active)
-    lasting = words if len(words) > 1 else frozenset()
-    return Memory(words, active, left.marks | right.marks, left.lasting | right.lasting | lasting)
+    either = words if len(words) > 1 else frozenset()
+    gone = was.lasting - (left.lasting & right.lasting) if was else frozenset()
+    return Memory(words, active, left.marks | right.marks, ((left.lasting | right.lasting) - gone) | either)
 
 
 def _field(was: frozenset[T], left: frozenset[T], right: frozenset[T]) -> frozenset[T]:
@@ -99,11 +101,11 @@ def _field(was: frozenset[T], left: frozenset[T], right: frozenset[T]) -> frozen
 
 @dataclass(frozen=True)
 class Seen:
-    """A memory as it was found: its text, whether it is active, and all that is stored of it."""
+    """A memory as it was found: its text, whether it is active, and the conflicts noted in it."""
 
     raw: str
     active: bool
-    whole: str
+    noted: str
 
 
 def compare(state: State, found: Mapping[str, Seen]) -> tuple[list[str], State]:
@@ -118,9 +120,10 @@ def compare(state: State, found: Mapping[str, Seen]) -> tuple[list[str], State]:
             problems.append(f"lost: the text of {path}, {'/'.join(sorted(memory.words))}: {seen.raw}")
         if seen.active not in memory.active:
             problems.append(f"wrong: {path} is {'active' if seen.active else 'not active'}")
-        if missing := set(memory.lasting) - set(_in(memory.lasting, seen.whole)):
+        lasting = frozenset(_in(memory.lasting, seen.noted))  # what is only shown may give way to a newer text
+        if missing := memory.lasting - lasting - words:
             problems.append(f"lost: the other text of {path}: {'/'.join(sorted(missing))}")
-        decided[path] = replace(memory, words=words, active=frozenset((seen.active,)))
+        decided[path] = replace(memory, words=words, active=frozenset((seen.active,)), lasting=lasting)
     return problems, decided
 
 

@@ -78,7 +78,7 @@ def edit(run: Simulation, tree: Tree) -> object:
     if not (path := _some(run, tree.work[store])):
         return False
     word = run.word()
-    one = run.changed(tree.work[store][path], words=frozenset((word,)), lasting=frozenset())
+    one = run.changed(tree.work[store][path], words=frozenset((word,)))
     run.act(tree, store, ["edit", path, "--set", f"raw={run.text(word)}"], puts(path, one))
     return None
 

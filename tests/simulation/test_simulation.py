@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,14 @@ def test_the_model_sees_what_is_lost() -> None:
     assert compare(both, {"a": Seen("other", False, "third, other")})[0]
     assert compare(both, {})[0] == ["lost: a"]
     assert compare({}, {"a": found})[0] == ["came from nowhere: a"]
+
+
+def test_the_model_lets_a_newer_text_replace_what_a_merge_chose() -> None:
+    one, other, newer = (Memory(frozenset((word,)), marks=frozenset((word,))) for word in ("one", "other", "newer"))
+    _, base = compare(merged({}, {"a": one}, {"a": other}), {"a": Seen("other", True, "one")})
+    revived = {"a": replace(base["a"], marks=frozenset("2"))}
+    edited = {"a": replace(newer, lasting=base["a"].lasting)}
+    expected = merged(base, edited, revived)
+    assert compare(expected, {"a": Seen("newer", True, "one")})[0] == []
+    assert compare(expected, {"a": Seen("newer", True, "other")})[0] == ["lost: the other text of a: one"]
+    assert merged(base, edited, {"a": one})["a"].lasting == {"one", "newer"}
