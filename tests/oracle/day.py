@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random  # noqa: TID251 - drawn from a seed
 
-from tests.faults.inject import Fault
 from tests.oracle.bench import KILLED, Bench, Ended
 from tests.oracle.fields import Fields
 from tests.oracle.judge import Judge
 from tests.oracle.model import Model, Refused
 from tests.oracle.world import World
+from tests.seeds import Report, draw_fault
 
 START = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 _PAUSES = (0, 1, 60, 3600, 86400, 3 * 86400)
@@ -31,20 +31,6 @@ class Options:
     steps: int = 60
     grace: float | None = None
     erasure: bool = True
-
-
-@dataclass
-class Report:
-    """What came of a day. `problems` are those of the first step that had any."""
-
-    seed: int
-    steps: int = 0
-    checks: int = 0
-    killed: int = 0
-    problems: list[str] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    step: str = ""
-    done: dict[str, int] = field(default_factory=dict)
 
 
 class Day:
@@ -97,10 +83,10 @@ class Day:
         except Refused as refused:
             after, code = self.world.copy(), refused.code
         if self._killing and may_kill:
-            fault = Fault(self.rng.randrange(_CALLS), self.rng.choice(["kill", "half"]))
-            ended = self.bench.kill(self.now, arguments, fault, stdin)
+            ended = self.bench.kill(self.now, arguments, draw_fault(self.rng, _CALLS), stdin)
         else:
             ended = self.bench.run(self.now, arguments, stdin)
+        self.report.writes += not ended.code
         if ended.code == KILLED:
             self.report.killed += 1
             self.world, problems = self.judge.after_kill(self.world, after)

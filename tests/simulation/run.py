@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random  # noqa: TID251 - drawn from a seed
@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.faults.inject import Fault
 from tests.faults.scene import Ended
+from tests.seeds import Report, draw_fault
 from tests.simulation.bench import Bench
 from tests.simulation.judge import Judge, file_of, found_in, read_space
 from tests.simulation.model import STORES, Clone, Memory, Private, State, States, Tree, compare, merged_all
@@ -24,20 +25,6 @@ _DEAD = -9
 
 Change = Callable[[dict[str, Memory], Private, Any], object]
 """Makes of the memories of a store and of its private state what a command must; given what the command answered."""
-
-
-@dataclass
-class Report:
-    """What came of a run. `problems` are those of the first step that had any."""
-
-    seed: int
-    steps: int = 0
-    checks: int = 0
-    killed: int = 0
-    problems: list[str] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
-    step: str = ""
-    done: dict[str, int] = field(default_factory=dict)
 
 
 class Simulation:
@@ -133,10 +120,11 @@ class Simulation:
 
     def fault(self) -> Fault:
         """A kill at any call of a command."""
-        return Fault(self.rng.randrange(_CALLS), self.rng.choice(["kill", "half"]))
+        return draw_fault(self.rng, _CALLS)
 
     def acknowledged(self, tree: Tree, store: str, change: Change, ended: Ended) -> None:
         """Has the model do what a command said that it did."""
+        self.report.writes += 1
         state = dict(tree.work[store])
         change(state, tree.clone.private[store], json.loads(ended.out) if ended.out else None)
         if state != tree.work[store]:
