@@ -99,8 +99,21 @@ def test_what_is_asked_for_in_the_background_says_nothing(lively: Path, run: Run
     assert (done.stdout, done.stderr) == (b"", b"")
 
 
-def test_one_works_one_waits_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "nice", lambda _: 0)
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities of POSIX")
+@pytest.mark.parametrize("line", [["index", "embed"], ["maintain"]])
+def test_a_process_of_its_own_works_at_the_lowest_priority(line: list[str], lively: Path, run: Run) -> None:
+    assert run("remember", "We chose PostgreSQL.").code == 0
+    layout, before = Layout(str(lively / ".memory")), os.getpriority(os.PRIO_PROCESS, 0)
+    with locked(layout.turn("now"), "the work", 0):
+        process = subprocess.Popen([sys.executable, "-m", "memcli", *line, "--background"], cwd=lively)
+        wait_until(lambda: is_locked(layout.turn("next")))
+        assert os.getpriority(os.PRIO_PROCESS, process.pid) == 19
+    assert process.wait() == 0
+    assert run(*line, "--background").code == 0
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_one_works_one_waits_and_no_more(tmp_path: Path) -> None:
     layout, done = store(tmp_path), list[str]()
     run_alone(layout.root, lambda _: done.append("first"))
     with locked(layout.turn("now"), "the work", 0):
@@ -130,10 +143,7 @@ def is_locked(path: str) -> bool:
 
 
 @pytest.mark.parametrize("is_replaced", [False, True])
-def test_who_waited_for_a_store_that_is_gone_does_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
-) -> None:
-    monkeypatch.setattr(os, "nice", lambda _: 0)
+def test_who_waited_for_a_store_that_is_gone_does_nothing(tmp_path: Path, is_replaced: bool) -> None:
     layout, done = store(tmp_path), list[str]()
     with locked(layout.turn("now"), "the work", 0):
         waiting = Thread(target=run_alone, args=(layout.root, lambda _: done.append("done")))
@@ -151,7 +161,6 @@ def test_who_waited_for_a_store_that_is_gone_does_nothing(
 def test_work_ends_with_its_store_and_does_not_bring_it_back(
     lively: Path, run: Run, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
 ) -> None:
-    monkeypatch.setattr(os, "nice", lambda _: 0)
     monkeypatch.setattr(background, "start", lambda *_: None)
     assert run("ingest", "guide.md").code == 0
     batches: list[int] = []
@@ -219,7 +228,6 @@ def test_an_error_reaches_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         begun.append(1)
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(os, "nice", lambda _: 0)
     run_alone(store(tmp_path).root, fail)
     assert begun
 
