@@ -58,8 +58,11 @@ def test_more_is_asked_of_talk_and_of_what_was_read() -> None:
     assert floors == sorted(set(floors))
 
 
-def test_what_was_read_and_has_all_words_answers() -> None:
-    assert judged(0.05, "token", "lifetim", one=entry(is_read=True)).is_enough
+def test_what_was_read_and_has_all_words_answers_if_it_means_something_like_it() -> None:
+    # With the measured floors all words fall just short: documents share the words of much that they do not answer.
+    assert not judged(0.0, "token", "lifetim", one=entry(is_read=True)).is_enough
+    assert judged(0.03, "token", "lifetim", one=entry(is_read=True)).is_enough
+    assert judged(None, "token", "lifetim", one=entry(is_read=True)).is_enough
 
 
 def test_more_is_asked_where_the_question_names_a_stranger() -> None:

@@ -262,6 +262,24 @@ def test_a_store_that_cannot_be_written_is_read_when_nothing_was_planted(tmp_pat
     assert Place(layout).claim() == []
 
 
+def test_a_store_of_a_version_without_seals_is_read_and_its_private_state_put_aside(run: Run, tmp_path: Path) -> None:
+    """Nothing tells it from an archive of a stranger. What versions with seals kept there moves: see `test_private.py`."""
+    assert run("remember", "We chose PostgreSQL.", "--path", "db/choice").code == 0
+    store = tmp_path / ".memory"
+    (store / "local" / "place.json").unlink()
+    own = {"local/gc.json": b"{}", "local/trust.json": PLANTED["local/trust.json"], "audit/main.jsonl": b"{}\n"}
+    for name, data in own.items():
+        (store / name).parent.mkdir(exist_ok=True)
+        (store / name).write_bytes(data)
+    told = run("list", "--json")
+    assert [one["path"] for one in json.loads(told.out)] == ["db/choice"]
+    assert "cache/ deleted; local/, audit/ moved to quarantine" in told.err
+    aside = [path.read_bytes() for path in (store / "local" / "quarantine").rglob("*") if path.is_file()]
+    assert {*own.values()} <= {*aside}
+    assert not json.loads(run("trust", "--status", "--json").out)["accepted"]
+    assert (run("list").err, run("fsck").code) == ("", 0)
+
+
 def test_the_cache_is_a_database_of_its_own(run: Run, tmp_path: Path) -> None:
     run("remember", "We chose PostgreSQL.")
     run("recall", "postgresql")
