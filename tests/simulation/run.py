@@ -210,7 +210,7 @@ class Simulation:
             was, becomes = reversed(sides) if backwards else sides
             before, state = state, merged_all(was, state, becomes)
             subject = self.told(tree, "log", "-1", "--format=%s", commit)
-            if new and self.told(tree, "log", "-1", "--format=%s", new[0]) in (subject, f'Revert "{subject}"'):
+            if new and (backwards or self.told(tree, "log", "-1", "--format=%s", new[0]) == subject):
                 state = self.check(tree, new[0], state)
                 self.states.setdefault(new.pop(0), dict(state))
             elif state != before:
