@@ -23,7 +23,9 @@ _BLOCK = 50
 class Redactor:
     """Takes out what is secret, by the rules and by the policy of a space, which is read once for each version of it.
 
-    `detectors` are those that were made before, by policy. `sign` gives the keyed hash of a secret, under a key that a team shares where `has_shared_key`; `in_force` says what of a policy holds here.
+    `detectors` are those that were made before, by policy. `sign` gives the keyed hash of a secret, under a key that a team
+    shares where `has_shared_key`; `in_force` says what of a policy holds here. Unless the store `is_accepted`, the patterns
+    of its policies hide, but take nothing out of what is written: they came with a clone, and what they take is gone.
     """
 
     def __init__(
@@ -35,12 +37,14 @@ class Redactor:
         detectors: dict[bytes, Detector] | None = None,
         *,
         has_shared_key: bool = False,
+        is_accepted: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store = store
         self._sign = sign
         self._in_force = in_force
         self._warn = warn
         self._has_shared_key = has_shared_key
+        self._is_accepted = is_accepted
         self._known: dict[str, tuple[str, Detector]] = {}
         self._by_policy = {} if detectors is None else detectors
 
@@ -52,9 +56,14 @@ class Redactor:
         with closing(self._store.open(space)) as snapshot:
             known = self._known.get(space)
             if known is None or known[0] != snapshot.fingerprint:
-                policy = self._in_force(snapshot.header().policy)
+                policy = self._written_under(self._in_force(snapshot.header().policy))
                 known = self._known[space] = snapshot.fingerprint, self.by_policy(policy.pii_redaction)
             return known[1]
+
+    def _written_under(self, policy: Policy) -> Policy:
+        """What of a policy holds for what is written."""
+        fields = {name: value for name, value in policy.pii_redaction.items() if name != "patterns"}
+        return policy if self._is_accepted() else replace(policy, pii_redaction=fields)
 
     def by_policy(self, policy: Mapping[str, Json]) -> Detector:
         """What a policy's field `pii_redaction` asks for, the same for equal policies: a detector costs milliseconds and
@@ -62,7 +71,9 @@ class Redactor:
         """
         key = encode(dict(policy))
         if key not in self._by_policy:
-            self._by_policy[key] = Detector(policy, self._sign, has_shared_key=self._has_shared_key)
+            made = self._by_policy[key] = Detector(policy, self._sign, has_shared_key=self._has_shared_key)
+            for name in made.ignored:
+                self._warn(f"the redaction pattern {name!r} would take more than half of an ordinary note; it is ignored")
         return self._by_policy[key]
 
     def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:
@@ -92,6 +103,9 @@ class Redactor:
     def rewrite(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
         """The memories as they may be written anew under the policy of their space: what a hand wrote past redaction is
         taken out, and digests are those of what is left."""
+        return self._without_secrets(memories, self._written_under(policy))
+
+    def _without_secrets(self, memories: Sequence[Memory], policy: Policy) -> list[Memory]:
         shown = self.show(memories, policy)
         return [one if one is was else _rehashed(one) for one, was in zip(shown, memories, strict=True)]
 
@@ -110,7 +124,7 @@ class Redactor:
         The digests are those of what is left.
         """
         detector = self.on_the_way_out(space.policy)
-        objects = self.rewrite(space.objects, space.policy)
+        objects = self._without_secrets(space.objects, space.policy)
         header = {"metadata": dict(space.metadata), **space.extra}
         clean = clean_values(detector, header)
         extra = {name: value for name, value in clean.items() if name != "metadata"}

@@ -122,7 +122,7 @@ def set_policy(
         check_policy(wanted)
         check_redaction(wanted.get("pii_redaction", {}))
         _check_has_no_secret(workspace, fields)
-        after = policy_from_json(wanted, "policy")
+        after = policy_from_json(wanted)
         is_same = after == before and not is_new
         return Change(header=None if is_same else replace(shelf.header, policy=after, updated_at=now))
 

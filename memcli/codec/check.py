@@ -14,7 +14,16 @@ from memcli.codec.canonical import decode, encode
 from memcli.codec.items import Items, TornError, framed, repeated
 from memcli.codec.memory import memory_from_json
 from memcli.codec.salvage import salvage
-from memcli.codec.space import VERSION, decode_header, decode_space, encode_memory, encode_space
+from memcli.codec.space import (
+    VERSION,
+    decode_header,
+    decode_space,
+    encode_memory,
+    encode_space,
+    policy_from_json,
+    policy_problems,
+    policy_to_json,
+)
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_id, check_path, marked, text_hash
@@ -175,6 +184,10 @@ def _header(tree: Mapping[str, Any], name: str, where: str, found: list[Finding]
         if tree:
             found.append(Finding(where, "header", error.message.removeprefix(f"{where}: "), repair="use the default"))
         space = decode_header(encode({**bare, **_sound_fields(tree, bare, where), "objects": []}), b"", where)
+    wrong = policy_problems(space.policy)
+    found += [Finding(where, "header", f"policy: {told}", repair="use the default") for told in wrong.values()]
+    sound = {field: value for field, value in policy_to_json(space.policy).items() if field not in wrong}
+    space = replace(space, policy=policy_from_json(sound))
     if space.name != name:
         told = f"it contains space {space.name!r}"
         found.append(Finding(where, "name", told, repair=f"rename the space to {name}, like the file"))

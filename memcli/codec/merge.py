@@ -155,7 +155,7 @@ def _header(base: Space, ours: Space, theirs: Space) -> tuple[Space, list[str]]:
     space = Space(
         name=data.pop("space"),
         metadata=data.pop("metadata"),
-        policy=policy_from_json(data.pop("policy"), "merged policy"),
+        policy=policy_from_json(data.pop("policy")),
         updated_at=data.pop("updated_at"),
         version=max(ours.version, theirs.version),
         extra=data,

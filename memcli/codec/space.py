@@ -12,7 +12,7 @@ from memcli.codec.memory import memory_from_json, memory_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
-from memcli.model.shapes import POLICY_FIELDS, check_fields, spelled_out
+from memcli.model.shapes import POLICY_FIELDS, problem, spelled_out
 from memcli.model.space import Policy, Space
 from memcli.record import Record, replace
 from memcli.settings import REPO, is_beside
@@ -105,12 +105,15 @@ def header_ends(begin: bytes, end: bytes) -> tuple[bytes, bytes] | None:
 
 
 def check_writable(space: Space, where: str) -> None:
-    """Raises CorruptError when the file is of a newer format, which this version must not rewrite."""
+    """Raises CorruptError when the file is of a newer format, which this version must not rewrite, and when a field of its
+    policy does not fit: what it would have forbidden is not known."""
     if space.version > VERSION:
         raise CorruptError(
             f"{where}: written by a newer memcli (format version {space.version}; this one writes {VERSION})",
             "upgrade memcli; nothing was changed",
         )
+    for wrong in policy_problems(space.policy).values():
+        raise CorruptError(f"{where}: policy: {wrong}", "correct it with `memcli space policy`; nothing was changed")
 
 
 def spans(data: Any) -> list[Span] | None:
@@ -154,20 +157,30 @@ def policy_to_json(policy: Policy) -> dict[str, Json]:
     """The policy's fields that are not default."""
     default = Policy()
     known = {n: getattr(policy, n) for n in POLICY_FIELDS if getattr(policy, n) != getattr(default, n)}
-    return {**policy.extra, **known}
+    return {**known, **policy.extra}
 
 
-def policy_from_json(data: Mapping[str, Json], where: str) -> Policy:
-    """The policy that `data` holds. Raises CorruptError naming `where` and the field."""
+def policy_from_json(data: Mapping[str, Json]) -> Policy:
+    """The policy that `data` holds. A field that does not fit has its default, and stays as it is in `extra`, where
+    `policy_problems` finds it; the space is private where that is the visibility, which may be what was meant."""
     data = spelled_out(data)
-    try:
-        check_fields(data, POLICY_FIELDS)
-    except MemcliError as error:
-        raise CorruptError(f"{where}: policy: {error.message}", MEND) from None
-    known: dict[str, Any] = {name: value for name, value in data.items() if name in POLICY_FIELDS}
+    known: dict[str, Any] = {
+        name: value
+        for name, value in data.items()
+        if name in POLICY_FIELDS and problem(value, POLICY_FIELDS[name], name) is None
+    }
+    extra = {name: value for name, value in data.items() if name not in known}
     if "auto_pin" in known:
         known["auto_pin"] = tuple(known["auto_pin"])
-    return Policy(**known, extra={name: value for name, value in data.items() if name not in POLICY_FIELDS})
+    if "visibility" in extra:
+        known["visibility"] = "private"
+    return Policy(**known, extra=extra)
+
+
+def policy_problems(policy: Policy) -> dict[str, str]:
+    """What is wrong with the fields of a policy that do not fit, by their names."""
+    wrong = sorted(policy.extra.keys() & POLICY_FIELDS.keys())
+    return {name: problem(policy.extra[name], POLICY_FIELDS[name], name) or "" for name in wrong}
 
 
 def _header(tree: Json, where: str) -> Space:
@@ -182,7 +195,7 @@ def _header(tree: Json, where: str) -> Space:
     return Space(
         name=tree["space"],
         metadata=tree.get("metadata", {}),
-        policy=policy_from_json(tree.get("policy", {}), where),
+        policy=policy_from_json(tree.get("policy", {})),
         updated_at=tree.get("updated_at", ""),
         version=version,
         extra={name: value for name, value in tree.items() if name not in _KNOWN},

@@ -62,7 +62,7 @@ class IndexedSpace(WordsOfView):
         stored = self._one("SELECT value FROM meta WHERE key = 'policy'")
         if not stored:
             return self._snapshot.header().policy
-        return policy_from_json(json.loads(stored), self._snapshot.space)
+        return policy_from_json(json.loads(stored))
 
     def visible(self, query: Query) -> Rows:
         return visible(self._db, self._size, query)

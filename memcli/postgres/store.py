@@ -285,7 +285,7 @@ class ServerStore:
 
 def _check(held: Held, draft: Draft) -> None:
     """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
-    check_writable(held.shelf.header, where_of(held.space))
+    check_writable(replace(held.shelf.header, policy=draft.header.policy), where_of(held.space))
     if not draft.header.policy.is_tracked:
         raise RefusedError(
             f"space {held.space!r} is on a server, and cannot be {draft.header.policy.visibility}",

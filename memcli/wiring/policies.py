@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
+from memcli.codec.space import policy_problems
 from memcli.model.space import Change, Policy
 from memcli.policy.fields import in_force
 from memcli.ports import Shelf, Snapshot
@@ -17,14 +19,20 @@ InForce = Callable[[Policy], Policy]
 class Policies:
     """The policies of a store, whose derived spaces have that of `main`; `open_space` opens a space of it."""
 
-    def __init__(self, open_space: Callable[[str], Snapshot], main: str, trust: FileTrust) -> None:
+    def __init__(
+        self, open_space: Callable[[str], Snapshot], main: str, trust: FileTrust, warn: Callable[[str], None]
+    ) -> None:
         self._open = open_space
         self._main = main
         self._trust = trust
+        self._warn = cache(warn)
         self._known = "", Policy()
 
     def in_force(self, policy: Policy) -> Policy:
-        """What of the policy of a space holds here. Raises CorruptError, StoreError."""
+        """What of the policy of a space holds here; warns once of a field that does not fit. Raises CorruptError,
+        StoreError."""
+        for wrong in policy_problems(policy).values() if policy.extra else ():
+            self._warn(f"policy.{wrong}; it is ignored until `memcli space policy` corrects it")
         return in_force(self._whole(policy), self._trust.is_accepted)
 
     def over(self, shelf: Shelf) -> Shelf:

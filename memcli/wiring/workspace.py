@@ -80,7 +80,7 @@ def open_workspace(
     environ = _surroundings(options, environ)
     settings = resolve(options, environ, _believed(read_config(layout), os.path.dirname(layout.root), trust, warn))
     clock = frozen_clock(settings.freeze_clock) if settings.freeze_clock else system_clock
-    policies = Policies(lambda name: kept.store.open(name), settings.main, trust)  # noqa: PLW0108 - `kept` follows
+    policies = Policies(lambda name: kept.store.open(name), settings.main, trust, warn)  # noqa: PLW0108 - `kept` follows
     past = _past(layout, options.get("rev"), warn)
     records = Records(layout, clock, environ, options.get("command") or "memcli", warn)
     summarizer = cache(_choose(SUMMARIZERS, settings.semantic or DEFAULT_SUMMARIZER, "semantic layer"))
@@ -101,7 +101,7 @@ def open_workspace(
         trust=trust, load_embedder=embedder.load, load_summarizer=summarizer,
         load_trash=kept.load_trash, load_audit=kept.load_audit, load_ledger=kept.load_ledger,
         load_index=cache(lambda: open_index(embedder, layout, keep, warn, progress, past, kept.server, show)),
-        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, warn, keep)),
+        load_redactor=cache(lambda: _redactor(store, layout, environ, policies.in_force, trust, warn, keep)),
         load_sessions=cache(partial(open_sessions, layout, wait)), drop_talk=partial(drop_talk, layout),
         load_talk=cache(lambda: open_talk(workspace, layout, fold, wait, talk_index)),
         load_language_model=lambda *asked: open_language_model(workspace, environ, *asked),
@@ -205,12 +205,19 @@ def _surroundings(options: Mapping[str, str | None], environ: Mapping[str, str])
 
 
 def _redactor(
-    store: Store, layout: Layout, environ: Mapping[str, str], in_force: InForce, warn: Warn, keep: Keep
+    store: Store,
+    layout: Layout,
+    environ: Mapping[str, str],
+    in_force: InForce,
+    trust: FileTrust,
+    warn: Warn,
+    keep: Keep,
 ) -> Redactor:
     key = environ.get(VARIABLE)
     store_itself = os.stat(layout.root).st_ino  # another one at the same place has another key
     detectors: dict[bytes, Detector] = keep(("detectors", layout.root, store_itself, key), dict)
-    return Redactor(store, signer(layout, environ), in_force, warn, detectors, has_shared_key=bool(key))
+    sign, is_accepted = signer(layout, environ), lambda: trust.is_accepted
+    return Redactor(store, sign, in_force, warn, detectors, has_shared_key=bool(key), is_accepted=is_accepted)
 
 
 def _find_quotes(layout: Layout, store: Store, warn: Warn, memories: Sequence[Memory]) -> list[str]:

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from memcli.codec.canonical import encode
 from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
-from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space, policy_to_json, spans
+from memcli.codec.space import (
+    check_writable,
+    decode_header,
+    decode_space,
+    encode_memory,
+    encode_space,
+    policy_problems,
+    policy_to_json,
+    spans,
+)
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
@@ -72,6 +81,19 @@ def test_unknown_fields_of_the_file_survive() -> None:
     assert encode_space(decode_space(data, "main.json")) == data
 
 
+def test_a_wrong_field_of_a_policy_has_its_default_and_stays_until_it_is_corrected() -> None:
+    stored = {"ttl_days": "x", "grace_days": 3, "visibility": "privat", "someday": 1}
+    data = encode_space(Space("main", (memory(),), updated_at=NOW)).replace(
+        b'"policy": {}', b'"policy": ' + encode(dict(sorted(stored.items()))).replace(b"\n", b"\n  ")
+    )
+    space = decode_space(data, "main.json")
+    assert (space.policy.ttl_days, space.policy.grace_days, space.policy.visibility) == (None, 3, "private")
+    assert list(policy_problems(space.policy)) == ["ttl_days", "visibility"]
+    assert encode_space(space) == data
+    with pytest.raises(CorruptError, match=r"policy: ttl_days must be a number, not text"):
+        check_writable(space, "main.json")
+
+
 def damaged() -> dict[str, bytes]:
     good = encode_space(Space("main", (memory("a"), memory("b")), updated_at=NOW))
     return {
@@ -85,7 +107,7 @@ def damaged() -> dict[str, bytes]:
         "wrong objects": good.replace(b'"objects": [', b'"objects": 1, "x": ['),
         "wrong field": good.replace(b'"pinned": false', b'"pinned": "no"', 1),
         "no id": good.replace(b'"id": "mem_a"', b'"ix": "mem_a"'),
-        "wrong policy": good.replace(b'"policy": {}', b'"policy": {"ttl_days": "x"}'),
+        "policy that is none": good.replace(b'"policy": {}', b'"policy": []'),
         "nan": good.replace(b'"pinned": false', b'"pinned": NaN', 1),
     }
 
