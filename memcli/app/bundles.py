@@ -22,7 +22,7 @@ from memcli.model.names import text_hash
 from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
-from memcli.policy.draft import Draft, check_validity
+from memcli.policy.draft import Draft
 from memcli.policy.intake import IntakePlan, plan_intake
 from memcli.policy.retention import room_for
 from memcli.ports import Shelf
@@ -128,7 +128,6 @@ def import_bundle(
     Raises CorruptError if it has a wrong signature or is invalid, UsageError for a part that is to
     replace a space, RefusedError, LockedError, StoreError.
     """
-    check_periods(export.space, where)
     signed_by = check_signature(export.hash, export.signature, where, trusted)
     if export.part and mode == "replace":
         raise UsageError(
@@ -181,15 +180,6 @@ def _intake(shelf: Shelf, incoming: Space, mode: str, now: str) -> tuple[Change,
         change = replace(change, displaced=frozenset(memory.id for memory in change.put))
     change = replace(change, header=plan.after) if is_new else change  # an empty space is created all the same
     return _with_room(shelf, change, plan.created, now), plan
-
-
-def check_periods(space: Space, where: str) -> None:
-    """Raises CorruptError for a memory that stops being valid before it begins to be."""
-    for memory in space.objects:
-        try:
-            check_validity({"valid_from": memory.valid_from, "valid_until": memory.valid_until})
-        except UsageError as error:
-            raise CorruptError(f"{where}: memory {memory.id}: {error.message}", "correct it at its source") from None
 
 
 def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:

@@ -10,13 +10,13 @@ from memcli.app.copying import Copies, over_told, references
 from memcli.app.lookup import telling_where
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.canonical import encode
-from memcli.codec.memory import checked_fields, memory_from_json, memory_to_json
+from memcli.codec.memory import check_memory, checked_fields, memory_from_json, memory_to_json
 from memcli.codec.space import encode_space, memory_digest
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import ChangedError, ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.links import is_found
 from memcli.model.memory import SESSION, Json, Memory
-from memcli.model.names import check_path, check_tag, text_hash
+from memcli.model.names import check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change
@@ -289,8 +289,6 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
     for name, value in fields.items():
         if value is None:
             data.pop(name, None)
-    if "path" in fields:
-        data["path"] = check_path(data.get("path", ""))
     if "tags" in data:
         data["tags"] = list(dict.fromkeys(check_tag(t) for t in data["tags"]))
     if not str(data.get("raw", "")).strip() and data.get("content") is None:
@@ -303,6 +301,8 @@ def _edited(memory: Memory, fields: Mapping[str, Json], flags: Sequence[str]) ->
         data["chunks"] = [{**chunk, "chunk_id": f"{memory.id}#{n}"} for n, chunk in enumerate(data["chunks"])]
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in data.items()}
     try:
-        return screened(consistent(memory_from_json(listed, "the edited memory")))
+        edited = memory_from_json(listed, "the edited memory")
     except CorruptError as error:
         raise UsageError(error.message, "this field cannot be removed") from None
+    check_memory(edited)
+    return screened(consistent(edited))

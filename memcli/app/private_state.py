@@ -23,7 +23,7 @@ from contextlib import suppress
 from itertools import chain, count
 
 from memcli.app import inbox
-from memcli.app.bundles import check_periods, check_signature, redacted, take_in
+from memcli.app.bundles import check_signature, redacted, take_in
 from memcli.app.candidate import check_note
 from memcli.app.session_import import Imported, export_lines, import_session, import_transcript
 from memcli.app.upkeep import is_plan
@@ -184,13 +184,13 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
     if what in _OF_SESSIONS and len(rest) == 2 and is_session_id(rest[1]):
         content.sessions[what, check_space(rest[0]), rest[1]] = _about_session(what, rest, data, where)
     elif what == "trash" and len(rest) == 1 and is_run_name(rest[0]):
-        _fit(read_space(data, where), where)
+        read_space(data, where)
         run = decode_run(rest[0], data, where)
         if not run.command.isprintable() or len(run.command) > 60:
             raise UsageError("the name of the command is not fit to be shown")
         content.runs[run.name] = run
     elif what in ("spaces", "inbox") and len(rest) == 1:
-        space = _fit(read_space(data, where), where)
+        space = read_space(data, where)
         if space.name != check_space(rest[0]):
             raise UsageError(f"it holds space {show(space.name)}")
         if what == "spaces":
@@ -201,11 +201,6 @@ def _read_part(workspace: Workspace, name: str, data: bytes, where: str, content
         (content.spaces if what == "spaces" else content.inbox)[space.name] = space
     else:
         raise UsageError("not a part of the private state that this version reads")
-
-
-def _fit(space: Space, where: str) -> Space:
-    check_periods(space, where)
-    return space
 
 
 def _about_session(what: str, rest: list[str], data: bytes, where: str) -> str:

@@ -73,7 +73,9 @@ class Redactor:
         if key not in self._by_policy:
             made = self._by_policy[key] = Detector(policy, self._sign, has_shared_key=self._has_shared_key)
             for name in made.ignored:
-                self._warn(f"the redaction pattern {name!r} would take more than half of an ordinary note; it is ignored")
+                self._warn(
+                    f"the redaction pattern {name!r} would take more than half of an ordinary note; it is ignored"
+                )
         return self._by_policy[key]
 
     def take_in(self, space: str, fields: Mapping[str, Json]) -> Redacted:

@@ -15,21 +15,18 @@ from memcli.errors import UsageError
 from memcli.model.findings import CONTRADICTS, DUPLICATES, Found, Resolution
 from memcli.model.links import is_found
 from memcli.model.memory import Json, Memory, holds
-from memcli.model.names import check_id, check_path, check_tag, text_hash
+from memcli.model.names import check_tag, text_hash
 from memcli.model.references import elsewhere
 from memcli.model.shapes import LLM
 from memcli.model.space import Change, Receipt
 from memcli.model.usage import COMPACTION
-from memcli.policy.draft import Draft, check_validity
+from memcli.policy.draft import Draft
 from memcli.policy.retention import Place
 from memcli.policy.triggers import check_triggers
 from memcli.ports import Shelf, Summarizer
 from memcli.record import Record, field, replace
 from memcli.safety.injection.screening import without_marks
 from memcli.safety.recalled import own_words
-
-MAX_TEXT_BYTES = 1 << 20
-"""The largest text of one memory: what is longer is a document, and belongs into several."""
 
 CHECK, DROP, KEEP = "check", "drop", "keep"
 """What becomes of links to memories that are not there: an error, left out, or kept to be looked at later."""
@@ -260,15 +257,11 @@ def prepare(workspace: Workspace, fields: Mapping[str, Json], summarizer: Summar
     if "raw" in given:
         given["raw"] = own_words(given["raw"])
     _check_text(given)
-    check_validity(given)
     check_triggers(given.get("triggers", ()))
     project = {"project": workspace.project} if workspace.project else {}
     redacted = workspace.redactor.take_in(workspace.space, {**project, **fields})
     if redacted.kinds:
         given = checked_fields({k: v for k, v in redacted.fields.items() if k not in HINTS})
-    for name, check in (("path", check_path), ("id", check_id)):
-        if name in given:
-            given[name] = check(given[name])
     if "tags" in given:
         given["tags"] = tuple(dict.fromkeys(check_tag(tag) for tag in given["tags"]))
     hints = {name: redacted.fields[name] for name in HINTS if redacted.fields.get(name)}
@@ -290,9 +283,4 @@ def _check_text(given: Mapping[str, Any]) -> None:
         raise UsageError(
             "nothing to remember: the text is empty",
             "give a text, use --file FILE or --object JSON, or pipe the text in",
-        )
-    if len(raw.encode()) > MAX_TEXT_BYTES:
-        raise UsageError(
-            f"the text is {len(raw.encode()) / 1e6:.1f} MB; one memory holds at most 1 MB",
-            "store the relevant part, or run `memcli ingest` on the file",
         )

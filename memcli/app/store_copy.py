@@ -8,6 +8,7 @@ from functools import partial
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import act_key, bare, entries, verify
 from memcli.codec.canonical import encode_line
+from memcli.codec.memory import check_memories
 from memcli.codec.run import encode_run
 from memcli.codec.space import encode_memory, encode_space, header_to_json
 from memcli.digests import sha256
@@ -94,7 +95,7 @@ def copy_space(
 
     See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
     """
-    space, before = load_space(source.store, name), load_space(target.store, name)
+    space, before = sound(load_space(source.store, name)), load_space(target.store, name)
     _check_clean(source, space)
     after = _planned(space, before, mode)
     said = _missing_entries(source, target, name, mode)
@@ -118,6 +119,12 @@ def copy_space(
     if base is not None and encode_space(stored) == encode_space(space):
         base.save(stored)
     return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(said))
+
+
+def sound(space: Space) -> Space:
+    """The space, whose memories come from another store. Raises CorruptError for one that may not come in."""
+    check_memories(space.objects, f"space {space.name!r}")
+    return space
 
 
 def change_to(before: Space, after: Space) -> Change:
@@ -204,7 +211,10 @@ def _missing_runs(source: Workspace, target: Workspace, name: str, mode: str) ->
     ]
     if not mode and (other := [run for run in runs if run.name in known]):
         raise RefusedError(f"run {other[0].name} in the trash of the target differs", _DIFFERS)
-    return [run for run in runs if mode == "replace" or run.name not in known]
+    found = [run for run in runs if mode == "replace" or run.name not in known]
+    for run in found:
+        check_memories(run.space.objects, f"run {run.name} in the trash")
+    return found
 
 
 def _bytes(run: Run) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memcli.app.bundles import redacted
-from memcli.app.store_copy import change_to, check_trusted
+from memcli.app.store_copy import change_to, check_trusted, sound
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import entries
 from memcli.codec.merge import Conflict, Merged, merge
@@ -51,7 +51,7 @@ def sync(local: Workspace, remote: Workspace, name: str, base: SyncBase) -> Sync
     moved: dict[str, str] = {}
     for _ in range(_ROUNDS):
         received += _erase(local, name, _purged(remote, load_space(remote.store, name)))
-        ours = load_space(local.store, name)
+        ours = sound(load_space(local.store, name))
         merged, count = _send(local, remote, ours, base.load(name) or new_space(name))
         sent += count
         conflicts.update(dict.fromkeys(merged.conflicts))
@@ -87,7 +87,7 @@ def _send(local: Workspace, remote: Workspace, ours: Space, base: Space) -> tupl
 
     def apply(shelf: Shelf) -> Change:
         nonlocal merged
-        theirs = shelf.load()
+        theirs = sound(shelf.load())
         merged = merge(base, ours, _without(theirs, purged))
         merged = replace(merged, space=_redacted(local, merged.space, base))
         return change_to(theirs, merged.space)

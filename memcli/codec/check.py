@@ -12,7 +12,7 @@ from typing import Any
 from memcli.codec.audit import verify
 from memcli.codec.canonical import decode, encode
 from memcli.codec.items import Items, TornError, framed, repeated
-from memcli.codec.memory import memory_from_json
+from memcli.codec.memory import SAME_ID, WRONG_HASH, belongs, check_memory, memory_from_json, right_hash
 from memcli.codec.salvage import salvage
 from memcli.codec.space import (
     VERSION,
@@ -26,9 +26,8 @@ from memcli.codec.space import (
 )
 from memcli.errors import CorruptError, MemcliError
 from memcli.model.memory import Json, Memory
-from memcli.model.names import check_id, check_path, marked, text_hash
+from memcli.model.names import marked
 from memcli.model.references import known_among, without_dangling
-from memcli.model.shapes import MEMORY_FIELDS, check_fields
 from memcli.model.space import Space
 from memcli.record import Record, replace
 
@@ -224,7 +223,7 @@ def _outlines(items: Items, where: str, found: list[Finding], objects: list[Find
         if stored and not is_canonical:
             found.extend(_twice(stored, where))
         if memory is not None:
-            is_sound = _right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by
+            is_sound = right_hash(memory) in ("", memory.hash) and not memory.links and not memory.superseded_by
             m = memory
             yield _Outline(n, m.id, m.path, m.created_at, m.order, m.version, is_canonical, is_sound)
 
@@ -238,9 +237,7 @@ def _memory(item: Any, where: str) -> Memory:
     if not isinstance(item, dict):
         raise CorruptError(f"{where}: not a JSON object")
     memory = memory_from_json(item, where)
-    check_fields({k: v for k, v in item.items() if k in MEMORY_FIELDS and v is not None}, MEMORY_FIELDS)
-    if check_id(memory.id) != memory.id or check_path(memory.path) != memory.path:
-        raise CorruptError(f"{where}: its id or path is not in normal form")
+    check_memory(memory)
     return memory
 
 
@@ -257,7 +254,7 @@ def _unique(
     for one in sorted(outlines, key=rank):
         if one.id in by_id:
             same = _read(items, by_id[one.id].n, where) == _read(items, one.n, where)
-            told = "it is an exact duplicate" if same else "another memory has the same id"
+            told = "it is an exact duplicate" if same else SAME_ID
             found.append(Finding(where, "twice", told, one.id, "keep the newer one, move the other to quarantine"))
         by_id[one.id] = one
     by_path: dict[str, str] = {}
@@ -265,7 +262,7 @@ def _unique(
     for one in sorted(by_id.values(), key=lambda one: (one.created_at, one.id)):
         if one.path in by_path:
             paths[one.id] = marked(one.path, one.id[-8:])
-            told = f"its path {one.path!r} belongs to {by_path[one.path]}"
+            told = belongs(one.path, by_path[one.path])
             found.append(Finding(where, "path", told, one.id, f"move it to {paths[one.id]}"))
         by_path.setdefault(one.path, one.id)
     return list(by_id.values()), paths
@@ -291,9 +288,9 @@ def _mended(
 
 def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) -> Memory:
     """`memory` with a hash that is right and without links into nowhere."""
-    digest = _right_hash(memory)
+    digest = right_hash(memory)
     if digest not in ("", memory.hash):
-        told = "its hash does not match its text (edited by hand?)"
+        told = f"{WRONG_HASH} (edited by hand?)"
         found.append(Finding(where, "hash", told, memory.id, "recompute the hash"))
         memory = replace(memory, metadata={**memory.metadata, "hash": digest})
     links = tuple(link for link in memory.links if is_there(str(link["to"])))
@@ -304,12 +301,6 @@ def _mend(memory: Memory, is_there: _IsThere, where: str, found: list[Finding]) 
         told = f"it is superseded by {memory.superseded_by}, which does not exist"
         found.append(Finding(where, "link", told, memory.id, "make it current again"))
     return without_dangling(replace(memory, links=links), is_there)
-
-
-def _right_hash(memory: Memory) -> str:
-    """The hash that the text of a memory with a hash must have."""
-    content = encode(memory.content) if memory.content is not None else b""
-    return text_hash(memory.raw, content) if memory.hash else ""
 
 
 def _untidy(is_sorted: bool, where: str) -> Finding:

@@ -1,21 +1,30 @@
-"""A memory to and from JSON: defaults left out, unknown fields kept, every field checked."""
+"""A memory to and from JSON: defaults left out, unknown fields kept, every field checked.
+
+Whatever way a memory comes in, it passes one gate: what a user or a program gives as fields `checked_fields`, what comes
+as it is stored elsewhere `check_memories`, which asks for the same and for what only whole memories have. `fsck` looks for
+the same in what is stored here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memcli.clock import normalize_time
-from memcli.codec.canonical import MEND
+from memcli.codec.canonical import MEND, encode
 from memcli.errors import CorruptError, UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.names import is_id, show
+from memcli.model.names import check_id, check_path, is_id, show, text_hash
 from memcli.model.shapes import CORE_FIELDS, MEMORY_FIELDS, TIME, check_fields
 from memcli.record import defaults
 from memcli.regex import regex
 
 MAX_DEPTH = 60
 """How deep a field may be nested, in objects and lists."""
+MAX_TEXT_BYTES = 1 << 20
+MAX_BYTES = 16 << 20
+"""Of all fields of a memory as JSON."""
+_TEXTS = ("raw", "summary_micro", "summary_short", "summary_long")
 LIST_FIELDS = ("tags", "links", "triggers", "chunks", "context", "anchors")
 _NORMAL_TIME = regex(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ\Z")  # what needs no look
 _TIMES = frozenset(name for name, shape in MEMORY_FIELDS.items() if shape is TIME)
@@ -78,7 +87,7 @@ def _stored_time(value: str, name: str, where: str) -> str:
 
 
 def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields that a user gave, with times normalized and nulls left out.
+    """The fields that somebody gave, with times and the path normalized and nulls left out.
 
     Raises UsageError naming the first field whose value does not fit.
     """
@@ -93,9 +102,75 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
     for name in LIST_FIELDS:
         if name in given:
             given[name] = tuple(given[name])
-    if "raw" in given and "\0" in given["raw"]:
+    for name, check in (("path", check_path), ("id", check_id)):
+        if name in given:
+            given[name] = check(given[name])
+    if "\0" in given.get("raw", ""):
         raise UsageError("the text contains NUL characters: it looks binary", "store text, or the path of the file")
+    for name in _TEXTS:
+        size = len(given.get(name, "").encode())
+        if size > MAX_TEXT_BYTES:
+            what = "the text" if name == "raw" else name
+            raise UsageError(
+                f"{what} is {size / 1e6:.1f} MB; a text of a memory holds at most {MAX_TEXT_BYTES >> 20} MiB",
+                "store the relevant part, or run `memcli ingest` on the file",
+            )
+    if (size := len(encode(given))) > MAX_BYTES:
+        raise UsageError(
+            f"the memory is {size / 1e6:.1f} MB; one holds at most {MAX_BYTES >> 20} MiB", "store it in parts"
+        )
+    check_validity(given)
     return given
+
+
+def check_validity(fields: Mapping[str, Any]) -> None:
+    """Raises UsageError when what `fields` say is valid until a time before it is valid from."""
+    start, end = fields.get("valid_from"), fields.get("valid_until")
+    if start and end and end < start:
+        raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or omit one")
+
+
+def check_memory(memory: Memory) -> None:
+    """Checks the fields of a memory that is whole, in which nothing is normalized any more. Raises UsageError."""
+    if checked_fields(memory_to_json(memory))["path"] != memory.path:
+        raise UsageError(f"the path {show(memory.path)} is not in Unicode normal form C")
+
+
+def right_hash(memory: Memory) -> str:
+    """The hash that the text of a memory with a hash must have."""
+    content = encode(memory.content) if memory.content is not None else b""
+    return text_hash(memory.raw, content) if memory.hash else ""
+
+
+WRONG_HASH = "its hash does not match its text"
+SAME_ID = "another memory has the same id"
+
+
+def belongs(path: str, name: str) -> str:
+    """What is wrong with a memory whose path another one has."""
+    return f"its path {path!r} belongs to {name}"
+
+
+def check_memories(memories: Iterable[Memory], where: str) -> None:
+    """Checks the memories of a space that comes from elsewhere, one by one and together. Raises CorruptError naming
+    `where`, the memory and what is wrong."""
+    ids: set[str] = set()
+    paths: dict[str, str] = {}
+    for memory in memories:
+        try:
+            check_memory(memory)
+            if right_hash(memory) not in ("", memory.hash):
+                raise UsageError(WRONG_HASH)
+            if memory.id in ids:
+                raise UsageError(SAME_ID)
+            if (other := paths.setdefault(memory.path, memory.id)) != memory.id:
+                raise UsageError(belongs(memory.path, other))
+        except UsageError as error:
+            raise CorruptError(f"{where}: memory {memory.id}: {error.message}", _AT_ITS_SOURCE) from None
+        ids.add(memory.id)
+
+
+_AT_ITS_SOURCE = "correct it where it comes from: `memcli fsck` there lists all that is wrong"
 
 
 def _is_deep(value: Json) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping
 from itertools import count
 
 from memcli.codec.canonical import encode
-from memcli.codec.memory import memory_from_json, memory_to_json
+from memcli.codec.memory import check_memories, memory_from_json, memory_to_json
 from memcli.codec.merge_fields import DELETED, Side, add_conflicts, merge_objects
 from memcli.codec.space import check_writable, decode_space, policy_from_json, policy_to_json
 from memcli.errors import CorruptError
@@ -213,7 +213,8 @@ def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     """
     left, right = _decoded(ours, "ours"), _decoded(theirs, "theirs")
     try:
-        before = _decoded(base, "base")
+        before = decode_space(base, "base")
+        check_writable(before, "base")
     except CorruptError:
         before = Space(left.name)
     return merge(before, left, right)
@@ -222,4 +223,5 @@ def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:
 def _decoded(data: bytes, where: str) -> Space:
     space = decode_space(data, where)
     check_writable(space, where)
+    check_memories(space.objects, where)
     return space

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory, default_importance
 from memcli.model.references import elsewhere
@@ -210,13 +210,6 @@ def _fits(memory: Memory, rule: Mapping[str, Json], at: str) -> bool:
         and is_under(memory.path, rule.get("under", ""))
         and ("pattern" not in rule or bool(compile_pattern(rule["pattern"], f"{at}.pattern").search(memory.raw)))
     )
-
-
-def check_validity(fields: Mapping[str, Any]) -> None:
-    """Raises UsageError when what `fields` say is valid until a time before it is valid from."""
-    start, end = fields.get("valid_from"), fields.get("valid_until")
-    if start and end and end < start:
-        raise UsageError(f"valid_until {end} is before valid_from {start}", "swap them, or omit one")
 
 
 def consistent(memory: Memory) -> Memory:

@@ -28,8 +28,10 @@ def memory_of(body: bytes, where: str) -> Memory:
 
 def space_of(header: bytes, bodies: Iterable[bytes], name: str) -> Space:
     """The space of a header and bodies. Raises CorruptError."""
-    where = where_of(name)
-    space = decode_space(file_of(header, bodies, where), where)
+    where, rows = where_of(name), list(bodies)
+    space = decode_space(file_of(header, rows, where), where)
+    if len(space.objects) != len(rows):
+        raise CorruptError(f"{where}: a row does not hold one memory", _MEND)
     if space.name != name:
         raise CorruptError(f"{where} has the header of space {space.name!r}", _MEND)
     return space

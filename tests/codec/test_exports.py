@@ -17,6 +17,7 @@ from memcli.codec import bundle, exports
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS, format_of, read_export
+from memcli.codec.memory import MAX_TEXT_BYTES
 from memcli.codec.schema import SCHEMAS
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, UsageError
@@ -155,9 +156,9 @@ def deep(levels: int) -> Any:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: objects(t)[0].update(id="mem_b"), "objects 0 and 1 have the same id"),
-        (lambda t: objects(t)[0].update(path="notes/b"), "objects 0 and 1 have the same path"),
-        (lambda t: objects(t)[0].update(path="../../etc"), "object 0: not a memory path"),
+        (lambda t: objects(t)[0].update(id="mem_b"), "memory mem_b: another memory has the same id"),
+        (lambda t: objects(t)[0].update(path="notes/b"), r"memory mem_b: its path 'notes/b' belongs to mem_a"),
+        (lambda t: objects(t)[0].update(path="../../etc"), "memory mem_a: not a memory path"),
         (lambda t: objects(t)[0].update(path="e\u0301"), "normal form"),
         (lambda t: objects(t)[0].update(path="a\nb"), "control characters"),
         (lambda t: objects(t)[0].update(id="--purge"), "not an id"),
@@ -166,8 +167,8 @@ def deep(levels: int) -> Any:
         (lambda t: objects(t)[0].update(anchors=[{"file": 3}]), r"anchors\[0\].file"),
         (lambda t: objects(t)[0].update(importance=7), "importance"),
         (lambda t: objects(t)[0].update(raw="a\0b"), "NUL"),
-        (lambda t: objects(t)[0].update(raw="x" * (bundle.MAX_TEXT_BYTES + 1)), "at most 1 MiB"),
-        (lambda t: objects(t)[0].update(summary_long="é" * bundle.MAX_TEXT_BYTES), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(raw="x" * (MAX_TEXT_BYTES + 1)), "at most 1 MiB"),
+        (lambda t: objects(t)[0].update(summary_long="é" * MAX_TEXT_BYTES), "at most 1 MiB"),
         (lambda t: objects(t)[0].update(content=deep(61)), "nested deeper than 60"),
         (lambda t: objects(t)[0].update(content=deep(70)), "nested deeper than 64"),
         (lambda t: objects(t)[0].update(created_at="yesterday"), "created_at"),

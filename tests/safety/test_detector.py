@@ -203,11 +203,17 @@ def test_what_is_allowed_passes() -> None:
         ({"patterns": [{"name": "a", "regex": "x"}] * 101}, "has 101 patterns"),
         ({"allow": ["0123abc"]}, r"pii_redaction.allow\[0\] '0123abc' is not a mark"),
         ({"detector": ["email"]}, "no field 'detector' in pii_redaction"),
-        ({"patterns": [{"name": "every", "regex": "."}]}, r"patterns\[0\].regex would redact more than half of an ordinary"),
+        (
+            {"patterns": [{"name": "every", "regex": "."}]},
+            r"patterns\[0\].regex would redact more than half of an ordinary",
+        ),
         ({"patterns": [{"name": "a", "regex": r"(?i)[a-z]+"}]}, "more than half"),
         ({"patterns": [{"name": "a", "regex": r"[^\x00-\x7f]"}]}, "more than half"),
         ({"patterns": [{"name": "a", "regex": "^.*$"}]}, "more than half"),
-        ({"patterns": [{"name": "a", "regex": "[a-m]"}, {"name": "b", "regex": "[n-z]"}]}, r"patterns\[1\].regex would"),
+        (
+            {"patterns": [{"name": "a", "regex": "[a-m]"}, {"name": "b", "regex": "[n-z]"}]},
+            r"patterns\[1\].regex would",
+        ),
     ],
 )
 def test_a_policy_that_cannot_be_used_is_refused(policy: dict[str, Any], said: str) -> None:
