@@ -110,14 +110,15 @@ def unseal(tree: Json, where: str) -> Export:
     return export
 
 
-def read_space(data: bytes, where: str) -> Space:
-    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit."""
+def read_space(data: bytes, where: str, *, has_texts: bool = True) -> Space:
+    """The space in a file that comes from elsewhere. Raises CorruptError when it is newer, or is not fit. Without
+    `has_texts` it may have memories of which the hash alone is left."""
     tree = decode(data, where, ASK_AGAIN)
     _content(tree, where)
-    return _fit_space(tree, where)
+    return _fit_space(tree, where, has_texts=has_texts)
 
 
-def _fit_space(tree: Json, where: str) -> Space:
+def _fit_space(tree: Json, where: str, *, has_texts: bool = True) -> Space:
     """The space in the JSON of one that comes from elsewhere. Raises CorruptError naming `where` and what is wrong."""
     space = space_from_json(tree, where)
     check_writable(space, where)
@@ -129,7 +130,7 @@ def _fit_space(tree: Json, where: str) -> Space:
         check_space(space.name)
     except UsageError as error:
         raise CorruptError(f"{where}: {error.message}", error.hint) from None
-    check_memories(space.objects, where)
+    check_memories(space.objects, where, has_texts=has_texts)
     return space
 
 

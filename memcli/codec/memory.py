@@ -151,15 +151,15 @@ def belongs(path: str, name: str) -> str:
     return f"its path {path!r} belongs to {name}"
 
 
-def check_memories(memories: Iterable[Memory], where: str) -> None:
-    """Checks the memories of a space that comes from elsewhere, one by one and together. Raises CorruptError naming
-    `where`, the memory and what is wrong."""
+def check_memories(memories: Iterable[Memory], where: str, *, has_texts: bool = True) -> None:
+    """Checks the memories of a space that comes from elsewhere, one by one and together; not the hashes where some have no
+    text any more. Raises CorruptError naming `where`, the memory and what is wrong."""
     ids: set[str] = set()
     paths: dict[str, str] = {}
     for memory in memories:
         try:
             check_memory(memory)
-            if right_hash(memory) not in ("", memory.hash):
+            if has_texts and right_hash(memory) not in ("", memory.hash):
                 raise UsageError(WRONG_HASH)
             if memory.id in ids:
                 raise UsageError(SAME_ID)

@@ -17,11 +17,12 @@ from memcli.codec import bundle, exports
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS, format_of, read_export
-from memcli.codec.memory import MAX_TEXT_BYTES
+from memcli.codec.memory import MAX_TEXT_BYTES, right_hash
 from memcli.codec.schema import SCHEMAS
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, UsageError
 from memcli.model.names import check_path
+from memcli.model.memory import Memory
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.codec.test_schema import unknown
@@ -60,9 +61,13 @@ def is_fit(path: str) -> bool:
 
 
 def fit(space: Space) -> Space:
-    """The space with each path once, and only such as memcli itself would let in."""
-    by_path = {m.path: m for m in space.objects if is_fit(m.path)}
+    """The space with each path once, and only such as memcli itself would let in, with hashes that fit."""
+    by_path = {m.path: hashed(m) for m in space.objects if is_fit(m.path)}
     return replace(space, objects=tuple(sorted(by_path.values(), key=lambda m: m.order)))
+
+
+def hashed(memory: Memory) -> Memory:
+    return replace(memory, metadata={**memory.metadata, "hash": right_hash(memory)}) if memory.hash else memory
 
 
 @given(spaces.map(fit), st.sampled_from(sorted(FORMATS)))
