@@ -9,6 +9,7 @@ from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
 from memcli.app.opening import load
 from memcli.app.workspace import Workspace, load_space
+from memcli.codec.audit import purged
 from memcli.codec.bundle import Export, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS
@@ -18,7 +19,7 @@ from memcli.codec.space import encode_space
 from memcli.codec.splice import SpliceShelf
 from memcli.errors import CorruptError, NotFoundError, RefusedError, UsageError
 from memcli.model.memory import Json, Memory
-from memcli.model.names import text_hash
+from memcli.model.names import show, text_hash
 from memcli.model.references import removal
 from memcli.model.shapes import MEMORY_FIELDS
 from memcli.model.space import Change, Space, change_between, is_under
@@ -123,7 +124,8 @@ def import_bundle(
     """Imports an export into the space `into` (by default the one it names): all of it, or nothing.
 
     See `plan_intake` for `mode`. With `trusted`, fingerprints of keys, one of them must have signed it. With `dry_run`,
-    nothing is stored. If the policy of the space wants a review, the memories go into the inbox.
+    nothing is stored. If the policy of the space wants a review, the memories go into the inbox. What was purged here for
+    good, and not made anew since, is left out with a warning, whatever the mode.
 
     Raises CorruptError if it has a wrong signature or is invalid, UsageError for a part that is to
     replace a space, RefusedError, LockedError, StoreError.
@@ -135,9 +137,24 @@ def import_bundle(
             "a part cannot replace a whole space; use --mode merge",
         )
     target = into or export.space.name
-    incoming, redactions = redacted(workspace, target, export.space)
+    incoming, redactions = redacted(workspace, target, _without_purged(workspace, target, export.space))
     plan, proposed = take_in(workspace, target, incoming, mode, dry_run=dry_run)
     return Imported(target, plan, signed_by, bool(export.signature), dry_run, redactions, proposed)
+
+
+def _without_purged(workspace: Workspace, target: str, incoming: Space) -> Space:
+    """The space without what was purged for good from it here, or from the space that it goes into."""
+    gone: dict[str, str] = {}
+    for space in {incoming.name, target}:
+        gone |= purged(workspace.audit.read(space))
+    there = {memory.id for memory in load_space(workspace.store, target).objects} if gone else set()
+    left = [m for m in incoming.objects if m.id in gone and m.created_at <= gone[m.id] and m.id not in there]
+    if not left:
+        return incoming
+    paths = ", ".join(show(memory.path) for memory in left[:5])
+    what = f"{len(left)} memories that were" if len(left) > 1 else "1 memory that was"
+    workspace.warn(f"{what} purged here left out: {paths} (to have one again, store it with `memcli remember`)")
+    return replace(incoming, objects=tuple(memory for memory in incoming.objects if memory not in left))
 
 
 def take_in(workspace: Workspace, target: str, incoming: Space, mode: str, *, dry_run: bool) -> tuple[IntakePlan, int]:

@@ -89,6 +89,20 @@ def entries(data: bytes) -> Iterator[dict[str, Any]]:
             yield entry
 
 
+def purged(data: bytes) -> dict[str, str]:
+    """The ids of the memories that a log says are gone for good and not back, with the time: of these alone it has no path
+    any more."""
+    gone: dict[str, str] = {}
+    for entry in entries(data):
+        for change in entry["changes"]:
+            name = str(change.get("id"))
+            if change.get("after") == "" and "path" not in change:
+                gone[name] = str(entry.get("time", ""))
+            elif change.get("after"):
+                gone.pop(name, None)
+    return gone
+
+
 def parse_entry(line: bytes) -> dict[str, Any] | None:
     """The act that a line tells of; None for what is no whole line."""
     try:

@@ -432,3 +432,20 @@ def test_a_folder_of_markdown_goes_through_no_link_and_over_no_other_file(run: R
     assert "is not of an export of space 'ops'" in run("export", "ops", "--format", "md", "--out", "notes/").err
     (notes / "style" / "tabs.md").write_bytes((notes / "style" / "tabs.md").read_bytes().replace(b"tabs.", b"none."))
     assert run("import", "notes").code == 6
+
+
+def test_what_was_purged_is_not_imported_again(run: Run, tmp_path: Path) -> None:
+    run("remember", "The staging host is called blue-falcon.", "--path", "hosts/staging")
+    run("remember", "We use uv.", "--path", "tools/uv")
+    run("export", "--out", str(tmp_path / "out.json"))
+    run("forget", "hosts/staging", "--purge", "--now", "--yes")
+    run("forget", "tools/uv", "--purge", "--yes")  # which the trash still has
+    for more in (("--dry-run",), (), ("--mode", "replace"), ("-s", "other")):
+        done = run("import", str(tmp_path / "out.json"), *more)
+        assert (done.code, "1 memory that was purged here left out: 'hosts/staging'" in done.err) == (0, True)
+        assert "tools/uv" not in done.err
+    texts = [file.read_text() for file in (tmp_path / ".memory" / "spaces").glob("*.json")]
+    assert not any("blue-falcon" in text for text in texts)
+    assert run("get", "tools/uv").code == 0
+    run("remember", "The staging host is called blue-falcon.", "--path", "hosts/staging")
+    assert "purged" not in run("import", str(tmp_path / "out.json")).err

@@ -21,8 +21,8 @@ from memcli.codec.memory import MAX_TEXT_BYTES, right_hash
 from memcli.codec.schema import SCHEMAS
 from memcli.codec.space import encode_space
 from memcli.errors import CorruptError, MemcliError, UsageError
-from memcli.model.names import check_path
 from memcli.model.memory import Memory
+from memcli.model.names import check_path
 from memcli.model.space import Policy, Space
 from memcli.record import replace
 from tests.codec.test_schema import unknown

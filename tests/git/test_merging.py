@@ -83,6 +83,18 @@ def test_delete_against_edit(team: Team) -> None:
     assert team.texts() == {"db/choice": "We chose PostgreSQL 16."}
 
 
+def test_a_merge_that_brings_back_what_was_purged_says_so(team: Team) -> None:
+    team.branch("right")
+    team.remember("db/choice", "We chose PostgreSQL 16.")
+    team.branch("left")
+    team.memcli("forget", "db/choice", "--purge", "--now", "--yes")
+    team.commit()
+    done = team.attempt("merge", "right")
+    assert done.returncode == 0
+    assert "the merge brings back what was purged here: 'db/choice'" in done.stderr + done.stdout
+    assert list(team.texts()) == ["db/choice"]
+
+
 def test_rebase(team: Team) -> None:
     team.branch("left")
     for n in range(3):

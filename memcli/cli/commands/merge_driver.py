@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 from memcli.cli.options import REQUIRED, Options, argument, option
 from memcli.cli.verb import Session, verb
 from memcli.errors import CorruptError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.model.space import Space
 
 
 class MergeDriverOptions(Options):
@@ -26,6 +33,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     from memcli.cli.arguments import read_file
     from memcli.codec.merge import merge_versions
     from memcli.codec.space import encode_space
+    from memcli.model.names import show
     from memcli.store.atomic import write_file
 
     versions = [read_file(file) for file in (options.base, options.ours, options.theirs)]
@@ -37,11 +45,32 @@ def command(session: Session, options: MergeDriverOptions) -> int:
         session.output.note(f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})")
         return 1
     write_file(options.ours, result)
+    if back := _purged_here(options.path, merged.space, versions[1]):
+        paths = ", ".join(show(path) for path in back[:5])
+        session.output.note(f"{options.path}: the merge brings back what was purged here: {paths} (purge it again)")
     if merged.conflicts or merged.moved:
         from memcli.render.changes import merged_text
 
         session.output.note(f"{options.path or options.ours}: {merged_text(merged)}")
     return 0
+
+
+def _purged_here(file: str, merged: Space, ours: bytes) -> list[str]:
+    """The paths of the memories that the merge brings back, although the log of this machine says that they were purged."""
+    from memcli.codec.audit import purged
+    from memcli.codec.space import decode_space
+    from memcli.store.layout import Layout
+    from memcli.store.reading import read_regular
+
+    folder, _, name = file.rpartition("/spaces/")
+    if not folder or not name.endswith(".json"):
+        return []
+    with suppress(OSError):
+        log = read_regular(Layout(os.path.abspath(folder)).audit(f"{name.removesuffix('.json')}.jsonl"), -1) or b""
+        gone = purged(log)
+        there = {memory.id for memory in decode_space(ours, "ours").objects} if gone else set()
+        return [m.path for m in merged.objects if m.id in gone.keys() - there and m.created_at <= gone[m.id]]
+    return []
 
 
 def _merge_lines(base: str, ours: str, theirs: str) -> None:
