@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from functools import partial
 
 from memcli.app.clusters import clusters
 from memcli.app.ends import End, located
@@ -13,12 +14,13 @@ from memcli.app.opening import load
 from memcli.app.redact import SUMMARY
 from memcli.app.workspace import Workspace
 from memcli.errors import NotFoundError
-from memcli.graph.build import build, node_id, with_memories
-from memcli.graph.elements import Graph
+from memcli.graph.build import build, node_id, overview
+from memcli.graph.elements import Graph, GraphView
 from memcli.graph.neighbourhood import neighbourhood
 from memcli.model.memory import Memory
 from memcli.model.references import elsewhere, target
 from memcli.model.space import is_under
+from memcli.safety.injection.screening import Overview
 
 FEW = 2000
 """Among so many memories of a space clusters are found within a second; among more, only if somebody asks for them."""
@@ -26,7 +28,7 @@ FEW = 2000
 
 def graph_of(
     workspace: Workspace, ref: str, depth: int, *, inactive: bool = False, all_clusters: bool = False
-) -> Graph:
+) -> GraphView:
     """The graph around the memory that `ref` names, or around all at and below a path; without `ref`, all of the space
     with what other spaces it links to. With `all_clusters` they are found among any number of memories. Raises NotFoundError, UsageError, CorruptError."""
     end = _located(workspace, ref) if ref else None
@@ -79,17 +81,19 @@ def _wanted(space: str, memories: Sequence[Memory], inactive: bool, asked: End |
     return [memory for memory in memories if memory.active or inactive or memory.id == own]
 
 
-def _shown(workspace: Workspace, graph: Graph) -> Graph:
-    """The graph without what is secret in it: of each memory only what a graph shows is looked at."""
+def _shown(workspace: Workspace, graph: Graph) -> GraphView:
+    """The graph as it is rendered, without what is secret in it: of each memory only what a graph shows is looked at."""
     by_space: dict[str, list[Memory]] = {}
     for node in graph.nodes:
         if node.memory is not None:
             by_space.setdefault(node.space, []).append(node.memory)
-    clean: dict[tuple[str, str], Memory] = {}
+    found: dict[tuple[str, str], Overview] = {}
     for space, memories in by_space.items():
         shown = workspace.redactor.show(memories, workspace.load_policy(space), SUMMARY)
-        clean |= {(space, before.id): after for before, after in zip(memories, shown, strict=True)}
-    return with_memories(graph, lambda space, memory: clean[space, memory.id], workspace.main)
+        is_reviewed = partial(workspace.trust.is_reviewed, space)
+        pairs = zip(memories, shown, strict=True)
+        found |= {(space, before.id): Overview(before, after, is_reviewed) for before, after in pairs}
+    return overview(graph, lambda space, memory: found[space, memory.id], workspace.main)
 
 
 def _below(workspace: Workspace, spaces: Mapping[str, Sequence[Memory]], ref: str) -> list[str]:

@@ -19,6 +19,7 @@ from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory
 from memcli.model.tree import Node, tree
 from memcli.record import replace
+from memcli.safety.injection.screening import Overview
 
 _ALL = Wanted()
 _BLOCK = 50
@@ -152,14 +153,14 @@ def list_memories(workspace: Workspace, wanted: Wanted = _ALL) -> list[Memory]:
         return list(memories)
 
 
-def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node:
+def load_tree(workspace: Workspace, under: str, depth: int | None) -> Node[Overview]:
     """The tree of what recall can find at and below a path, `depth` levels of it. Raises as `listed` does."""
     levels = None if depth is None else depth + (under.strip("/").count("/") + 1 if under.strip("/") else 0)
     wanted = Wanted(under=under, depth=levels)
     with reading_asked(workspace) as spaces:
         _check_under(workspace, spaces, under)
         places = list(_merged(spaces, wanted))
-        memories = list(_read(workspace, (one for one in places if one[1][1] != "")))
+        memories = list(_overviews(workspace, (one for one in places if one[1][1] != "")))
         branches = Counter[str]()
         for space in spaces:
             cut = [path for own, (path, what) in places if own is space and what == ""]
@@ -186,12 +187,25 @@ def _read(
     workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str] = SUMMARY
 ) -> Iterator[Memory]:
     """The memories at these places, of which these fields may be shown, a few at a time."""
+    return (shown for _, _, shown in _stored_and_shown(workspace, places, fields))
+
+
+def _overviews(workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]]) -> Iterator[Overview]:
+    """The memories at these places as a tree shows them."""
+    for space, stored, shown in _stored_and_shown(workspace, places, SUMMARY):
+        yield Overview(stored, shown, partial(workspace.trust.is_reviewed, space.name))
+
+
+def _stored_and_shown(
+    workspace: Workspace, places: Iterator[tuple[SpaceReader, Place]], fields: Sequence[str]
+) -> Iterator[tuple[SpaceReader, Memory, Memory]]:
     while block := list(islice(places, _BLOCK)):
-        found: dict[int, Memory] = {}
+        found: dict[int, tuple[SpaceReader, Memory, Memory]] = {}
         for space in {id(space): space for space, _ in block}.values():
             own = [n for n, (other, _) in enumerate(block) if other is space]
             read = [_shown(workspace, space.name, m) for m in space.read([block[n][1] for n in own])]
-            found.update(zip(own, workspace.redactor.show(read, space.policy, fields), strict=True))
+            shown = workspace.redactor.show(read, space.policy, fields)
+            found.update(zip(own, zip([space] * len(own), read, shown, strict=True), strict=True))
         yield from (found[n] for n in range(len(block)))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, Node, in_order
+from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node, in_order
 from memcli.model.memory import Json, Memory
 from memcli.model.references import MUTUAL, SUPERSEDES, elsewhere, target
 from memcli.model.shapes import RELATIONS
 from memcli.record import replace
+from memcli.safety.injection.screening import Overview
 
 
 def node_id(space: str, name: str, main: str) -> str:
@@ -43,25 +44,27 @@ def build(
     return in_order([*memories.values(), *_tag_nodes(edges.values()), *nodes], edges.values())
 
 
-def with_memories(graph: Graph, change: Callable[[str, Memory], Memory], main: str) -> Graph:
-    """The graph with other memories in the place of its own, by space, which keep their ids: what they are called and
-    tagged with may change."""
+def overview(graph: Graph, show: Callable[[str, Memory], Overview], main: str) -> GraphView:
+    """The graph as it is rendered, with what is shown of its memories, by space, which keep their ids: what they are called
+    and tagged with may change."""
     nodes, tags = dict[str, Node](), dict[str, str]()
     for node in graph.nodes:
         if node.memory is None:
             nodes[node.id] = node
             continue
-        memory = change(node.space, node.memory)
-        nodes[node.id] = replace(node, memory=memory, label=node_id(node.space, memory.path, main))
+        shown = show(node.space, node.memory)
+        label = f"{node_id(node.space, shown.path, main)}{shown.mark}"
+        nodes[node.id] = replace(node, memory=None, shown=shown, label=label)
         tags |= {
-            f"tag:{old}": f"tag:{new}" for old, new in zip(node.memory.tags, memory.tags, strict=False) if old != new
+            f"tag:{old}": f"tag:{new}" for old, new in zip(node.memory.tags, shown.tags, strict=False) if old != new
         }
     for old, new in tags.items():
         if old in nodes:
             nodes[old] = replace(nodes[old], id=new, label=new.removeprefix("tag:"))
     edges = (replace(edge, end=tags[edge.end]) if edge.end in tags else edge for edge in graph.edges)
     changed = in_order({node.id: node for node in nodes.values()}.values(), edges)
-    return replace(changed, roots=graph.roots, cut=frozenset(tags.get(name, name) for name in graph.cut))
+    cut = frozenset(tags.get(name, name) for name in graph.cut)
+    return GraphView(changed.nodes, changed.edges, graph.roots, cut)
 
 
 def _place(edge: Edge) -> tuple[str, str, str]:

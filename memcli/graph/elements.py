@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from memcli.model.memory import Memory
 from memcli.record import Record, replace
+from memcli.safety.injection.screening import Overview
 
 MEMORY, TAG, CLUSTER = "memory", "tag", "cluster"
 HAS_TAG, IN_CLUSTER = "has_tag", "in_cluster"
@@ -13,7 +14,7 @@ HAS_TAG, IN_CLUSTER = "has_tag", "in_cluster"
 
 class Node(Record):
     """A memory, a tag or a cluster. `id` is its own among all nodes; `members` is how many memories the whole graph
-    has with a tag or in a cluster."""
+    has with a tag or in a cluster. What is to be rendered has `shown` in the place of `memory`."""
 
     id: str
     type: str
@@ -21,6 +22,7 @@ class Node(Record):
     memory: Memory | None = None
     space: str = ""
     members: int = 0
+    shown: Overview | None = None
 
 
 class Edge(Record):
@@ -66,6 +68,10 @@ class Graph(Record):
             if edge.end != edge.start:
                 found.setdefault(edge.end, []).append(edge)
         return found
+
+
+class GraphView(Graph):
+    """A graph whose memories were screened, which is what renderers take; `graph.build.overview` makes one."""
 
 
 def in_order(nodes: Iterable[Node], edges: Iterable[Edge]) -> Graph:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-
-from memcli.model.memory import Memory
+from typing import Generic, Protocol, TypeVar
 
 MAX_DEPTH = 120
 """How many levels the tree has; a valid path has no more segments. What lies deeper stays one segment."""
@@ -15,32 +14,42 @@ _FIRST = "\0"
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
-class Node:
+class Placed(Protocol):
+    """What stands at a path."""
+
+    @property
+    def path(self) -> str: ...
+
+
+_P = TypeVar("_P", bound=Placed)
+
+
+class Node(Generic[_P]):
     """A segment of a path, the memory that stands there, if any, and what lies below; `has_more` of that is not shown:
     `count` memories are at and below it."""
 
     __slots__ = ("children", "count", "has_more", "memory", "name")
 
-    def __init__(self, name: str, memory: Memory | None = None) -> None:
+    def __init__(self, name: str, memory: _P | None = None) -> None:
         self.name = name
         self.memory = memory
-        self.children: dict[str, Node] = {}
+        self.children: dict[str, Node[_P]] = {}
         self.has_more = False
         self.count = 0
 
 
-def tree(memories: Iterable[Memory], branches: Mapping[str, int] = _NONE) -> Node:
+def tree(memories: Iterable[_P], branches: Mapping[str, int] = _NONE) -> Node[_P]:
     """The memories by the segments of their paths, in order; of those at one path the first. `branches` are paths that
     are shown without what lies below, with how many memories that is."""
-    root = Node("")
-    places: list[tuple[str, Memory | None]] = [(memory.path, memory) for memory in memories]
+    root = Node[_P]("")
+    places: list[tuple[str, _P | None]] = [(memory.path, memory) for memory in memories]
     places += ((path, None) for path in branches)
     for path, memory in sorted(places, key=lambda place: place[0].replace("/", _FIRST)):
         node = root
         for segment in path.split("/", MAX_DEPTH - 1):
             child = node.children.get(segment)
             if child is None:
-                child = node.children[segment] = Node(segment)
+                child = node.children[segment] = Node[_P](segment)
             node = child
         node.memory = node.memory or memory
         node.has_more |= memory is None

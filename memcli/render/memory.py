@@ -12,7 +12,7 @@ from memcli.model.memory import Json, Memory
 from memcli.model.tree import Node
 from memcli.policy.decay import confirmed_at
 from memcli.render.clean import clean, clean_line, grid
-from memcli.safety.injection.screening import UNTRUSTED, inspect, is_accepted, is_marked
+from memcli.safety.injection.screening import UNTRUSTED, Overview, inspect, is_accepted, is_marked
 from memcli.settings import is_beside
 
 _SHOWN = (
@@ -131,27 +131,34 @@ def listed_rows(rows: Sequence[Sequence[str]]) -> str:
 
 def marks(memory: Memory) -> str:
     """`*` pinned, `-` forgotten, `>` superseded, `!` untrusted."""
-    states = (("*", memory.pinned), ("-", not memory.active), (">", memory.superseded_by), ("!", is_marked(memory)))
+    return f"{state_marks(memory)}{'!' if is_marked(memory) else ''}"
+
+
+def state_marks(memory: Memory | Overview) -> str:
+    """The marks of a memory without that for an untrusted one."""
+    states = (("*", memory.pinned), ("-", not memory.active), (">", memory.superseded_by))
     return "".join(mark for mark, holds in states if holds)
 
 
-def tree_text(node: Node, indent: str = "") -> str:
+def tree_text(node: Node[Overview], indent: str = "") -> str:
     """The tree of paths with the summary of each memory; `/…` where more lies below than is shown."""
     lines = []
     for name, child in node.children.items():
         below = "/…" if child.has_more else "" if child.memory else "/"
-        about = f": {clean_line(child.memory.summary_micro)}" if child.memory else ""
-        lines.append(f"{indent}{clean_line(name)}{below}{about}")
+        about = f": {clean_line(child.memory.summary)}" if child.memory and child.memory.summary else ""
+        mark = child.memory.mark if child.memory else ""
+        lines.append(f"{indent}{clean_line(name)}{below}{mark}{about}")
         if child.children:
             lines.append(tree_text(child, indent + "  "))
     return "\n".join(lines)
 
 
-def tree_json(node: Node) -> dict[str, Json]:
+def tree_json(node: Node[Overview]) -> dict[str, Json]:
     """The tree of paths as nested objects; `has_more` where more lies below than is shown."""
     data: dict[str, Json] = {"name": node.name}
     if node.memory:
-        data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary_micro}
+        data |= {"id": node.memory.id, "kind": node.memory.kind, "summary_micro": node.memory.summary}
+        data |= {"untrusted": list(node.memory.untrusted)} if node.memory.untrusted else {}
     if node.has_more:
         data |= {"has_more": True, "count": node.count}
     if node.children:

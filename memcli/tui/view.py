@@ -16,7 +16,7 @@ class Row(Record):
 
     path: str
     name: str
-    node: Node
+    node: Node[Memory]
     depth: int = 0
     is_open: bool | None = None
     """Whether what lies below is shown; None when nothing does."""
@@ -54,7 +54,7 @@ class Folds(Record, frozen=False):
         self.toggled.clear()
 
 
-def outline(root: Node, shows: Callable[[str], bool]) -> list[Row]:
+def outline(root: Node[Memory], shows: Callable[[str], bool]) -> list[Row]:
     """The rows of the tree below `root`, in order. Headings in a chain, with nothing beside them, share a row."""
     rows: list[Row] = []
     waiting = [(child, name, 0) for name, child in reversed(root.children.items())]
@@ -71,7 +71,7 @@ def outline(root: Node, shows: Callable[[str], bool]) -> list[Row]:
     return rows
 
 
-def memories_below(node: Node) -> list[Memory]:
+def memories_below(node: Node[Memory]) -> list[Memory]:
     """All memories below `node`, in order, without its own."""
     found: list[Memory] = []
     waiting = list(reversed(node.children.values()))
@@ -83,7 +83,7 @@ def memories_below(node: Node) -> list[Memory]:
     return found
 
 
-def count(node: Node) -> int:
+def count(node: Node[Memory]) -> int:
     """How many memories lie below `node`."""
     total = 0
     waiting = list(node.children.values())
@@ -94,7 +94,7 @@ def count(node: Node) -> int:
     return total
 
 
-def _only_heading(node: Node) -> Node | None:
+def _only_heading(node: Node[Memory]) -> Node[Memory] | None:
     if node.memory is not None or len(node.children) != 1:
         return None
     (child,) = node.children.values()

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memcli.graph.build import build
+from memcli.graph.build import build, overview
 from memcli.graph.elements import Graph
 from memcli.graph.neighbourhood import neighbourhood
 from memcli.model.memory import Memory
 from memcli.render.graph import GRAPH_FORMATS, renderer
-from memcli.safety.injection.screening import screened
+from memcli.safety.injection.screening import Overview, screened
 from tests.conftest import memory
 from tests.render.test_renderers import HOSTILE
 
@@ -55,7 +55,7 @@ def example() -> Graph:
 @pytest.mark.parametrize("root", ["", "mem_engine"])
 def test_as_before(form: str, root: str, update_golden: bool) -> None:
     graph = neighbourhood(example(), [root], 2) if root else example()
-    shown = renderer(form)(graph)
+    shown = drawn(form, graph)
     file = GOLDEN / f"graph{'_around' if root else ''}.{ENDINGS[form]}"
     if update_golden:
         file.parent.mkdir(exist_ok=True)
@@ -65,9 +65,16 @@ def test_as_before(form: str, root: str, update_golden: bool) -> None:
 
 def test_what_carries_instructions_is_named_and_not_quoted() -> None:
     for form in GRAPH_FORMATS:
-        shown = renderer(form)(example())
-        assert form == "text" or "orders" in shown
+        shown = drawn(form, example())
+        assert form != "dot" or "orders [!]" in shown
+        assert form != "mermaid" or "orders, untrusted" in shown
+        assert form not in ("html", "json") or re.search(r'"untrusted": ?\[\s*"instructions"', shown)
         assert "previous instructions" not in shown
+
+
+def drawn(form: str, graph: Graph) -> str:
+    """The graph in a format, as `graph` prints it."""
+    return renderer(form)(overview(graph, lambda _, memory: Overview(memory, memory, lambda _: True), "main"))
 
 
 def hostile(text: str) -> Graph:
@@ -81,7 +88,7 @@ def hostile(text: str) -> Graph:
 @pytest.mark.parametrize("text", BREAKING, ids=ascii)
 @pytest.mark.parametrize("form", ["dot", "mermaid", "text", "json"])
 def test_a_name_stays_in_its_place(form: str, text: str) -> None:
-    plain, shown = renderer(form)(hostile("plain")), renderer(form)(hostile(text))
+    plain, shown = drawn(form, hostile("plain")), drawn(form, hostile(text))
     assert not [c for c in shown if not c.isprintable() and c not in "\n\t"]
     if form == "json":
         assert [node["label"] for node in json.loads(shown)["nodes"]] == [f"a{text}", "notes/b", text, text]
@@ -122,7 +129,7 @@ class Reader(HTMLParser):
 
 @pytest.mark.parametrize("text", BREAKING, ids=ascii)
 def test_nothing_stored_gets_out_of_the_data_of_the_page(text: str) -> None:
-    page, plain = Reader(renderer("html")(hostile(text))), Reader(renderer("html")(hostile("plain")))
+    page, plain = Reader(drawn("html", hostile(text))), Reader(drawn("html", hostile("plain")))
     assert page.elements == plain.elements
     data, script = page.scripts
     assert script == plain.scripts[1]
@@ -133,7 +140,7 @@ def test_nothing_stored_gets_out_of_the_data_of_the_page(text: str) -> None:
 def test_the_page_allows_only_what_is_in_it_and_loads_nothing() -> None:
     from base64 import b64encode
 
-    page = Reader(renderer("html")(example()))
+    page = Reader(drawn("html", example()))
     (policy,) = (a["content"] for tag, a in page.elements if tag == "meta" and a.get("http-equiv"))
 
     def digest(text: str) -> str:
@@ -160,5 +167,5 @@ def test_the_page_allows_only_what_is_in_it_and_loads_nothing() -> None:
 
 def test_a_chain_that_is_longer_than_the_stack() -> None:
     told = [memory(f"{n:05}", links=(link(f"mem_{n + 1:05}", "depends_on"),)) for n in range(3000)]
-    shown = renderer("text")(neighbourhood(build({"main": told}, "main"), ["mem_00000"], 5000))
+    shown = drawn("text", neighbourhood(build({"main": told}, "main"), ["mem_00000"], 5000))
     assert shown.splitlines()[-1] == "3000 memories, 2999 links, 0 tags"

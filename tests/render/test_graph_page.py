@@ -10,10 +10,9 @@ import pytest
 
 from memcli.graph.build import build
 from memcli.graph.elements import Graph
-from memcli.render.graph import renderer
 from tests.conftest import memory
 from tests.render import browser
-from tests.render.test_graph import BREAKING, example, hostile, link
+from tests.render.test_graph import BREAKING, drawn, example, hostile, link
 
 pytestmark = pytest.mark.skipif(browser.find() is None, reason="no Chromium on this machine")
 
@@ -27,7 +26,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Page]:
 
 def show(page: browser.Page, folder: Path, graph: Graph) -> browser.Page:
     file = folder / "graph.html"
-    file.write_text(renderer("html")(graph), encoding="utf-8")
+    file.write_text(drawn("html", graph), encoding="utf-8")
     page.events.clear()
     page.open(file)
     return page

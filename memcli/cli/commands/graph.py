@@ -10,7 +10,7 @@ from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.app.workspace import Workspace
-    from memcli.graph.elements import Graph
+    from memcli.graph.elements import GraphView
 
 _FORMATS = "json|dot|mermaid|html|text"
 
@@ -79,7 +79,7 @@ def _form(session: Session, form: str | None, output: str | None) -> str:
     return "text" if is_terminal() and not session.output.json and output is None else "json"
 
 
-def _write(session: Session, workspace: Workspace, graph: Graph, form: str, path: str) -> None:
+def _write(session: Session, workspace: Workspace, graph: GraphView, form: str, path: str) -> None:
     from memcli.app.graph import private_spaces
     from memcli.render.graph import renderer
     from memcli.store.target import write_out

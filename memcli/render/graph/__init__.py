@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from memcli.graph.elements import Graph
+from memcli.graph.elements import GraphView
 
 GRAPH_FORMATS: Mapping[str, str] = {
     "dot": "as_dot", "html": "as_html", "json": "as_json", "mermaid": "as_mermaid", "text": "as_text",
@@ -21,7 +21,7 @@ ENDINGS: Mapping[str, str] = {
 """The format that the end of a file's name asks for."""
 
 
-def renderer(name: str) -> Callable[[Graph], str]:
+def renderer(name: str) -> Callable[[GraphView], str]:
     """What writes a graph in the format of this name."""
-    render: Callable[[Graph], str] = import_module(f"{__name__}.{GRAPH_FORMATS[name]}").render
+    render: Callable[[GraphView], str] = import_module(f"{__name__}.{GRAPH_FORMATS[name]}").render
     return render

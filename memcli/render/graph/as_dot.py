@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, Node
+from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
 from memcli.model.references import MUTUAL
 from memcli.render.clean import clean_line
 
 _SHAPES = {MEMORY: "box, style=rounded", TAG: "plaintext", CLUSTER: "hexagon"}
 
 
-def render(graph: Graph) -> str:
+def render(graph: GraphView) -> str:
     lines = ["digraph memory {", "  rankdir=LR;", '  node [fontname="sans-serif"];']
     lines += [f"  {_quoted(node.id)} [{_look(node, graph)}];" for node in graph.nodes]
     lines += [f"  {_quoted(edge.start)} -> {_quoted(edge.end)} [{_tie(edge)}];" for edge in graph.edges]
@@ -19,9 +19,7 @@ def render(graph: Graph) -> str:
 def _look(node: Node, graph: Graph) -> str:
     name = f"#{node.label}" if node.type == TAG else node.label
     bold = ", penwidth=2" if node.id in graph.roots else ""
-    pale = (
-        ", color=gray, fontcolor=gray" if node.memory and (node.memory.superseded_by or not node.memory.active) else ""
-    )
+    pale = ", color=gray, fontcolor=gray" if node.shown and (node.shown.superseded_by or not node.shown.active) else ""
     return f"label={_quoted(name)}, shape={_SHAPES[node.type]}{bold}{pale}"
 
 

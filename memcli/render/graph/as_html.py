@@ -12,7 +12,7 @@ from functools import cache
 
 from memcli.codec.canonical import encode_line
 from memcli.digests import sha256
-from memcli.graph.elements import Graph
+from memcli.graph.elements import GraphView
 from memcli.render.clean import escape
 from memcli.render.graph.as_json import graph_json
 
@@ -22,7 +22,7 @@ _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 """What could end a block of JSON in HTML, or begin something in it: as JSON escapes, which mean the same."""
 
 
-def render(graph: Graph) -> str:
+def render(graph: GraphView) -> str:
     script = '"use strict";\n' + "\n".join(_read(name) for name in _SCRIPTS)
     style = _read("page.css")
     parts = {

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from memcli.codec.canonical import encode
-from memcli.graph.elements import Edge, Graph, Node
-from memcli.model.memory import Json, Memory
+from memcli.graph.elements import Edge, Graph, GraphView, Node
+from memcli.model.memory import Json
 from memcli.render.clean import escape
-from memcli.safety.injection.screening import UNTRUSTED, is_marked
+from memcli.safety.injection.screening import Overview
 
 
-def render(graph: Graph) -> str:
+def render(graph: GraphView) -> str:
     return escape(encode(graph_json(graph)).decode()) + "\n"
 
 
-def graph_json(graph: Graph) -> dict[str, Json]:
+def graph_json(graph: GraphView) -> dict[str, Json]:
     """The graph as JSON values; `roots` only where some were asked for."""
     data: dict[str, Json] = {
         "nodes": [_node(node, graph) for node in graph.nodes], "edges": [_edge(edge) for edge in graph.edges],
@@ -22,24 +22,24 @@ def graph_json(graph: Graph) -> dict[str, Json]:
 
 
 def _node(node: Node, graph: Graph) -> dict[str, Json]:
-    data: dict[str, Json] = {"id": node.id, "type": node.type, "label": node.label}
-    if node.memory is None:
+    label = node.label.removesuffix(node.shown.mark) if node.shown else node.label  # `untrusted` says it to programs
+    data: dict[str, Json] = {"id": node.id, "type": node.type, "label": label}
+    if node.shown is None:
         data["members"] = node.members
     else:
-        data |= _memory(node.memory) | {"space": node.space}
+        data |= _memory(node.shown) | {"space": node.space}
     return {**data, "has_more": True} if node.id in graph.cut else data
 
 
-def _memory(memory: Memory) -> dict[str, Json]:
+def _memory(memory: Overview) -> dict[str, Json]:
     """What is shown of a memory. The text of one that carries instructions is for those who open it."""
-    untrusted = memory.metadata[UNTRUSTED] if is_marked(memory) else []
     data: dict[str, Json] = {
-        "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": "" if untrusted else memory.summary_micro,
+        "memory": memory.id, "path": memory.path, "kind": memory.kind, "summary": memory.summary,
         "tags": list(memory.tags), "updated_at": memory.updated_at,
     }  # fmt: skip
     states = {
         "pinned": memory.pinned, "forgotten": not memory.active, "superseded": memory.superseded_by is not None,
-        "untrusted": untrusted,
+        "untrusted": list(memory.untrusted),
     }  # fmt: skip
     return {**data, **{name: value for name, value in states.items() if value}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, Node
+from memcli.graph.elements import CLUSTER, HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, GraphView, Node
 from memcli.model.references import MUTUAL
 from memcli.render.clean import clean_line
 
@@ -13,7 +13,7 @@ _UNSAFE = re.compile(r"[^\w ./:,+-]")
 """Everything that Mermaid or Markdown could take for markup."""
 
 
-def render(graph: Graph) -> str:
+def render(graph: GraphView) -> str:
     names = {node.id: f"n{n}" for n, node in enumerate(graph.nodes, 1)}
     lines = ["flowchart LR"]
     lines += [f"  {names[node.id]}{_label(node)}" for node in graph.nodes]
@@ -25,7 +25,8 @@ def render(graph: Graph) -> str:
 def _label(node: Node) -> str:
     first, last = _SHAPES[node.type]
     name = f"#{node.label}" if node.type == TAG else node.label
-    return f'{first}"{_escaped(name)}"{last}'
+    mark = node.shown.mark if node.shown else ""
+    return f'{first}"{_escaped(name.removesuffix(mark))}{mark and ", untrusted"}"{last}'
 
 
 def _escaped(text: str) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from memcli.graph.elements import HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, Node
+from memcli.graph.elements import HAS_TAG, IN_CLUSTER, MEMORY, TAG, Edge, Graph, GraphView, Node
 from memcli.model.references import MUTUAL
 from memcli.render.clean import clean_line, cut
-from memcli.render.memory import marks
-from memcli.safety.injection.screening import is_marked
+from memcli.render.memory import state_marks
 
 _WIDTH = 100
 
 
-def render(graph: Graph) -> str:
+def render(graph: GraphView) -> str:
     return "\n".join([*_Trees(graph).lines(), _counts(graph)]) + "\n"
 
 
@@ -96,18 +95,17 @@ def _rank(edge: Edge) -> tuple[int, str, str, str]:
 
 
 def _told(node: Node) -> str:
-    if node.memory is None:
+    if node.shown is None:
         return _name(node)
-    tags = "".join(f" #{tag}" for tag in node.memory.tags)
-    about = "" if is_marked(node.memory) else node.memory.summary_micro
-    line = clean_line(f"{_name(node)} {node.memory.kind}{tags}  {about}")
+    tags = "".join(f" #{tag}" for tag in node.shown.tags)
+    line = clean_line(f"{_name(node)} {node.shown.kind}{tags}  {node.shown.summary}")
     return cut(line, _WIDTH) if sys.stdout.isatty() else line
 
 
 def _name(node: Node) -> str:
-    if node.memory is None:
+    if node.shown is None:
         return clean_line(f"#{node.label}" if node.type == TAG else f"cluster {node.label}")
-    mark = marks(node.memory)
+    mark = state_marks(node.shown)
     return clean_line(f"{node.label}{f' [{mark}]' if mark else ''}")
 
 

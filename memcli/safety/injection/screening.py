@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from memcli.model.memory import Json, Memory
@@ -58,6 +58,29 @@ def accepted(memory: Memory) -> Memory:
 def is_accepted(memory: Memory, finding: Finding) -> bool:
     """Whether somebody accepted just this finding."""
     return memory.metadata.get(ACCEPTED) == finding.digest
+
+
+class Overview:
+    """A memory as trees and graphs show it, which is screened by being made.
+
+    What carries instructions that nobody accepted here is named with a mark, and its summary is for those who open it.
+    """
+
+    def __init__(self, stored: Memory, shown: Memory, is_reviewed: Callable[[str], bool]) -> None:
+        """`shown` is what is left of the `stored` memory without secrets; `is_reviewed` tells of an id whether what others
+        accepted of it holds here."""
+        finding = inspect(stored)
+        is_fine = finding is None or (is_accepted(stored, finding) and is_reviewed(stored.id))
+        self.untrusted = () if finding is None or is_fine else finding.reasons
+        self.id, self.path, self.kind, self.tags = shown.id, shown.path, shown.kind, shown.tags
+        self.summary = "" if self.untrusted else shown.summary_micro
+        self.pinned, self.active, self.updated_at = shown.pinned, shown.active, shown.updated_at
+        self.superseded_by = shown.superseded_by
+
+    @property
+    def mark(self) -> str:
+        """What stands behind the name of a memory that is untrusted."""
+        return " [!]" if self.untrusted else ""
 
 
 def is_marked(memory: Memory) -> bool:
