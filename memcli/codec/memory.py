@@ -97,7 +97,7 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
             raise UsageError(f"{show(name)} is nested deeper than {MAX_DEPTH}", "flatten it, or store it as text")
     check_fields(given, MEMORY_FIELDS)
     for name in _TIMES:
-        if name in given:
+        if name in given and not _NORMAL_TIME.match(given[name]):
             given[name] = normalize_time(given[name])
     for name in LIST_FIELDS:
         if name in given:
@@ -115,7 +115,8 @@ def checked_fields(data: Mapping[str, Json]) -> dict[str, Json]:
                 f"{what} is {size / 1e6:.1f} MB; a text of a memory holds at most {MAX_TEXT_BYTES >> 20} MiB",
                 "store the relevant part, or run `memcli ingest` on the file",
             )
-    if (size := len(encode(given))) > MAX_BYTES:
+    # Python's own notation is made much sooner; none of its characters takes more than 64 bytes of indented JSON.
+    if len(str(given)) > MAX_BYTES >> 6 and (size := len(encode(given))) > MAX_BYTES:
         raise UsageError(
             f"the memory is {size / 1e6:.1f} MB; one holds at most {MAX_BYTES >> 20} MiB", "store it in parts"
         )

@@ -21,3 +21,9 @@ def test_a_header_that_has_no_place_for_the_bodies_is_damage_and_no_empty_space(
     assert space_of(header, [], "main").objects == ()
     with pytest.raises(CorruptError, match="did not write"):
         space_of(header, [encode_memory(memory("a"))], "main")
+
+
+def test_a_row_with_two_memories_is_damage() -> None:
+    first, second = encode_memory(memory("a")), encode_memory(memory("b"))
+    with pytest.raises(CorruptError, match="a row does not hold one memory"):
+        space_of(HEADER, [first + b",\n    " + second], "main")
