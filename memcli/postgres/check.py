@@ -34,16 +34,21 @@ def _memories(
 ) -> Iterator[Finding]:
     where = where_of(space)
     rows = connection.execute(_ROWS, [space]).fetchall()
+    found: list[Finding] = []
     try:
         file = file_of(header, (body for *_, body in rows), where)
     except MemcliError as error:
-        yield Finding(where, "header", error.message)
+        found.append(Finding(where, "header", error.message))
     else:
-        yield from (replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings)
+        found += [replace(one, repair="") for one in examine(file, space, where, known, mend=False).findings]
+    yield from found
+    is_told = any(one.is_damage for one in found)
     for name, path, digest, updated_at, body in rows:
         try:
             memory = memory_of(body, where)
-        except MemcliError:  # `examine` has told of it
+        except MemcliError:
+            if not is_told:  # side by side in a file, two memories of one row look sound
+                yield Finding(where, "row", "it does not hold one memory", name)
             continue
         if (memory.id, memory.path, memory.hash, memory.updated_at) != (name, path, digest, updated_at):
             yield Finding(where, "row", "its columns are not those of its memory", name)

@@ -32,6 +32,14 @@ def test_a_sound_store_has_no_findings(server: Server) -> None:
     [
         ("UPDATE memory SET body = '{' WHERE id = 'mem_a'", "torn", ""),
         ("UPDATE memory SET path = 'elsewhere' WHERE id = 'mem_a'", "row", "mem_a"),
+        (
+            (
+                "UPDATE memory SET body = body || ',' || replace(replace(convert_from(body, 'UTF8'), 'mem_a', 'mem_c'), "
+                "'notes/a', 'notes/c')::bytea WHERE id = 'mem_a'"
+            ),
+            "row",
+            "mem_a",
+        ),
         ("DELETE FROM memory WHERE id = 'mem_b'", "index", ""),
         ("UPDATE space SET header = replace(convert_from(header, 'UTF8'), ' ', '')::bytea", "header", ""),
         ("DELETE FROM entry WHERE id = 'mem_a'", "index", ""),
