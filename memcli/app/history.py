@@ -42,9 +42,10 @@ def check_log(workspace: Workspace) -> Verification:
     """Whether every line stands as it was written. Raises CorruptError naming the first that does not, StoreError."""
     found = verify(workspace.audit.read(workspace.space))
     if found.broken:
+        intact = {0: "no entry before it is", 1: "the entry before it is"}
+        before = intact.get(found.entries, f"the {found.entries} entries before it are")
         raise CorruptError(
-            f"audit/{workspace.space}.jsonl:{found.broken}: {found.reason}",
-            f"the {found.entries - 1} entries before it are intact; do not rely on the rest",
+            f"audit/{workspace.space}.jsonl:{found.broken}: {found.reason}", f"{before} intact; do not rely on the rest"
         )
     return found
 

@@ -184,7 +184,8 @@ def torn_hash(torn: bytes) -> str:
 class Verification(Record):
     """What a look at the whole chain found.
 
-    `broken` is the first line (from 1) that does not fit, and `reason` why; `torn` are the lines that a crash tore.
+    `broken` is the first line (from 1) that does not fit, and `reason` why; `entries` are then those before it. `torn` are
+    the lines that a crash tore.
     The hashes of the first `unchecked` entries name no rule: development versions wrote them.
     """
 
@@ -215,9 +216,9 @@ def verify(data: bytes) -> Verification:
             debris += line + (b"\n" if number < len(lines) else b"")
             torn.append(number)
             continue
-        count += 1
         if reason := _misfit(line, entry, link, debris):
             return Verification(count, link.hash, torn[-1] if debris and "torn" not in entry else number, reason)
+        count += 1
         unchecked += not _rule(entry["hash"])
         link, debris = Link(entry["n"], entry["hash"]), b""
     if debris and data.endswith(b"\n"):  # a crash leaves no newline

@@ -393,6 +393,13 @@ def test_the_audit_says_who_did_what(run: Run, tmp_path: Path) -> None:
     log.write_bytes(data.replace(b'"pin"', b'"tag"'))
     broken = run("audit", "--verify")
     assert (broken.code, "audit/main.jsonl:2: it does not match its hash" in broken.err) == (6, True)
+    first, second, third = data.splitlines(keepends=True)
+    for lines, told in (
+        ([b"x\n"], "no entry before it is"), ([first, b"x\n"], "the entry before it is"),
+        ([first, second, b"x\n", third], "the 2 entries before it are"), ([first, second, third, b"x\n"], "the 3 entries before it are"),
+    ):  # fmt: skip
+        log.write_bytes(b"".join(lines))
+        assert f"it cannot be read ({told} intact; do not rely on the rest)" in run("audit", "--verify").err
     assert run("audit", "--space", "none").out == "no entries\n"
 
 

@@ -134,6 +134,16 @@ def test_lines_without_a_version_cannot_be_taken_out_added_or_moved_either() -> 
         assert verify(b"\n".join(lines)).broken
 
 
+@pytest.mark.parametrize("line", [b"what no act is\n", b"{}\n", None], ids=["garbage", "no act", "a changed act"])
+@pytest.mark.parametrize("before", [0, 1, 3])
+@pytest.mark.parametrize("after", [0, 2])
+def test_of_a_broken_log_the_entries_before_the_break_are_counted(line: bytes | None, before: int, after: int) -> None:
+    lines = log(before + 1 + after).splitlines(keepends=True)
+    lines[before] = lines[before].replace(b"ann", b"bob") if line is None else line
+    found = verify(b"".join(lines))
+    assert (found.broken, found.entries) == (before + 1, before)
+
+
 def test_a_line_of_a_newer_version_is_not_taken_for_checked() -> None:
     newer = log(2).replace(b'"hash":"%d:' % RULE, b'"hash":"%d:' % (RULE + 1), 1)
     assert "newer memcli" in verify(newer).reason
