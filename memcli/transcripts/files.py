@@ -34,20 +34,21 @@ def open_file(path: str) -> IO[bytes]:
 
 
 def read_lines(path: str, skipped: Counter[str], reach: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects in the lines, each with its offset; what is none is counted. `reach` is how far to read.
+    """The JSON objects in the lines, each with its offset; what is none is counted. `reach` is how much of it to read.
 
-    A line longer than MAX_BYTES is never held. Raises what `open_file` raises.
+    A line longer than MAX_BYTES is never held, and is nothing of what `reach` is for. Raises what `open_file` raises.
     """
     with open_file(path) as file:
-        offset = 0
+        offset = left_out = 0
         try:
-            while (reach is None or offset < reach) and (line := file.readline(MAX_BYTES + 1)):
+            while (reach is None or offset - left_out < reach) and (line := file.readline(MAX_BYTES + 1)):
                 value = object_on(line, skipped, is_first=offset == 0) if len(line) <= MAX_BYTES else None
                 if value is not None:
                     yield offset, value
                 elif len(line) > MAX_BYTES:
                     skipped[reasons.TOO_LONG] += 1
                     _skip_line(file, line)
+                    left_out += file.tell() - offset
                 offset = file.tell()
         except OSError as error:
             raise _unreadable(path, error) from None

@@ -76,6 +76,15 @@ def test_the_environment_says_where_agents_keep_their_files(tmp_path: Path) -> N
     assert discover(str(tmp_path), "/w", environ) == found
 
 
+def test_a_first_line_that_is_too_long_hides_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memcli.transcripts.files.MAX_BYTES", 20_000)
+    projects = tmp_path / ".claude" / "projects"
+    own, other = (Path(session(projects / "-w" / f"{name}.jsonl", folder)) for name, folder in (("1", "/w"), ("2", "/x")))
+    for path in (own, other):
+        path.write_bytes(b'{"type": "' + b"x" * (2 << 20) + b'"}\n' + path.read_bytes())
+    assert discover(str(tmp_path), "/w", {}) == [str(own)]
+
+
 def test_no_link_is_followed(tmp_path: Path) -> None:
     projects, sessions = tmp_path / ".claude" / "projects", tmp_path / ".codex" / "sessions"
     outside = session(tmp_path / "outside" / "1.jsonl", "/w")

@@ -257,6 +257,20 @@ def test_what_is_too_long_is_counted_and_the_rest_read(tmp_path: Path, monkeypat
     assert ([one.key for one in found.transcripts], found.skipped["too long"]) == (["k0", "k2"], 1)
 
 
+@pytest.mark.parametrize("source", writers.LINES)
+def test_a_first_line_that_is_too_long_is_counted_and_the_rest_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.setattr("memcli.transcripts.files.MAX_BYTES", 20_000)
+    monkeypatch.setattr("memcli.transcripts.formats._REACH", 50_000)
+    first = writers.line({"role": "user", "content": "x" * 60_000})
+    found = read_bytes(tmp_path, [first, first, file_of(source)])
+    assert ([one.source for one in found.transcripts], found.said) == ([source], SAID)
+    assert found.skipped["too long"] == 2
+    with pytest.raises(UsageError, match="has lines or conversations above"):
+        read_bytes(tmp_path, first)
+
+
 def test_what_has_too_many_values_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.transcripts.values.MAX_CONTAINERS", 1_000)
     many = {"role": "user", "content": [{}] * 1_100}
