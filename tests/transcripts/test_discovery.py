@@ -79,7 +79,9 @@ def test_the_environment_says_where_agents_keep_their_files(tmp_path: Path) -> N
 def test_a_first_line_that_is_too_long_hides_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memcli.transcripts.files.MAX_BYTES", 20_000)
     projects = tmp_path / ".claude" / "projects"
-    own, other = (Path(session(projects / "-w" / f"{name}.jsonl", folder)) for name, folder in (("1", "/w"), ("2", "/x")))
+    own, other = (
+        Path(session(projects / "-w" / f"{name}.jsonl", folder)) for name, folder in (("1", "/w"), ("2", "/x"))
+    )
     for path in (own, other):
         path.write_bytes(b'{"type": "' + b"x" * (2 << 20) + b'"}\n' + path.read_bytes())
     assert discover(str(tmp_path), "/w", {}) == [str(own)]
