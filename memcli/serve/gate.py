@@ -19,16 +19,18 @@ from memcli.serve.bodies import Receive, Refusal, check_body, read_body
 from memcli.serve.headers import MAX_HEAD, SECURITY_HEADERS, head, hosts, is_from_elsewhere
 from memcli.serve.logins import Logins, csrf_of
 from memcli.serve.problems import Problem, problem, problem_of, status_of
+from memcli.serve.protocol import HEALTH, STRANGER
 from memcli.serve.tokens import Token, Tokens
 
-MAX_ACTIVE = 128
 TOTAL_SECONDS = 60.0
-_OPEN = ("/health", "/login")
+_HEALTH = "/health"
+_OPEN = (_HEALTH, "/login")
 _STATIC = "/static/"
-_API = ("/api/", "/apps", "/metrics", "/health", "/openapi.json")
+_API = ("/api/", "/apps", "/metrics", _HEALTH, "/openapi.json")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
 _CACHE = b"private, no-cache"
+_TOO_MANY = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True)
 _NOT_OF_SESSION = Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
 
 Send = Callable[[Any], Any]
@@ -79,7 +81,6 @@ class Gate:
         self._hosts = hosts(access.port)
         self._log = log
         self._logs_all = logs_all
-        self._active = 0
         self.pages: Pages | None = None
         """What a browser is shown instead of problem details."""
 
@@ -88,7 +89,6 @@ class Gate:
             await self._app(scope, receive, send)
             return
         answer = _Answer(send, self._page_of(scope))
-        self._active += 1
         try:
             async with asyncio.timeout(TOTAL_SECONDS):
                 await self._pass(scope, receive, answer)
@@ -100,7 +100,6 @@ class Gate:
             answer.note = type(error).__name__
             await answer.end(problem_of(error).response())
         finally:
-            self._active -= 1
             self._tell(scope, answer)
 
     async def _pass(self, scope: Any, receive: Receive, answer: _Answer) -> None:
@@ -112,6 +111,9 @@ class Gate:
         path, method = scope["path"], scope["method"]
         is_open = path in _OPEN or path.startswith(_STATIC)
         entered = None if is_open else self._enter(headers)
+        if not _has_place(scope, entered):
+            await answer.refuse(_TOO_MANY)
+            return
         if not is_open and (entered is None or isinstance(entered, MemcliError)):
             answer.note = entered.message if entered is not None else ""
             await answer.end(self._turned_away(headers, path, entered))
@@ -133,10 +135,6 @@ class Gate:
 
     def _refusal(self, scope: Any, headers: Mapping[str, str]) -> Refusal | None:
         """Why a request is refused before its body is read."""
-        if self._active > MAX_ACTIVE:
-            return Refusal(
-                HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True
-            )
         if _head_size(scope) > MAX_HEAD:
             return Refusal(
                 HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
@@ -248,6 +246,14 @@ def _unreadable(error: MemcliError) -> Problem:
     """The problem with the tokens, without where they are: nobody knows yet who asks."""
     hint = "the log of the server says why, and `memcli serve token list` too"
     return Problem(status_of(error), "the tokens cannot be read", error.code, hint)
+
+
+def _has_place(scope: Any, entered: Entered | MemcliError | None) -> bool:
+    """Whether there is room for one more connection of whoever asks, with whose token the others are."""
+    claim: Callable[[str], bool] = scope["state"]["connection"].claim
+    if isinstance(entered, Entered):
+        return claim(entered.token.digest)
+    return (scope["path"] == _HEALTH and claim(HEALTH)) or claim(STRANGER)
 
 
 def _introduce(scope: Any, entered: Entered) -> None:

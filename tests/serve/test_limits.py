@@ -276,6 +276,107 @@ def test_too_many_connections(server: Server) -> None:
     raise AssertionError("it never came back")
 
 
+def open_at(server: Server, stack: ExitStack, data: bytes) -> socket.socket:
+    """A connection that has sent this."""
+    connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+    connection.sendall(data)
+    return connection
+
+
+def is_open(connection: socket.socket) -> bool:
+    """Whether the server has not ended the connection; what it sent before is read."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False
+
+
+def slow_body(server: Server, token: str) -> bytes:
+    head = request(server, "POST /apps/slow/memories HTTP/1.1", "Content-Type: application/json", "Content-Length: 99")
+    return head.replace(server.token.encode(), token.encode()) + b"{"
+
+
+def quickly(server: Server, path: str, token: str | None = "") -> int:
+    """The status of an answer, which must come at once."""
+    begun = time.monotonic()
+    status = server.get(path, token).status
+    assert time.monotonic() - begun < 5
+    return status
+
+
+def test_half_sent_heads_close_nothing(start: Start) -> None:
+    server = start("--workers", "1")
+    with ExitStack() as stack:
+        half = [open_at(server, stack, b"GET /apps HTTP/1.1\r\nHost: ") for _ in range(600)]
+        for _ in range(5):
+            assert quickly(server, "/health", None) == 200
+            assert quickly(server, "/apps") == 200
+        time.sleep(3 * protocol.PATIENCE)
+        assert 0 < sum(map(is_open, half)) <= protocol.SHARES[protocol.STRANGER]
+
+
+def test_slow_bodies_are_counted_by_token(start: Start) -> None:
+    server = start("--workers", "1")
+    reader = server.by_role["reader"]
+    with ExitStack() as stack:
+        slow = [open_at(server, stack, slow_body(server, reader)) for _ in range(140)]
+        for _ in range(5):
+            assert quickly(server, "/health", None) == 200
+            assert quickly(server, "/apps", server.by_role["writer"]) == 200
+        assert quickly(server, "/apps", reader) == 503
+        assert 0 < sum(map(is_open, slow)) <= protocol.MAX_OF_TOKEN
+        for connection in slow:
+            connection.close()
+        deadline = time.monotonic() + 5
+        while (found := quickly(server, "/apps", reader)) == 503 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert found == 200
+
+
+def test_many_tokens_leave_room_for_those_who_have_shown_none_yet(start: Start) -> None:
+    server = start("--workers", "1")
+    tokens = [server.create("reader", name=f"r{number}") for number in range(8)]
+    with ExitStack() as stack:
+        slow = [open_at(server, stack, slow_body(server, token)) for token in tokens for _ in range(64)]
+        assert quickly(server, "/health", None) == 200
+        assert quickly(server, "/apps") == 503
+        assert 0 < sum(map(is_open, slow)) <= protocol.MAX_KNOWN
+
+
+def test_idle_connections_make_room_for_requests(start: Start) -> None:
+    server = start("--workers", "1")
+    with ExitStack() as stack:
+        get = request(server, "GET /apps HTTP/1.1").replace(b"Connection: close\r\n", b"")
+        idle = [open_at(server, stack, get) for _ in range(protocol.MAX_OF_TOKEN)]
+        assert all(status(connection.recv(65536)) == 200 for connection in idle)
+        time.sleep(2 * protocol.PATIENCE)
+        assert quickly(server, "/apps") == 200
+        assert sum(map(is_open, idle)) == protocol.MAX_OF_TOKEN - 1
+        assert quickly(server, "/apps", server.by_role["writer"]) == 200
+
+
+@pytest.mark.parametrize("path", ["/health", "/login", "/static/app.css"])
+def test_who_reads_no_answer_keeps_nobody_out(start: Start, path: str) -> None:
+    server = start("--workers", "1")
+    with ExitStack() as stack:
+        many = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % (path.encode(), server.port) * 500
+        for _ in range(100):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.setblocking(False)
+            with suppress(OSError):
+                connection.sendall(many)
+        for _ in range(10):
+            assert quickly(server, "/health", None) == 200
+            assert quickly(server, "/apps") == 200
+            time.sleep(0.1)
+
+
 def test_too_many_requests_at_once(start: Start) -> None:
     server = start("--workers", "1")
     found: list[int] = []
