@@ -22,10 +22,13 @@ _T = TypeVar("_T")
 class Agents:
     """Answers the requests of agents."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: Offer, admit: Callable[[Any, bool], None] = lambda _request, _writes: None) -> None:
+        """`admit` is called before each call, with the request of HTTP that it came in and whether it writes. It raises
+        MemcliError for a call that its caller may not make."""
         import anyio
 
         self._offer = offer
+        self._admit = admit
         self._answers = PagedOffer(offer)
         self._lock = anyio.Lock()
         self._has_project = False
@@ -59,18 +62,20 @@ class Agents:
         import mcp_types as types
 
         work = partial(self._answers.call_tool, params.name, params.arguments or {})
+        writes = any(tool.name == params.name and not tool.reads_only for tool in self._offer.tools)
         try:
-            text, is_error = await self._run(context, work), False
+            text, is_error = await self._run(context, work, writes), False
         except Exception as error:  # noqa: BLE001 - an agent is told of every error, in words
             text, is_error = self._answers.report(error), True
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
-    async def _run(self, context: _Context, work: Callable[[], _T]) -> _T:
+    async def _run(self, context: _Context, work: Callable[[], _T], writes: bool = False) -> _T:
         """What `work` returns, which runs in a thread. Cancelled, it is left to itself: the next call does not wait for it."""
         import anyio
         import anyio.to_thread
 
         async with self._lock:
+            self._admit(context.request, writes)
             await self._find_project(context)
             try:
                 return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)

@@ -1,4 +1,4 @@
-"""How the server is reached: standard input and output, or HTTP on the loopback. It ends with its client."""
+"""The server on standard input and output. It ends with its client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcp.server import Server
 
-HOST = "127.0.0.1"
 _LOOK_SECONDS = 1.0
 
 
@@ -29,22 +28,6 @@ def serve_stdio(make: Callable[[], Server[Any]]) -> None:
         server = make()
         async with stdio_server() as (reader, writer):
             await server.run(reader, writer, server.create_initialization_options())
-
-    anyio.run(run)
-
-
-def serve_http(make: Callable[[], Server[Any]], port: int, told: Callable[[str], None]) -> None:
-    """Serves clients on this machine until the process is stopped. `told` is given the address; 0 is any free port."""
-    import anyio
-    import uvicorn
-
-    async def run() -> None:
-        # The SDK checks Host and Origin of a server on the loopback: a web page cannot reach it under another name.
-        app = make().streamable_http_app(host=HOST)
-        server = uvicorn.Server(uvicorn.Config(app, host=HOST, port=port, log_level="warning"))
-        listening = server.config.bind_socket()
-        told(f"http://{HOST}:{listening.getsockname()[1]}/mcp")
-        await server.serve([listening])
 
     anyio.run(run)
 

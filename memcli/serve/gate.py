@@ -26,10 +26,11 @@ TOTAL_SECONDS = 60.0
 _HEALTH = "/health"
 _OPEN = (_HEALTH, "/login")
 _STATIC = "/static/"
-_API = ("/api/", "/apps", "/metrics", _HEALTH, "/openapi.json")
+_API = ("/api/", "/apps", "/mcp", "/metrics", _HEALTH, "/openapi.json")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _BEARER = "bearer "
 _CACHE = b"private, no-cache"
+_EVENTS = b"text/event-stream"
 _TOO_MANY = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once", "store", "try again", is_last=True)
 _NOT_OF_SESSION = Refusal(HTTPStatus.FORBIDDEN, "the form is not of this session", "refused", "reload the page")
 
@@ -88,9 +89,10 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send, self._page_of(scope))
+        deadline = asyncio.timeout(TOTAL_SECONDS)
+        answer = _Answer(send, deadline, self._page_of(scope))
         try:
-            async with asyncio.timeout(TOTAL_SECONDS):
+            async with deadline:
                 await self._pass(scope, receive, answer)
         except TimeoutError:
             await answer.end(problem(504, f"not done within {TOTAL_SECONDS:g} s", "store", "try again later"))
@@ -201,8 +203,11 @@ class Gate:
 class _Answer:
     """Sends a response with the headers that all have, and keeps its status."""
 
-    def __init__(self, send: Send, page: Callable[[int, str, str], Response] | None = None) -> None:
+    def __init__(
+        self, send: Send, deadline: asyncio.Timeout, page: Callable[[int, str, str], Response] | None = None
+    ) -> None:
         self._send = send
+        self._deadline = deadline
         self._page = page
         self.status = 0
         self.note = ""
@@ -210,7 +215,9 @@ class _Answer:
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            own = {name.lower() for name, _ in message["headers"]}
+            own = {name.lower(): value for name, value in message["headers"]}
+            if own.get(b"content-type", b"").startswith(_EVENTS):  # it lasts as long as its client wants
+                self._deadline.reschedule(None)
             more = [pair for pair in [*SECURITY_HEADERS, (b"cache-control", _CACHE)] if pair[0] not in own]
             message = {**message, "headers": [*message["headers"], *more]}
         await self._send(message)

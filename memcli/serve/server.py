@@ -45,7 +45,7 @@ def listen(port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """As uvicorn's, but a signal only ends it, and is not raised again. What waits for the pool is refused at once."""
 
-    def __init__(self, config: uvicorn.Config, pool: Pool) -> None:
+    def __init__(self, config: uvicorn.Config, pool: Pool | None) -> None:
         super().__init__(config)
         self._pool = pool
         self._refusing: asyncio.Task[None] | None = None
@@ -59,10 +59,11 @@ class _Server(uvicorn.Server):
 
     def _end(self) -> None:
         self.should_exit = True
-        self._refusing = asyncio.create_task(self._pool.refuse())
+        if self._pool is not None:
+            self._refusing = asyncio.create_task(self._pool.refuse())
 
 
-def serve(listening: socket.socket, pool: Pool, app: Gate, ready: Callable[[], None]) -> None:
+def serve(listening: socket.socket, pool: Pool | None, app: Gate, ready: Callable[[], None]) -> None:
     """Serves until SIGINT or SIGTERM. `ready` is called when requests are answered. Raises LostError."""
 
     logging.getLogger("uvicorn").disabled = True
@@ -70,16 +71,18 @@ def serve(listening: socket.socket, pool: Pool, app: Gate, ready: Callable[[], N
 
     async def run() -> None:
         config = uvicorn.Config(
-            app, http=LimitedProtocol, ws="none", lifespan="off", log_config=None, access_log=False,
+            app, http=LimitedProtocol, ws="none", lifespan="on", log_config=None, access_log=False,
             server_header=False, proxy_headers=False, h11_max_incomplete_event_size=MAX_HEAD, backlog=_BACKLOG,
             timeout_keep_alive=_KEEP_ALIVE_SECONDS, timeout_graceful_shutdown=_GRACE_SECONDS,
         )  # fmt: skip
         server = _Server(config, pool)
         try:
-            await pool.start()
+            if pool is not None:
+                await pool.start()
             ready()
             await server.serve([listening])
         finally:
-            await pool.stop(_POOL_GRACE_SECONDS)
+            if pool is not None:
+                await pool.stop(_POOL_GRACE_SECONDS)
 
     asyncio.run(run())

@@ -59,7 +59,8 @@ class Tokens:
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
-        self._first = layout.private("serve-token")
+        self.first_file = layout.private("serve-token")
+        """Holds the text of the first token."""
         self._others = layout.private("serve-tokens.json")
         self._read = _Read()
 
@@ -67,12 +68,12 @@ class Tokens:
         """The token of the user of this machine, which is made if there is none. Raises StoreError, LockedError."""
         if (known := self._read_first()) is not None:
             return known  # without the lock, which cannot be taken where the store cannot be written
-        make_folder(os.path.dirname(self._first))
+        make_folder(os.path.dirname(self.first_file))
         with self._locked():
             found = self._read_first()
             if found is None:
                 found = _new()
-                write_file(self._first, f"{found}\n".encode(), 0o600)
+                write_file(self.first_file, f"{found}\n".encode(), 0o600)
             return found
 
     def create(self, caller: Caller, now: str) -> str:
@@ -95,8 +96,8 @@ class Tokens:
         with self._locked():
             known = self._read_others()
             left = [token for token in known if token.caller.name != name]
-            if name == FIRST and os.path.lexists(self._first):
-                remove_file(self._first)
+            if name == FIRST and os.path.lexists(self.first_file):
+                remove_file(self.first_file)
             elif len(left) == len(known):
                 raise NotFoundError(f"no token {name!r}", "`memcli serve token list` lists them")
             else:
@@ -104,7 +105,7 @@ class Tokens:
 
     def all(self) -> Sequence[Token]:
         """The tokens, in the order in which they were made. Raises StoreError, CorruptError."""
-        state = (_state(self._first), _state(self._others))
+        state = (_state(self.first_file), _state(self._others))
         if state != self._read.state:
             first = self._read_first()
             own = [Token(Caller(FIRST, ADMIN), "", _digest(first))] if first else []
@@ -120,10 +121,10 @@ class Tokens:
         return found
 
     def _read_first(self) -> str | None:
-        data = _own_file(self._first)
+        data = _own_file(self.first_file)
         text = None if data is None else data.decode("ascii", "replace").strip()
         if text is not None and not text.startswith(PREFIX):
-            raise CorruptError(f"{self._first} holds no token", "delete it; `memcli serve` makes a new one")
+            raise CorruptError(f"{self.first_file} holds no token", "delete it; `memcli serve` makes a new one")
         return text
 
     def _read_others(self) -> list[Token]:

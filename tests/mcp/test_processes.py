@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import httpx2 as httpx
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from memcli import Memory
 from tests.conftest import ROOT
@@ -145,31 +148,59 @@ def is_running(pid: int) -> bool:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """The address of a server over HTTP."""
+def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, dict[str, str]]]:
+    """A server over HTTP, its address, and the header with the token in the file that it names."""
     with started(folder, "--http", "0") as process:
         assert process.stderr is not None
-        line = process.stderr.readline().decode()
+        line, told = process.stderr.readline().decode(), process.stderr.readline().decode()
         assert "serving MCP on http://127.0.0.1:" in line, line
-        yield line.split()[-1]
+        found = re.search("; (.+) holds a token", told)
+        assert found is not None, told
+        token = Path(found[1]).read_text(encoding="ascii").strip()
+        yield process, line.split()[-1], {"authorization": f"Bearer {token}"}
 
 
 def test_http_on_the_loopback(project: Path) -> None:
     Memory(project).init()
-    with serving(project) as address:
+    with serving(project) as (process, address, known):
 
         async def work(mode: str) -> None:
-            async with Client(address, mode=mode) as client:
+            async with (
+                httpx.AsyncClient(headers=known) as web,
+                Client(streamable_http_client(address, http_client=web), mode=mode) as client,
+            ):
                 await client.call_tool("remember", {"text": f"We use uv, in {mode}.", "path": f"tools/{mode}"})
                 assert f"tools/{mode}" in text(await client.call_tool("recall", {"topic": f"uv in {mode}"}))
 
         for mode in ("auto", "legacy"):
             anyio.run(work, mode)
-        headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
-        with httpx.Client() as web:
-            for name, value, status in (("host", "evil.example", 421), ("origin", "https://evil.example", 403)):
-                answer = web.post(address, content=json.dumps(HELLO), headers={**headers, name: value})
-                assert answer.status_code == status
+        with pytest.raises(httpx.HTTPStatusError, match="401"):
+            httpx.post(address, json=HELLO).raise_for_status()
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_over_http_it_ends_while_a_client_listens(end: signal.Signals, project: Path) -> None:
+    Memory(project).init()
+    with serving(project) as (process, address, known):
+
+        async def listen() -> None:
+            headers = {**known, "accept": "application/json, text/event-stream"}
+            async with httpx.AsyncClient(headers=headers) as web:
+                session = (await web.post(address, json=HELLO)).headers["mcp-session-id"]
+                async with web.stream("GET", address, headers={"mcp-session-id": session}) as stream:
+                    assert stream.status_code == 200
+                    process.send_signal(end)
+                    assert await anyio.to_thread.run_sync(process.wait, 20) == 0
+
+        anyio.run(listen)
+
+
+def test_over_http_a_store_is_needed(project: Path) -> None:
+    with started(project, "--http", "0") as process:
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, b"memcli init" in err) == (3, True), err
 
 
 @pytest.mark.parametrize("arguments", [["--tools", "some"], ["--http", "70000"], ["--http", "x"]])

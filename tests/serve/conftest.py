@@ -45,16 +45,17 @@ class Answer(NamedTuple):
 class Server:
     """A server on the store in `folder`, with a token for each role."""
 
+    COMMAND = ("serve", "--port", "0")
+
     def __init__(self, folder: Path, *options: str, **environ: str) -> None:
         self.folder = folder
         self.lines: list[str] = []
         self.environ = {**_environ(folder), **environ}
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "memcli", "serve", "--port", "0", "--root", str(folder), *options],
+            [sys.executable, "-P", "-m", "memcli", *self.COMMAND, "--root", str(folder), *options],
             env=self.environ, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-        assert self.process.stdout is not None
-        first, second = self.process.stdout.readline(), self.process.stdout.readline()
+        first, second = self._first_lines()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         if not second:
@@ -63,11 +64,16 @@ class Server:
             raise AssertionError(f"no server: {self.lines}")
         self.address = first.split()[-1]
         self.link = second.split()[-1]
-        self.port = int(self.address.rpartition(":")[2])
+        self.port = int(self.address.rpartition(":")[2].partition("/")[0])
         self.tokens = Tokens(Layout(str(folder / ".memory")))
         self.private = Path(Layout(str(folder / ".memory")).private_folder)
         self.token = (self.private / "serve-token").read_text().strip()
         self.by_role = {role: self.create(role) for role in (READER, WRITER)} | {ADMIN: self.token}
+
+    def _first_lines(self) -> tuple[str, str]:
+        """The lines with the address, and with the link or where the token is."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline(), self.process.stdout.readline()
 
     def _read(self) -> None:
         assert self.process.stderr is not None
@@ -147,6 +153,16 @@ class Server:
         return "\n".join(self.lines)
 
 
+class McpServer(Server):
+    """`memcli mcp --http` on the store in `folder`."""
+
+    COMMAND = ("mcp", "--http", "0")
+
+    def _first_lines(self) -> tuple[str, str]:
+        assert self.process.stderr is not None
+        return self.process.stderr.readline(), self.process.stderr.readline()
+
+
 def _environ(folder: Path) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not re.match(r"(MEMCLI|GIT|XDG)_", k)}
     home = folder.parent / "home"
@@ -158,13 +174,13 @@ def _environ(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, **environ: str) -> Iterator[Server]:
+def serving(folder: Path, *options: str, kind: type[Server] = Server, **environ: str) -> Iterator[Server]:
     """A server on a store in `folder`, which is made if it is not there."""
     folder.mkdir(exist_ok=True)
     if not (folder / ".memory").exists():
         subprocess.run(["git", "init", "-q", folder], check=True)
         make_store({"root": str(folder)}, {})
-    server = Server(folder, *options, **environ)
+    server = kind(folder, *options, **environ)
     try:
         yield server
     finally:

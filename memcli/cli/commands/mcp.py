@@ -6,11 +6,16 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from memcli.cli.offer import TOOLS
 from memcli.cli.options import Options, option
 from memcli.cli.verb import Session, verb
-from memcli.errors import UsageError
+from memcli.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from memcli.cli.calls import Calls
 
 _SETS = ("default", "all")
 
@@ -43,6 +48,10 @@ def command(session: Session, options: McpOptions) -> None:
     The tools are {default}; `--tools all` adds {others}. The project is the client's first root, else CLAUDE_PROJECT_DIR, else the working directory; --root names another
     store. The server ends with its client. With MEMCLI_PROPOSE=1, or the policy `review: true`, memories that agents store wait in the inbox.
 
+    With --http (extra `serve` too), clients send a token of `memcli serve` as `Authorization: Bearer TOKEN`: the one in the
+    file that is printed, which allows everything, or one of `memcli serve token create`, with which a reader reads and a
+    writer also writes.
+
     Example: claude mcp add memcli -- memcli mcp
     """
     if options.tools not in _SETS:
@@ -57,25 +66,66 @@ def command(session: Session, options: McpOptions) -> None:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
         raise UsageError("mcp needs the extra `mcp`", "pip install '.[mcp]' in a clone of memcli") from None
-    _serve(session, options)
-
-
-def _serve(session: Session, options: McpOptions) -> None:
-    from memcli.cli.calls import Calls
-    from memcli.cli.offer import enter_project, make_offer
-    from memcli.mcp.server import Agents
-    from memcli.mcp.transports import serve_http, serve_stdio
-
-    calls = Calls(
-        {name: session.options[name] for name in ("root", "space", "freeze_clock", "offline")}, session.output.note
-    )
-    calls.load_later()
-
-    if options.http is not None:  # clients share the process, so none of them chooses the project
-        agents = Agents(make_offer(calls, options.tools))
-        serve_http(agents.server, options.http, lambda address: session.output.note(f"serving MCP on {address}"))
-        return
-    find_project = partial(enter_project, environ=os.environ) if session.options["root"] is None else None
-    serve_stdio(Agents(make_offer(calls, options.tools, find_project)).server)
+    if options.http is None:
+        _serve_client(session, options.tools)
+    else:
+        _serve_http(session, options.tools, options.http)
     sys.stderr.flush()
     os._exit(0)  # the model may still be loading, and a tool may still run for a client that has gone
+
+
+def _calls(session: Session, root: str | None) -> Calls:
+    from memcli.cli.calls import Calls
+
+    given = {name: session.options[name] for name in ("space", "freeze_clock", "offline")} | {"root": root}
+    calls = Calls(given, session.output.note)
+    calls.load_later()
+    return calls
+
+
+def _serve_client(session: Session, tools: str) -> None:
+    """Serves the agent that started this process, until it ends."""
+    from memcli.cli.offer import enter_project, make_offer
+    from memcli.mcp.server import Agents
+    from memcli.mcp.transports import serve_stdio
+
+    root = session.options["root"]
+    find_project = partial(enter_project, environ=os.environ) if root is None else None
+    serve_stdio(Agents(make_offer(_calls(session, root), tools, find_project)).server)
+
+
+def _serve_http(session: Session, tools: str, port: int) -> None:
+    """Serves whoever has a token, behind the gate of `memcli serve`. None of these clients chooses the project."""
+    if find_spec("fastapi") is None:
+        raise UsageError("mcp --http needs the extra `serve`", "pip install '.[serve]' in a clone of memcli")
+    from memcli.cli.offer import make_offer
+    from memcli.mcp.server import Agents
+    from memcli.serve.gate import Access, Gate
+    from memcli.serve.logins import Logins
+    from memcli.serve.server import HOST, listen, serve
+    from memcli.serve.tokens import Tokens
+    from memcli.store.layout import Layout
+
+    root = session.open().root
+    tokens = Tokens(Layout(root))
+    tokens.make_first()
+    listening = listen(port)
+    access = Access(root=root, port=listening.getsockname()[1], tokens=tokens, logins=Logins())
+    agents = Agents(make_offer(_calls(session, root), tools), _admit)
+
+    def ready() -> None:
+        session.output.note(f"serving MCP on http://{HOST}:{access.port}/mcp")
+        session.output.note(f"clients send `Authorization: Bearer TOKEN`; {tokens.first_file} holds a token")
+
+    serve(listening, None, Gate(agents.server().streamable_http_app(), access, session.output.note), ready)
+
+
+def _admit(request: Any, writes: bool) -> None:
+    """Raises RefusedError for a call that its caller may not make; what it changes is noted under the caller's name."""
+    from memcli.serve.access import READER, WRITER, Caller
+
+    caller: Caller = request.state.caller
+    caller.check(WRITER if writes else READER)
+    if caller.spaces:
+        raise RefusedError("the token is for some spaces only, and MCP speaks of all", "use a token for all spaces")
+    os.environ["MEMCLI_USER"] = f"mcp:{caller.name}"
