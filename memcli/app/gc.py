@@ -104,7 +104,7 @@ def _out_of_grace(workspace: Workspace, policy: Policy, now: str) -> list[Run]:
     return [
         run for run in workspace.trash.runs()
         if (run.space.name in graces or run.space.name not in spaces)
-        and is_past_grace(run.removed_at, graces.get(run.space.name, run.space.policy.grace_days), now)
+        and is_past_grace(run.removed_at, run.grace(graces.get(run.space.name, run.space.policy.grace_days)), now)
     ]  # fmt: skip
 
 

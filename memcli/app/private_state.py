@@ -272,7 +272,8 @@ def _take_runs(workspace: Workspace, content: _Content, told: Taken, gone: _Gone
     for run in content.runs.values():
         space = run.space.name
         policy = workspace.load_policy(space) if workspace.has_space(space) else run.space.policy
-        is_over = is_past_grace(run.removed_at, workspace.in_force(policy).grace_days, workspace.clock())
+        grace = run.grace(workspace.in_force(policy).grace_days)
+        is_over = is_past_grace(run.removed_at, grace, workspace.clock())
         left = gone.without(_redacted(workspace, run.space, told))
         is_nothing = bool(run.space.objects) and not left.objects
         if run.name in known or is_over or is_nothing or not workspace.keeps_here(space):

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 
 from memcli.model.memory import Json, Memory
 from memcli.model.names import short_digest
-from memcli.model.space import Space
+from memcli.model.space import Policy, Space
 from memcli.record import Record, field, replace
 from memcli.regex import regex
 
+_SYNC = "store sync"
 _NAME = regex(r"\d{8}T\d{6}Z-[0-9a-f]{8}(-\d+)?\Z")
 
 
@@ -34,6 +35,11 @@ class Run(Record):
     severed: tuple[Severed, ...] = ()
     replaced: Mapping[str, str] = field(default_factory=dict)
 
+    def grace(self, days: float) -> float:
+        """For how many days it can be brought back where the policy grants `days`: what a sync removed, another store
+        decided, and so it stays at least as long as by default."""
+        return spared_days(days) if self.command == _SYNC else days
+
     @property
     def severed_within(self) -> list[Severed]:
         """What memories of the same space lost."""
@@ -42,8 +48,9 @@ class Run(Record):
 
 class Going(Record):
     """What a write takes out of a space: `kept`, the header as it was with the memories that go into the trash, and
-    `erased`, the memories that go for good. Of `displaced` ids another version stays, which is in `replacing`. `severed` are the references that went too,
-    `run` is where the trash keeps it all.
+    `erased`, the memories that go for good. Of `displaced` ids another version stays, which is in `replacing`. The trash keeps
+    `spared` ids whatever grace the policy grants. `severed` are the references that went too, `run` is where the trash keeps
+    it all.
     """
 
     kept: Space
@@ -51,7 +58,13 @@ class Going(Record):
     severed: tuple[Severed, ...] = ()
     run: str = ""
     displaced: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset()
     replacing: tuple[Memory, ...] = ()
+
+
+def spared_days(days: float) -> float:
+    """For how many days the trash keeps what is spared, where the policy grants `days`."""
+    return max(days, Policy().grace_days)
 
 
 def severed_between(before: Memory, after: Memory, gone: Collection[str]) -> Severed | None:

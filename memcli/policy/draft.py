@@ -82,6 +82,7 @@ class Draft:
         self._put: dict[str, Memory] = {}
         self._drop: set[str] = set()
         self._erase: set[str] = set()
+        self._spared: set[str] = set()
         self._gone: dict[str, Memory] = {}
         self._displaced: dict[str, Memory] = {}
         self._paths: dict[str, str] = {}
@@ -127,6 +128,7 @@ class Draft:
     def take(self, change: Change) -> list[tuple[Memory | None, Memory | None]]:
         """Lays `change` over what is there; returns what each memory that it touches was before, and is now."""
         self._erase |= change.drop if change.erase else set()
+        self._spared |= change.drop if change.keep else set()
         for name in change.displaced:
             if (before := self.get(name)) is not None:
                 self._displaced.setdefault(name, before)
@@ -147,6 +149,7 @@ class Draft:
             tuple(m for m in gone if m.id in self._erase),
             self._severed(),
             displaced=displaced,
+            spared=frozenset(self._spared),
             replacing=tuple(self._put[name] for name in sorted(displaced & self._put.keys())),
         )
 

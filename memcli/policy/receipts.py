@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memcli.codec.space import memory_digest
 from memcli.model.memory import Memory
-from memcli.model.removal import Going
+from memcli.model.removal import Going, spared_days
 from memcli.model.space import Change, Receipt, Touched
 from memcli.record import replace
 
@@ -37,8 +37,9 @@ def parted(going: Going, grace: float) -> Going:
     if kept.policy.is_derived:  # the repository has it, but not what was changed in it since
         kept = replace(kept, objects=tuple(m for m in kept.objects if m.id in going.displaced))
     if grace == 0:
-        gone = (memory for memory in kept.objects if memory.id not in going.displaced)
-        kept, erased = replace(kept, objects=()), (*gone, *erased)
+        spared = going.displaced | going.spared
+        gone = (memory for memory in kept.objects if memory.id not in spared)
+        kept, erased = replace(kept, objects=tuple(m for m in kept.objects if m.id in going.spared)), (*gone, *erased)
     return replace(going, kept=kept, erased=erased)
 
 
@@ -53,6 +54,7 @@ def trash_note(going: Going, grace: float) -> str:
     what = "1 memory is" if count == 1 else f"{count} memories are"
     if count and all(memory.id in going.displaced for memory in going.kept.objects):
         what = "the earlier version of 1 memory is" if count == 1 else f"the earlier versions of {count} memories are"
+    grace = spared_days(grace) if going.spared else grace
     return f"{what} in the trash for {grace:g} days: `memcli restore --run {going.run}`"
 
 

@@ -243,6 +243,17 @@ def test_without_grace_nothing_is_kept(kind: Kind) -> None:
     assert (kind.trash.runs(), kind.told) == ([], [])
 
 
+def test_what_is_to_be_kept_is_kept_without_grace_too(kind: Kind) -> None:
+    store = kind.store
+    put(store, "a")
+    store.update("main", lambda shelf: Change(header=replace(shelf.header, policy=Policy(grace_days=0))))
+    store.update("main", lambda _: Change(drop=frozenset(["mem_a"]), now=NOW, keep=True))
+    (run,) = kind.trash.runs()
+    assert [m.id for m in run.space.objects] == ["mem_a"]
+    assert "for 14 days" in kind.told[-1]
+    assert (replace(run, command="store sync").grace(0), replace(run, command="gc").grace(0)) == (14, 0)
+
+
 def test_a_collection_is_noted(kind: Kind) -> None:
     put(kind.store, "a")
     assert kind.trash.collected("main") == ""
