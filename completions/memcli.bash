@@ -253,7 +253,7 @@ _memcli_table() {
     arguments='dirs dirs'
     ;;
   'store sync')
-    options='--with=dirs --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
+    options='--with=dirs --accept-deletions --as-new --space=spaces -s=spaces --root=dirs --json --quiet -q --offline --freeze-clock=- --help -h'
     arguments='spaces'
     ;;
   'diff')

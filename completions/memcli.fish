@@ -831,6 +831,8 @@ complete -c memcli -n '__memcli_at store copy' -l help -s h -d 'Show this messag
 complete -c memcli -n '__memcli_at store copy' -f -a '(__fish_complete_directories)'
 complete -c memcli -n '__memcli_at store copy' -f -a '(__fish_complete_directories)'
 complete -c memcli -n '__memcli_at store sync' -l with -r -f -a '(__fish_complete_directories)' -d 'The server to sync with, or a folder with a store [default: the configured server].'
+complete -c memcli -n '__memcli_at store sync' -l accept-deletions -d 'Delete what the other side deleted, also more than 10 memories or 20 % of the space.'
+complete -c memcli -n '__memcli_at store sync' -l as-new -d 'Merge with a server that was wiped, replaced or restored; nothing is deleted.'
 complete -c memcli -n '__memcli_at store sync' -l space -s s -r -f -a '(__memcli_values spaces)' -d 'The space to use [default: main; readers also ask repo and journal].'
 complete -c memcli -n '__memcli_at store sync' -l root -r -f -a '(__fish_complete_directories)' -d 'The store, or the folder that contains it.'
 complete -c memcli -n '__memcli_at store sync' -l json -d 'Print the result as JSON.'

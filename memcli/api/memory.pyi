@@ -1395,6 +1395,8 @@ class Memory:
         name: str | None = None,
         *,
         with_: str | None = None,
+        accept_deletions: bool = False,
+        as_new: bool = False,
         space: str | None = None,
     ) -> Object:
         """Merge a space with that of the team's server.
@@ -1406,6 +1408,8 @@ class Memory:
         Parameters:
             name: The space to sync [default: the current one].
             with_: The server to sync with, or a folder with a store [default: the configured server]. (URL)
+            accept_deletions: Delete what the other side deleted, also more than 10 memories or 20 % of the space.
+            as_new: Merge with a server that was wiped, replaced or restored; nothing is deleted.
             space: The space to use, for this call.
         """
     def provider_list(

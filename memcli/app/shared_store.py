@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from memcli.model.lineage import Lineage
 from memcli.model.memory import Json
 from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Receipt, Space, Touched
@@ -97,6 +98,12 @@ class SharedAudit:
     def spaces(self) -> list[str]:
         here = (name for name in self._local.spaces() if not is_shared(name))
         return sorted({*self._shared.spaces(), *here})
+
+    def lineage(self, space: str) -> Lineage:
+        return self._of(space).lineage(space)
+
+    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
+        return self._of(space).by_admins(space, numbers)
 
     def _of(self, space: str) -> AuditTrail:
         return self._shared if is_shared(space) else self._local

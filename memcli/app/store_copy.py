@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from memcli.app.workspace import Workspace, load_space
@@ -17,7 +17,7 @@ from memcli.model.memory import Json
 from memcli.model.removal import Run
 from memcli.model.space import Change, Space
 from memcli.policy.intake import plan_intake
-from memcli.ports import Progress, Shelf, SyncBase
+from memcli.ports import Progress, Shelf
 from memcli.record import Record
 from memcli.settings import is_beside
 
@@ -88,10 +88,10 @@ def copy_space(
     mode: str = "",
     batch: int = 0,
     progress: Progress | None = None,
-    base: SyncBase | None = None,
+    settled: Callable[[Space], None] = lambda _: None,
 ) -> Copied:
     """Copies one space, in writes of `batch` memories (0: all in one). What is there and equal is skipped. Where both are
-    equal in the end, a later sync begins from that as its `base`.
+    equal in the end, they are `settled`.
 
     See `plan_intake` for the modes; without one, what differs is refused. Raises RefusedError, CorruptError, StoreError.
     """
@@ -116,14 +116,16 @@ def copy_space(
     stored = load_space(target.store, name)
     removed = sum(len(change.drop) for change in changes)
     digest = _verified(stored, after)
-    if base is not None and encode_space(stored) == encode_space(space):
-        base.save(stored)
+    if encode_space(stored) == encode_space(space):
+        settled(stored)
     return Copied(name, digest, len(stored.objects), total, removed, len(runs), len(said))
 
 
-def sound(space: Space) -> Space:
-    """The space, whose memories come from another store. Raises CorruptError for one that may not come in."""
-    check_memories(space.objects, f"space {space.name!r}")
+def sound(space: Space, known: Space | None = None) -> Space:
+    """The space, whose memories come from another store; those that are in `known`, too, were checked. Raises CorruptError
+    for one that may not come in."""
+    checked = {memory.id: memory for memory in known.objects} if known else {}
+    check_memories(space.objects, f"space {space.name!r}", checked=checked)
     return space
 
 

@@ -1,25 +1,32 @@
-"""Sync: a space of this store and the same of another one, merged three ways by what both were at the last sync."""
+"""Sync: a space of this store and the same of another one, merged three ways by what both were at the last sync.
+
+The other store may be wrong: wiped, restored from a backup, another one at the same address, written past its log. What it
+has is taken for granted only as far as its audit log explains how that came from the last sync.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from memcli.app.bundles import redacted
+from memcli.app.peer_log import PeerLog, differing, doomed, read_log
 from memcli.app.store_copy import change_to, check_trusted, sound
 from memcli.app.workspace import Workspace, load_space
-from memcli.codec.audit import entries
 from memcli.codec.merge import Conflict, Merged, merge
 from memcli.codec.space import encode_memory, encode_space, new_space
 from memcli.digests import sha256
-from memcli.errors import LockedError, NotFoundError, RefusedError
+from memcli.errors import CorruptError, LockedError, NotFoundError, RefusedError, StoreError
+from memcli.model.lineage import SyncPoint
 from memcli.model.memory import Json
-from memcli.model.references import removal, without_dangling
+from memcli.model.references import removal
 from memcli.model.space import Change, Space
 from memcli.ports import Shelf, SyncBase
 from memcli.record import Record, field, replace
 
 _ROUNDS = 5
+_MANY, _SHARE = 10, 0.2
+"""So many deletions at once, or so much of a space where that is more than one memory, are taken over."""
+_SHOWN = 3
 
 
 class Synced(Record):
@@ -39,30 +46,27 @@ class Synced(Record):
         return {**told, "conflicts": conflicts, "moved": dict(self.moved)}
 
 
-def sync(local: Workspace, remote: Workspace, name: str, base: SyncBase) -> Synced:
+def sync(
+    local: Workspace,
+    remote: Workspace,
+    name: str,
+    base: SyncBase,
+    *,
+    accept_deletions: bool = False,
+    as_new: bool = False,
+) -> Synced:
     """Merges the space of both stores, and writes the result to both, each in one transaction.
 
-    What one side purged for good does not come back from the other. What comes from the other side is redacted, and waits
-    for review as what is imported does. Raises RefusedError, LockedError, CorruptError, StoreError.
+    What one side purged for good does not come back from the other; what it deleted goes into the trash. What comes from
+    the other side is redacted, and waits for review as what is imported does. With `as_new` it merges without a base, and
+    deletes nothing. Raises RefusedError, LockedError, CorruptError, StoreError.
     """
     _check(local, remote, name)
-    received = sent = 0
-    conflicts: dict[Conflict, None] = {}
-    moved: dict[str, str] = {}
+    work = _Sync(local, remote, name, base, accept_deletions, as_new)
     for _ in range(_ROUNDS):
-        received += _erase(local, name, _purged(remote, load_space(remote.store, name)))
-        ours = sound(load_space(local.store, name))
-        merged, count = _send(local, remote, ours, base.load(name) or new_space(name))
-        sent += count
-        conflicts.update(dict.fromkeys(merged.conflicts))
-        moved.update(merged.moved)
-        base.save(ours)  # of which the other side is a descendant now
-        after, count = _receive(local, ours, merged.space)
-        received += count
-        base.save(merged.space)
-        data = encode_space(merged.space)
-        if encode_space(after) == data:
-            return Synced(name, sha256(data).hexdigest(), received, sent, tuple(conflicts), moved)
+        if (after := work.round()) is not None:
+            digest = sha256(encode_space(after)).hexdigest()
+            return Synced(name, digest, work.received, work.sent, tuple(work.conflicts), work.moved)
     raise LockedError(f"space {name!r} is being written by others", "run the command again")
 
 
@@ -76,24 +80,133 @@ def _check(local: Workspace, remote: Workspace, name: str) -> None:
         raise NotFoundError(f"no space {name!r} here or there", "`memcli space list` lists the spaces")
 
 
-def _send(local: Workspace, remote: Workspace, ours: Space, base: Space) -> tuple[Merged, int]:
-    """Merges into the other side; what both are to be, and how many memories changed there."""
-    name = ours.name
-    purged = _purged(local, ours)
-    sent = _erase(remote, name, purged)
-    theirs_purged = _purged(remote, load_space(remote.store, name))
-    ours = _without(ours, theirs_purged)
-    merged = Merged(ours)
+class _Sync:
+    """A sync of one space, round by round, and what it has done."""
 
-    def apply(shelf: Shelf) -> Change:
-        nonlocal merged
-        theirs = sound(shelf.load())
-        merged = merge(base, ours, _without(theirs, purged))
-        merged = replace(merged, space=_redacted(local, merged.space, base))
-        return change_to(theirs, merged.space)
+    def __init__(
+        self,
+        local: Workspace,
+        remote: Workspace,
+        name: str,
+        base: SyncBase,
+        accept_deletions: bool,
+        as_new: bool,
+    ) -> None:
+        self._local, self._remote, self._name = local, remote, name
+        self._base, self._accept, self._as_new = base, accept_deletions, as_new
+        self.received = self.sent = 0
+        self.conflicts: dict[Conflict, None] = {}
+        self.moved: dict[str, str] = {}
 
-    receipt = remote.store.update(name, apply)
-    return merged, sent + len(receipt.touched)
+    def round(self) -> Space | None:
+        """What both sides have now; None where somebody wrote meanwhile, or purges came first."""
+        ours, theirs = load_space(self._local.store, self._name), load_space(self._remote.store, self._name)
+        log = self._their_log()  # after the space, so that it tells of all that is there
+        known = self._known(log, theirs)
+        sound(ours, known)
+        if self._purge(log, ours, theirs):
+            return None
+        merged, is_written = self._send(ours, known)
+        stored, now = load_space(self._remote.store, self._name), self._their_log()
+        self._check_stored(now.point(merged.space, len(log.acts)), stored, now)
+        if doomed(self._remote, now, stored, ours):
+            return None
+        self.conflicts.update(dict.fromkeys(merged.conflicts))
+        self.moved.update(merged.moved)
+        count = len(log.acts) + is_written
+        # Of which the other side is a descendant now, until this one is, too.
+        self._base.save(now.point(ours, count, differing(ours, merged.space)))
+        after, changed = _receive(self._local, ours, merged.space)
+        self.received += changed
+        self._base.save(now.point(merged.space, count))
+        return after if encode_space(after) == encode_space(merged.space) else None
+
+    def _their_log(self) -> PeerLog:
+        """The log of the other side; without its acts where it cannot be believed and the merge need not."""
+        try:
+            return read_log(self._remote, self._name, self._local.clock())
+        except CorruptError:
+            if not self._as_new:
+                raise
+            return PeerLog(self._remote.audit.lineage(self._name))
+
+    def _known(self, log: PeerLog, theirs: Space) -> Space:
+        """The base of the merge. Raises RefusedError where the other side does not know it, CorruptError where it has not
+        come from there by what its log says."""
+        store = log.lineage.store
+        point = None if self._as_new else self._base.load(self._name, store)
+        is_other = point is None and not self._as_new and self._base.has_other(self._name, store)
+        if is_other or (point is not None and not log.follows(point)):
+            raise RefusedError(
+                f"the other store does not know the last sync of space {self._name!r}: it was wiped, replaced or "
+                "restored from a backup",
+                "nothing was changed; if that is meant, `memcli store sync --as-new` merges both and deletes nothing",
+            )
+        if point is None:
+            return new_space(self._name)
+        if lost := log.unexplained(point, theirs):
+            raise CorruptError(
+                f"the other store has changed or lost {_listed(lost)}, and its audit log does not say so",
+                "nothing was changed; check it, or bring back what was here with `memcli store sync --as-new`",
+            )
+        return point.space
+
+    def _purge(self, log: PeerLog, ours: Space, theirs: Space) -> bool:
+        """Erases on each side what the other purged for good; whether that was anything."""
+        here = doomed(self._remote, log, theirs, ours)
+        there = doomed(self._local, self._our_log(), ours, theirs) if _missing(theirs, ours) else {}
+        self._check_deletions(len(here), ours, "here")
+        self._check_deletions(len(there), theirs, "in the other store")
+        self.received += _erase(self._local, self._name, here)
+        self.sent += _erase(self._remote, self._name, there)
+        return bool(here or there)
+
+    def _our_log(self) -> PeerLog:
+        try:
+            return read_log(self._local, self._name)
+        except CorruptError:
+            self._local.warn(f"no purges were sent: the audit log of space {self._name!r} here is broken")
+            return PeerLog()
+
+    def _send(self, ours: Space, known: Space) -> tuple[Merged, bool]:
+        """Merges into the other side; what both are to be, and whether anything was written."""
+        merged = Merged(ours)
+
+        def apply(shelf: Shelf) -> Change:
+            nonlocal merged
+            theirs = sound(shelf.load(), known)
+            merged = merge(known, ours, theirs)
+            merged = replace(merged, space=_redacted(self._local, merged.space, known))
+            self._check_deletions(_missing(ours, merged.space), ours, "here")
+            self._check_deletions(_missing(theirs, merged.space), theirs, "in the other store")
+            return replace(change_to(theirs, merged.space), keep=True)
+
+        receipt = self._remote.store.update(self._name, apply)
+        self.sent += len(receipt.touched)
+        return merged, bool(receipt.touched or receipt.header_changed)
+
+    def _check_stored(self, sent: SyncPoint, stored: Space, log: PeerLog) -> None:
+        """Raises StoreError where the other side has not what was sent, and no act since says why."""
+        lost = log.unexplained(sent, stored)
+        is_last = bool(log.lineage.store) and len(log.acts) <= sent.entries + 1  # nobody has written since
+        if is_last:
+            wanted = {memory.id for memory in sent.space.objects}
+            lost += [memory.path for memory in stored.objects if memory.id not in wanted]
+        if lost or (is_last and replace(stored, objects=()) != replace(sent.space, objects=())):
+            raise StoreError(
+                f"the other store did not keep {_listed(lost) if lost else 'the policy and metadata'} as sent",
+                "nothing was received; check that store with `memcli fsck`, then run the command again",
+            )
+
+    def _check_deletions(self, count: int, space: Space, where: str) -> None:
+        """Raises RefusedError for more deletions at once than are taken over unasked."""
+        size = len(space.objects)
+        if self._accept or count <= 1 or (count <= _MANY and count <= _SHARE * size):
+            return
+        raise RefusedError(
+            f"the sync would delete {count} of the {size} memories of space {self._name!r} {where}",
+            "nothing was deleted; --accept-deletions deletes them, --as-new brings them back to the other side",
+        )
 
 
 def _receive(local: Workspace, ours: Space, merged: Space) -> tuple[Space, int]:
@@ -108,7 +221,7 @@ def _receive(local: Workspace, ours: Space, merged: Space) -> tuple[Space, int]:
         nonlocal after
         before = shelf.load()
         after = merge(ours, before, merged).space
-        return change_to(before, after)
+        return replace(change_to(before, after), keep=True)
 
     receipt = local.store.update(name, apply)
     return after, len(receipt.touched)
@@ -116,46 +229,26 @@ def _receive(local: Workspace, ours: Space, merged: Space) -> tuple[Space, int]:
 
 def _erase(workspace: Workspace, name: str, purged: Mapping[str, str]) -> int:
     """Erases what the other side purged for good; returns how many memories that were."""
-    space = load_space(workspace.store, name)
-    ids = {memory.id for memory in space.objects if _is_purged(memory.id, memory.created_at, purged)}
-    if not ids:
+    if not purged:
         return 0
 
     def apply(shelf: Shelf) -> Change:
-        return replace(removal(shelf.load().objects, ids, workspace.clock()), erase=True)
+        objects = shelf.load().objects
+        ids = {m.id for m in objects if m.id in purged and m.created_at <= purged[m.id]}
+        return replace(removal(objects, ids, workspace.clock()), erase=True)
 
     return workspace.store.update(name, apply).removed
 
 
-def _purged(workspace: Workspace, space: Space) -> dict[str, str]:
-    """The ids that the log says are gone for good, with the time: of these alone it has no path any more."""
-    purged: dict[str, str] = {}
-    for entry in entries(workspace.audit.read(space.name)):
-        for change in entry["changes"]:
-            _note(purged, change, str(entry.get("time", "")))
-    there = {memory.id for memory in space.objects}
-    return {name: at for name, at in purged.items() if name not in there}
+def _missing(before: Space, after: Space) -> int:
+    """How many memories are gone."""
+    return len({memory.id for memory in before.objects} - {memory.id for memory in after.objects})
 
 
-def _note(purged: dict[str, str], change: Mapping[str, Any], at: str) -> None:
-    name = str(change.get("id"))
-    if change.get("after") == "" and "path" not in change:
-        purged[name] = at
-    elif change.get("after"):
-        purged.pop(name, None)
-
-
-def _is_purged(name: str, created_at: str, purged: Mapping[str, str]) -> bool:
-    """Whether it was purged, and not made anew since."""
-    return name in purged and created_at <= purged[name]
-
-
-def _without(space: Space, purged: Mapping[str, str]) -> Space:
-    gone = {memory.id for memory in space.objects if _is_purged(memory.id, memory.created_at, purged)}
-    if not gone:
-        return space
-    kept = (without_dangling(m, lambda name: name not in gone) for m in space.objects if m.id not in gone)
-    return replace(space, objects=tuple(sorted(kept, key=lambda memory: memory.order)))
+def _listed(paths: Sequence[str]) -> str:
+    """How many memories they are of, and the first of them."""
+    count = "1 memory" if len(paths) == 1 else f"{len(paths)} memories"
+    return f"{count} ({', '.join(paths[:_SHOWN])}{', ...' if len(paths) > _SHOWN else ''})"
 
 
 def _redacted(local: Workspace, merged: Space, base: Space) -> Space:

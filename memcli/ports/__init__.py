@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from memcli.model.failure import Failure
+    from memcli.model.lineage import Lineage, SyncPoint
     from memcli.model.memory import Json, Memory
     from memcli.model.recall import Bundle, Query, Ranking
     from memcli.model.removal import Run
@@ -152,14 +153,23 @@ class AuditTrail(Protocol):
     def spaces(self) -> list[str]:
         """The names of the spaces that have a log, sorted. Raises StoreError."""
 
+    def lineage(self, space: str) -> Lineage:
+        """Which store has the space, and how far it has come. Raises StoreError."""
+
+    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
+        """Those of the lines of these numbers that were written by who may erase memories. Raises StoreError."""
+
 
 class SyncBase(Protocol):
-    """What spaces were at their last sync with one other store."""
+    """What spaces were at their last sync with the store at one address."""
 
-    def load(self, space: str) -> Space | None:
-        """The space as both sides had it; None where it is not known. Raises StoreError."""
+    def load(self, space: str, store: str) -> SyncPoint | None:
+        """The last sync with the store of this id; None where there was none. Raises StoreError."""
 
-    def save(self, space: Space) -> None:
+    def has_other(self, space: str, store: str) -> bool:
+        """Whether the address was that of another store at an earlier sync. Raises StoreError."""
+
+    def save(self, point: SyncPoint) -> None:
         """Keeps what both sides have now. Raises StoreError."""
 
 

@@ -11,6 +11,7 @@ from psycopg import Connection
 from memcli.clock import Clock
 from memcli.codec.audit import Link, seal, without_paths
 from memcli.errors import MemcliError
+from memcli.model.lineage import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
@@ -18,6 +19,8 @@ from memcli.postgres.mail import BARRIER, new_mark
 from memcli.postgres.server import Server
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
+_LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
+_BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = 'admin'"
 _APPEND = """INSERT INTO audit (space, n, mark, hash, line)
     SELECT %s, n, %s, hash, line FROM unnest(%s::bigint[], %s::text[], %s::bytea[]) AS said (n, hash, line)"""
 
@@ -83,6 +86,14 @@ class ServerAudit:
     def spaces(self) -> list[str]:
         with self._server.connected("list the audit logs") as connection:
             return [name for (name,) in connection.execute("SELECT DISTINCT space FROM audit ORDER BY space")]
+
+    def lineage(self, space: str) -> Lineage:
+        with self._server.connected(f"read space {space!r}") as connection:
+            return Lineage(*connection.execute(_LINEAGE, [space]).fetchone() or ())
+
+    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:
+        with self._server.connected(f"read the audit log of space {space!r}") as connection:
+            return [n for (n,) in connection.execute(_BY_ADMINS, [space, list(numbers)])]
 
     def append(self, space: str, entries: Sequence[dict[str, Json]]) -> None:
         def work(connection: Connection) -> UUID:

@@ -11,6 +11,7 @@ from memcli.clock import Clock
 from memcli.codec.audit import SEALS, Link, link_of, seal, without_paths
 from memcli.codec.audit import entries as read_entries
 from memcli.errors import MemcliError, StoreError
+from memcli.model.lineage import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
 from memcli.policy.acts import Act, author, entry
@@ -107,6 +108,14 @@ class AuditLog:
         except OSError as error:
             raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
         return sorted(n.removesuffix(".jsonl") for n in names if n.endswith(".jsonl") and not n.startswith("."))
+
+    def lineage(self, space: str) -> Lineage:  # noqa: ARG002 - git and hands write the files, too: nothing counts that
+        """A store in files has no id of its own."""
+        return Lineage()
+
+    def by_admins(self, space: str, numbers: Collection[int]) -> Collection[int]:  # noqa: ARG002
+        """All of them: who writes the log may write the files."""
+        return numbers
 
     def erase(self, space: str, ids: Collection[str]) -> None:
         """Takes the paths that these memories had out of the log: they are gone for good, and a path may quote a text.

@@ -9,70 +9,95 @@ from memcli.codec.canonical import decode, encode_line
 from memcli.codec.space import decode_space, encode_space
 from memcli.digests import sha256
 from memcli.errors import CorruptError, StoreError
-from memcli.model.space import Space
+from memcli.model.lineage import Lineage, SyncPoint
 from memcli.record import replace
-from memcli.store.atomic import make_folder, write_file
+from memcli.store.atomic import make_folder, remove_file, write_file
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
-_FORMAT = "memcli/sync"
+_FORMAT, _VERSION = "memcli/sync", 2
 _MODE, _FOLDER_MODE = 0o600, 0o700
 
 
 class FileSyncBase:
-    """The bases of the store at `layout` for syncs with the store of this identity. See `ports.SyncBase`."""
+    """The bases of the store at `layout` for syncs with the store at this address. See `ports.SyncBase`."""
 
-    def __init__(self, layout: Layout, identity: str) -> None:
+    def __init__(self, layout: Layout, address: str) -> None:
         self._layout = layout
-        self._name = f"{identity[:16]}.json"
+        self._address = address
 
-    def load(self, space: str) -> Space | None:
-        return _read(os.path.join(_folder(self._layout, space), self._name))
+    def load(self, space: str, store: str) -> SyncPoint | None:
+        found = _read(os.path.join(_folder(self._layout, space), self._name(store)))
+        return found and found[1]
 
-    def save(self, space: Space) -> None:
-        folder = _folder(self._layout, space.name)
+    def has_other(self, space: str, store: str) -> bool:
+        paths = (path for path in _paths(self._layout, space) if os.path.basename(path) != self._name(store))
+        return any(found is not None and self._address in found[0] for found in map(_read, paths))
+
+    def save(self, point: SyncPoint) -> None:
+        folder = _folder(self._layout, point.space.name)
         if os.path.islink(folder) or os.path.islink(os.path.dirname(folder)):
             raise StoreError(f"{folder} is a symbolic link", "replace it with a folder")
         make_folder(os.path.dirname(folder), _FOLDER_MODE)
         make_folder(folder, _FOLDER_MODE)
-        _write(os.path.join(folder, self._name), space)
+        path = os.path.join(folder, self._name(point.lineage.store))
+        known = _read(path)
+        _write(path, {self._address, *(known[0] if known else ())}, point)
+
+    def _name(self, store: str) -> str:
+        digest = sha256(store.encode()).hexdigest() if store else self._address
+        return f"{digest[:16]}.json"
 
 
 def erase_bases(layout: Layout, space: str, ids: Collection[str]) -> None:
     """Takes the memories of these ids out of every base of the space. Raises StoreError."""
+    for path in _paths(layout, space):
+        found = _read(path)
+        if found is None:
+            remove_file(path)  # whatever is in a damaged one
+            continue
+        addresses, point = found
+        left = tuple(memory for memory in point.space.objects if memory.id not in ids)
+        if len(left) < len(point.space.objects):
+            _write(path, addresses, replace(point, space=replace(point.space, objects=left)))
+
+
+def _paths(layout: Layout, space: str) -> list[str]:
+    """The files of the bases of a space, sorted. Raises StoreError."""
     folder = _folder(layout, space)
     try:
-        names = os.listdir(folder)
+        return sorted(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".json"))
     except FileNotFoundError:
-        return
+        return []
     except OSError as error:
         raise StoreError(f"cannot read {folder}: {error.strerror}", "check its permissions") from None
-    for path in (os.path.join(folder, name) for name in names if name.endswith(".json")):
-        base = _read(path)
-        if base is None:
-            _write(path, Space(space))  # whatever is in a damaged one
-        elif any(memory.id in ids for memory in base.objects):
-            _write(path, replace(base, objects=tuple(m for m in base.objects if m.id not in ids)))
 
 
 def _folder(layout: Layout, space: str) -> str:
     return layout.private(os.path.join("sync", space))
 
 
-def _write(path: str, space: Space) -> None:
-    data = encode_space(space)
-    head = encode_line({"format": _FORMAT, "version": 1, "hash": sha256(data).hexdigest()})
-    write_file(path, head + b"\n" + data, _MODE, alone=True)
+def _write(path: str, addresses: Collection[str], point: SyncPoint) -> None:
+    data = encode_space(point.space)
+    lineage = point.lineage
+    head = {
+        "format": _FORMAT, "version": _VERSION, "hash": sha256(data).hexdigest(), "addresses": sorted(addresses),
+        "lineage": [lineage.store, lineage.epoch, lineage.version], "entries": point.entries, "head": point.head, "there": dict(point.there),
+    }  # fmt: skip
+    write_file(path, encode_line(head) + b"\n" + data, _MODE, alone=True)
 
 
-def _read(path: str) -> Space | None:
-    """The base in a file; None where there is none, or it is damaged: a merge without a base deletes nothing."""
+def _read(path: str) -> tuple[Collection[str], SyncPoint] | None:
+    """The addresses at which a store was reached, and the base of it in a file; None where there is none, it is damaged or of an earlier version, which knew no
+    lineage: a merge without a base deletes nothing."""
     try:
         head, _, data = (read_regular(path, -1) or b"").partition(b"\n")
         told = decode(head, path)
-        if isinstance(told, dict) and told.get("hash") == sha256(data).hexdigest():
-            return decode_space(data, path)
-    except CorruptError:
+        if told["version"] == _VERSION and told["hash"] == sha256(data).hexdigest():
+            lineage = Lineage(*told["lineage"])
+            point = SyncPoint(decode_space(data, path), lineage, told["entries"], told["head"], told["there"])
+            return told["addresses"], point
+    except (CorruptError, KeyError, TypeError):
         return None
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}", "check its permissions") from None

@@ -21,7 +21,7 @@ HERE = "."
 
 
 class Side:
-    """One side. `shown` names it in messages, without a password; `identity` is equal for the same store alone."""
+    """One side. `shown` names it in messages, without a password; `identity` is equal for the same address alone."""
 
     def __init__(self, named: str, options: Mapping[str, str | None], environ: Mapping[str, str]) -> None:
         """Raises UsageError for what is neither, without quoting it: it may contain a password."""
@@ -48,7 +48,7 @@ class Side:
 
 
 def sync_base(root: str, side: Side) -> SyncBase:
-    """What the spaces of the store at `root` were at their last sync with `side`."""
+    """What the spaces of the store at `root` were at their last sync with the store at the address of `side`."""
     return FileSyncBase(Layout(root), side.identity)
 
 

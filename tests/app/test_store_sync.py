@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from memcli import Memory
 from memcli.codec.space import encode_space
-from memcli.errors import MemcliError, NotFoundError, RefusedError, StoreError
+from memcli.errors import CorruptError, MemcliError, NotFoundError, RefusedError, StoreError
 from memcli.wiring.roots import make_store
 from memcli.wiring.shared import close_servers
 from tests.conftest import examples, open_at
@@ -24,30 +25,34 @@ from tests.servers import new_schema
 
 PATHS = st.sampled_from([f"notes/n{n}" for n in range(4)])
 TEXTS = st.sampled_from([f"Text {n} says {word}." for n, word in enumerate(("one", "two", "three", "four", "five"))])
-CLONES = st.sampled_from(["a", "b"])
+CLONES = ("a", "b")
 
 
 class Team:
     """Two clones, and what they sync with; each act is a second after the one before."""
 
-    def __init__(self, folder: Path, there: str = "") -> None:
+    def __init__(self, folder: Path, there: str = "", clones: Sequence[str] = CLONES) -> None:
         self.folder, self.seconds = folder, 0
         self.there = there or str(folder / "team")
-        for name in ("a", "b", *(() if there else ("team",))):
+        for name in (*clones, *(() if there else ("team",))):
             make_store({"root": str(folder / name)}, {})
+
+    @property
+    def now(self) -> str:
+        """The time of the last act."""
+        return f"2026-02-01T{self.seconds // 3600:02d}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}Z"
 
     def memory(self, name: str) -> Memory:
         self.seconds += 1
-        now = f"2026-02-01T{self.seconds // 3600:02d}:{self.seconds // 60 % 60:02d}:{self.seconds % 60:02d}Z"
-        return Memory(str(self.folder / name), freeze_clock=now)
+        return Memory(str(self.folder / name), freeze_clock=self.now)
 
-    def sync(self, name: str) -> dict[str, Any]:
-        return self.memory(name).store_sync(with_=self.there)
+    def sync(self, name: str, **options: bool) -> dict[str, Any]:
+        return self.memory(name).store_sync(with_=self.there, **options)
 
     def settle(self) -> None:
         for name in ("a", "b", "a"):
             with suppress(NotFoundError):
-                self.sync(name)
+                self.sync(name, accept_deletions=True)
 
     def bytes(self, name: str) -> bytes:
         return encode_space(open_at(self.folder / name).store.open("main").load())
@@ -80,34 +85,34 @@ class Machine(RuleBasedStateMachine):
         self.team = Team(Path(self.place.name), there)
         self.purged: dict[str, str] = {}
 
-    @rule(clone=CLONES, path=PATHS, text=TEXTS)
+    @rule(clone=st.sampled_from(CLONES), path=PATHS, text=TEXTS)
     def remember(self, clone: str, path: str, text: str) -> None:
         self.team.memory(clone).remember(text, path=path, no_check=True)
 
-    @rule(clone=CLONES, path=PATHS, kind=st.sampled_from(["fact", "decision", "guide"]))
+    @rule(clone=st.sampled_from(CLONES), path=PATHS, kind=st.sampled_from(["fact", "decision", "guide"]))
     def edit(self, clone: str, path: str, kind: str) -> None:
         with suppress(NotFoundError):
             self.team.memory(clone).edit(path, set=[f"kind={kind}"])
 
-    @rule(clone=CLONES, path=PATHS)
+    @rule(clone=st.sampled_from(CLONES), path=PATHS)
     def forget(self, clone: str, path: str) -> None:
         with suppress(NotFoundError):
             self.team.memory(clone).forget(path)
 
-    @rule(clone=CLONES, path=PATHS, now=st.booleans())
+    @rule(clone=st.sampled_from(CLONES), path=PATHS, now=st.booleans())
     def purge(self, clone: str, path: str, now: bool) -> None:
         with suppress(NotFoundError):
             self.team.memory(clone).forget(path, purge=True, now=now, yes=True)
 
-    @rule(clone=CLONES, first=PATHS, second=PATHS)
+    @rule(clone=st.sampled_from(CLONES), first=PATHS, second=PATHS)
     def link(self, clone: str, first: str, second: str) -> None:
         with suppress(MemcliError):
             self.team.memory(clone).link(first, second)
 
-    @rule(clone=CLONES)
+    @rule(clone=st.sampled_from(CLONES))
     def sync(self, clone: str) -> None:
         with suppress(NotFoundError):
-            self.team.sync(clone)
+            self.team.sync(clone, accept_deletions=True)
 
     def teardown(self) -> None:
         try:
@@ -263,3 +268,85 @@ def test_private_spaces_and_untrusted_stores_are_refused(team: Team) -> None:
     team.memory("a").trust(revoke=True)
     with pytest.raises(RefusedError, match="not trusted"):
         team.memory("a").store_sync(with_=team.there)
+
+
+def test_many_deletions_at_once_are_refused_on_either_side(team: Team) -> None:
+    for n in range(10):
+        team.memory("a").remember(f"Fact number {n}.", path=f"facts/f{n}", no_check=True)
+    team.sync("a")
+    team.sync("b")
+    for n in range(3):
+        team.memory("b").forget(f"facts/f{n}", purge=True, yes=True)
+    with pytest.raises(RefusedError, match="would delete 3 of the 10 memories of space 'main' in the other store"):
+        team.sync("b")
+    assert team.sync("b", accept_deletions=True)["sent"] == 3
+    with pytest.raises(RefusedError, match="would delete 3 of the 10 memories of space 'main' here"):
+        team.sync("a")
+    assert len(team.texts("a")) == 10
+    team.sync("a", as_new=True)
+    assert len(team.texts("a")) == 10
+    assert team.sync("b")["received"] == 3
+    for n in range(2):  # 20 %
+        team.memory("b").forget(f"facts/f{n}", purge=True, yes=True)
+    team.sync("b")
+    team.sync("a")
+    assert len(team.texts("a")) == 8
+
+
+def test_many_purges_at_once_are_refused(team: Team) -> None:
+    for n in range(3):
+        team.memory("a").remember(f"Fact number {n}.", path=f"facts/f{n}", no_check=True)
+    team.sync("a")
+    team.sync("b")
+    team.memory("a").forget("facts", recursive=True, purge=True, now=True, yes=True)
+    team.sync("a", accept_deletions=True)
+    with pytest.raises(RefusedError, match="would delete 3 of the 3"):
+        team.sync("b")
+    team.sync("b", accept_deletions=True)
+    assert (team.texts("b"), team.memory("b").restore(list=True)) == (set(), [])
+
+
+def test_a_deletion_by_sync_goes_into_the_trash_whatever_grace_there_is(team: Team) -> None:
+    """A policy without grace erases what is forgotten here; another store may be wrong."""
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    team.sync("a")
+    team.sync("b")
+    team.memory("b").forget("db/choice", purge=True, yes=True)
+    team.memory("a").space_policy("main", set={"grace_days": 0})
+    team.sync("b")
+    team.sync("a")
+    assert team.texts("a") == set()
+    team.memory("a").gc()  # and it stays there as long as by default
+    team.memory("a").restore("db/choice")
+    assert team.texts("a") == {"We chose PostgreSQL."}
+    if "://" not in team.there:
+        assert any("trash" in file for file in team.holds("PostgreSQL") if file.startswith("team/"))
+
+
+def test_a_broken_log_of_the_other_side_is_refused_and_can_be_passed_by(team: Team) -> None:
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    team.sync("a")
+    if "://" in team.there:
+        pytest.skip("see tests/postgres/test_sync.py")
+    log = team.folder / "team/.memory/local/audit/main.jsonl"
+    whole = log.read_bytes()
+    log.write_bytes(whole.replace(b'"action":"create"', b'"action":"delete"', 1))
+    with pytest.raises(CorruptError, match="broken at line 1"):
+        team.sync("a")
+    assert team.sync("a", as_new=True)["received"] == 0
+    log.write_bytes(whole)
+    team.sync("a")
+
+
+def test_a_folder_that_was_made_anew_is_not_obeyed(team: Team) -> None:
+    if "://" in team.there:
+        pytest.skip("see tests/postgres/test_sync.py")
+    team.memory("a").remember("We chose PostgreSQL.", path="db/choice")
+    team.sync("a")
+    shutil.rmtree(team.there)
+    make_store({"root": team.there}, {})
+    with pytest.raises(RefusedError, match="does not know the last sync"):
+        team.sync("a")
+    team.sync("a", as_new=True)
+    team.sync("a")
+    assert team.texts("team") == team.texts("a") == {"We chose PostgreSQL."}

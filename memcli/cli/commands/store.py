@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memcli.cli.options import REQUIRED, Options, argument, option
+from memcli.cli.options import REQUIRED, Options, argument, flag, option
 from memcli.cli.output import ProgressBar
 from memcli.cli.verb import Group, Session
 from memcli.errors import MemcliError, UsageError
@@ -14,6 +14,7 @@ from memcli.errors import MemcliError, UsageError
 if TYPE_CHECKING:
     from memcli.app.store_copy import Copied
     from memcli.app.workspace import Workspace
+    from memcli.model.space import Space
     from memcli.wiring.sides import Side
 
 command = Group("store", "Copy spaces between folders and servers, and sync with a team's server.")
@@ -64,19 +65,25 @@ def copy(session: Session, options: CopyOptions) -> None:
 
 
 def _copied(session: Session, source: Side, target: Side, mode: str) -> Sequence[Copied]:
+    from memcli.app.peer_log import point_of
     from memcli.app.store_copy import BATCH, check_copy, copied_spaces, copy_space
     from memcli.wiring.sides import sync_base
+
+    def settled(space: Space) -> None:
+        """Lets a later sync of the files begin from what both have."""
+        if source.is_server != target.is_server:
+            files, (server, there) = (source, (target, theirs)) if target.is_server else (target, (source, ours))
+            point = point_of(there, space.name)
+            if point.space == space:
+                sync_base(files.root, server).save(point)
 
     ours, theirs = _open(session, source, target), _open(session, target, source)
     names = copied_spaces(ours, session.options["space"])
     check_copy(ours, theirs, names, is_shared=target.is_server)
     progress = ProgressBar("copying", session.output.quiet)
     batch = BATCH if target.is_server else 0
-    base = None
-    if source.is_server != target.is_server:
-        base = sync_base(source.root, target) if target.is_server else sync_base(target.root, source)
     try:
-        return [copy_space(ours, theirs, name, mode, batch, progress, base) for name in names]
+        return [copy_space(ours, theirs, name, mode, batch, progress, settled) for name in names]
     finally:
         progress.close()
 
@@ -88,6 +95,13 @@ class SyncOptions(Options):
     with_: str | None = option(
         metavar="URL", help="The server to sync with, or a folder with a store [default: the configured server]."
     )
+    accept_deletions: bool = flag(
+        "--accept-deletions",
+        help="Delete what the other side deleted, also more than 10 memories or 20 % of the space.",
+    )
+    as_new: bool = flag(
+        "--as-new", help="Merge with a server that was wiped, replaced or restored; nothing is deleted."
+    )
 
 
 @command.verb(SyncOptions)
@@ -96,8 +110,9 @@ def sync(session: Session, options: SyncOptions) -> None:
 
     Memories are merged as git merges them with the merge driver: both sides' additions survive, and where both changed one
     field, the newer value wins and the older one is recorded in metadata.conflicts. What one side purged for good does not
-    come back. What comes from the server waits for `memcli trust`, as imports do. If the server cannot be reached, nothing
-    changes; run it again later.
+    come back, and what it deleted goes into the trash. A server that was wiped, replaced or restored from a backup, or whose
+    audit log cannot be believed, is refused, and so are many deletions at once. What comes from the server waits for
+    `memcli trust`, as imports do. If the server cannot be reached, nothing changes; run it again later.
 
     Example: memcli store sync main --with postgresql://ann@db.example.com/team
     """
@@ -114,7 +129,8 @@ def sync(session: Session, options: SyncOptions) -> None:
         raise UsageError("a store cannot be synced with itself", "name another one with --with")
     ours, theirs = _open(session, here), _open(session, there, here)
     name = check_space(options.name or ours.space)
-    done = sync_space(ours, theirs, name, sync_base(here.root, there))
+    base = sync_base(here.root, there)
+    done = sync_space(ours, theirs, name, base, accept_deletions=options.accept_deletions, as_new=options.as_new)
     session.output.confirm(
         done.to_json(),
         f"synced space {name} with {there.shown}: {done.received} received, {done.sent} sent; sha256 {done.hash}",
