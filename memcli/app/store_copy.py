@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 
 from memcli.app.workspace import Workspace, load_space
@@ -10,7 +11,7 @@ from memcli.codec.audit import act_key, bare, entries, verify
 from memcli.codec.canonical import encode_line
 from memcli.codec.memory import check_memories
 from memcli.codec.run import encode_run
-from memcli.codec.space import encode_memory, encode_space, header_to_json
+from memcli.codec.space import check_writable, encode_memory, encode_space, header_to_json
 from memcli.digests import sha256
 from memcli.errors import CorruptError, NotFoundError, RefusedError, StoreError
 from memcli.model.memory import Json
@@ -55,8 +56,13 @@ def copied_spaces(source: Workspace, name: str | None = None) -> list[str]:
 
 
 def check_copy(source: Workspace, target: Workspace, names: Sequence[str], *, is_shared: bool) -> None:
-    """Raises RefusedError for a store that is not trusted here, and for what may not go to a server."""
+    """Raises RefusedError for a store that is not trusted here, and for what may not go to a server; CorruptError for a
+    space of a newer format in either store."""
     check_trusted(source, target)
+    for name in names:
+        for workspace in (source, target):
+            with closing(workspace.store.open(name)) as snapshot:
+                check_writable(snapshot.header(), f"space {name!r}")
     for name in names if is_shared else ():
         policy = source.load_policy(name)
         if not policy.is_tracked:

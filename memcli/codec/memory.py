@@ -154,7 +154,11 @@ def belongs(path: str, name: str) -> str:
 
 
 def check_memories(
-    memories: Iterable[Memory], where: str, *, has_texts: bool = True, checked: Mapping[str, Memory] = MappingProxyType({})
+    memories: Iterable[Memory],
+    where: str,
+    *,
+    has_texts: bool = True,
+    checked: Mapping[str, Memory] = MappingProxyType({}),
 ) -> None:
     """Checks the memories of a space that comes from elsewhere, one by one and together; not the hashes where some have no
     text any more. Those that are in `checked`, by id, are sound by themselves. Raises CorruptError naming `where`, the memory and what is wrong."""

@@ -297,7 +297,8 @@ def _explain(complaint: str, directory: str) -> MemcliError:
 
 
 def _last_line(complaint: str) -> str:
-    """The line that names the fault, fit for a terminal: it may quote what the repository says."""
+    """The line that names the fault, as far as it may be shown: it may quote what the repository says."""
+    from memcli.safety.injection.reasons import quotable
+
     lines = [line for line in complaint.splitlines() if line.startswith(("fatal:", "error:"))] or complaint.splitlines()
-    text = lines[-1].split(": ", 1)[-1] if lines else "no error message"
-    return "".join(c if c.isprintable() else "?" for c in text)[:160]
+    return quotable(lines[-1].split(": ", 1)[-1] if lines else "") or "no error message that can be shown"

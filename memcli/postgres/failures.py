@@ -7,6 +7,7 @@ from psycopg import errors
 
 from memcli.errors import LockedError, MemcliError, RefusedError, StoreError
 from memcli.postgres.address import Address
+from memcli.postgres.connection import SilentError
 
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
 """What goes away when a transaction is made again."""
@@ -39,14 +40,16 @@ def unreachable(error: psycopg.Error, address: Address) -> UnreachableError:
     """The error for a server that cannot be connected to."""
     told = _line(error, address)
     hint = next((hint for words, hint in _HINTS if any(word in told for word in words)), _UNREACHABLE)
-    found = UnreachableError(f"cannot connect to the store at {address.shown}: {told}", hint)
+    found = UnreachableError(f"cannot connect to the store at {address.shown}: {_shown(told)}", hint)
     found.is_for_now = told.startswith("the database system is")
     return found
 
 
 def failure(error: psycopg.Error, address: Address, what: str) -> MemcliError:
     """The error of memcli for one of the server's, while doing `what`."""
-    told = _line(error, address)
+    told = _shown(_line(error, address))
+    if isinstance(error, SilentError):
+        return StoreError(f"cannot {what}: {address.shown} gives {told}", _UNREACHABLE)
     if is_lost(error):
         return StoreError(f"cannot {what}: the connection to {address.shown} was lost ({told})", _UNREACHABLE)
     if isinstance(error, errors.InsufficientPrivilege | errors.InvalidAuthorizationSpecification):
@@ -67,8 +70,15 @@ def failure(error: psycopg.Error, address: Address, what: str) -> MemcliError:
 
 
 def _line(error: psycopg.Error, address: Address) -> str:
-    """What the server said, on one line and without passwords."""
+    """The line of what the server said that names the fault, without passwords."""
     told = error.diag.message_primary or str(error) or type(error).__name__
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     fatal = next((line for line in lines if "FATAL:" in line), lines[0] if lines else "")
     return address.cleaned((fatal.rpartition("FATAL:")[2].strip() or fatal).removeprefix("connection failed: "))
+
+
+def _shown(told: str) -> str:
+    """What a server said, as far as it may be shown: whoever runs it, or writes to it, may say anything."""
+    from memcli.safety.injection.reasons import quotable
+
+    return quotable(told) or "its message is left out, since it reads as instructions"

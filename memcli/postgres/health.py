@@ -10,12 +10,14 @@ from psycopg import Connection
 
 from memcli.postgres.migrating import applied
 from memcli.postgres.server import Server
+from memcli.safety.injection.reasons import quotable
 
 _OLDEST = 140000
 _EXTENSION = """SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"""
 _LEVELS = """SELECT pg_has_role(session_user, relowner, 'member'), spaces_of('admin'), spaces_of('writer'), spaces_of('reader')
     FROM pg_class WHERE oid = 'space'::regclass"""
 _ROUNDS = 5
+_LONGEST = 400
 
 
 class Finding(NamedTuple):
@@ -30,13 +32,14 @@ class Finding(NamedTuple):
 def examine(server: Server) -> list[Finding]:
     """What there is to say of the server. Raises StoreError, RefusedError."""
     with server.connected("examine the server") as connection:
-        return [
+        found = [
             _version(connection, server.address.shown),
             _schema(connection, server.address.schema),
             _extension(connection),
             _rights(connection),
             _latency(connection),
         ]
+    return [one._replace(found=quotable(one.found, _LONGEST)) for one in found]
 
 
 def _version(connection: Connection, shown: str) -> Finding:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from memcli.errors import MemcliError
 from memcli.postgres import indexing
 from memcli.postgres.catalogue import PostgresCatalogue
+from memcli.postgres.connection import unhurried
 from memcli.postgres.reading import reader
 from memcli.postgres.snapshot import ServerSnapshot
 from memcli.postgres.view import ServerSpace
@@ -67,7 +68,8 @@ class PostgresIndex:
         return model_in_use(self._semantic)
 
     def rebuild(self, space: str) -> None:
-        with self._server.connected(f"rebuild the index of space {space!r}") as connection, connection.transaction():
+        what = f"rebuild the index of space {space!r}"
+        with self._server.connected(what) as connection, unhurried(connection), connection.transaction():
             indexing.rebuild(connection, space)
 
     def question(self, topic: str) -> tuple[str, bytes] | None:

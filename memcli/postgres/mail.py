@@ -26,6 +26,7 @@ KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
 """The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
 BARRIER = f"SELECT pg_advisory_xact_lock({KEY})"
 _MOST = 64
+_LONGEST = 400
 # Neither is acknowledged: a request by its answer alone, and an answer was read before it is removed.
 _QUICK = "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 _PLACE = f"{_QUICK} INSERT INTO request (space, token, body) SELECT %s, %s, %s FROM quick ON CONFLICT DO NOTHING"
@@ -112,9 +113,11 @@ def refused(error: MemcliError) -> Json:
 
 
 def read(said: Json) -> tuple[Json, Receipt]:
-    """What an answer says. Raises the error that it tells of."""
+    """What an answer says. Raises the error that it tells of, in words of another process that are screened."""
     if "error" in said:
-        raise error_of(**said["error"])
+        from memcli.safety.injection.reasons import quotable
+
+        raise error_of(**{name: quotable(str(text), _LONGEST) for name, text in said["error"].items()})
     return said["answer"], Receipt(tuple(Touched(*one) for one in said["touched"]), said["header_changed"])
 
 

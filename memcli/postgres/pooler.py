@@ -7,6 +7,7 @@ from psycopg import Connection
 
 from memcli.errors import StoreError
 from memcli.postgres.address import Address
+from memcli.postgres.connection import BoundedConnection
 
 _TRIES = 4
 _PROCESS = "SELECT pg_backend_pid()"
@@ -18,7 +19,7 @@ def check_pooler(connection: Connection, address: Address) -> None:
     There a statement could meet the schema of another store.
     """
     try:
-        other = psycopg.connect(address.conninfo, autocommit=True)
+        other = BoundedConnection.connect(address.conninfo, autocommit=True)
     except psycopg.Error:  # none is left for a second one, so that each has its own
         return
     try:

@@ -17,6 +17,7 @@ from psycopg.pq import TransactionStatus
 
 from memcli.errors import LockedError, MemcliError, StoreError
 from memcli.postgres.address import Address
+from memcli.postgres.connection import BoundedConnection, SilentError
 from memcli.postgres.failures import RETRIED, UnreachableError, failure, is_lost, unreachable
 from memcli.postgres.migrating import migrate
 from memcli.postgres.pooler import check_pooler
@@ -130,7 +131,8 @@ class Server:
                 return attempt()
             except psycopg.Error as error:
                 may_retry = isinstance(error, RETRIED) and n < _ATTEMPTS
-                if not may_retry and not (is_lost(error) and time.monotonic() < deadline):
+                is_gone = is_lost(error) and not isinstance(error, SilentError)
+                if not may_retry and not (is_gone and time.monotonic() < deadline):
                     raise failure(error, self.address, what) from None
             except UnreachableError as error:
                 is_there = self._was_reached or error.is_for_now  # or it may be an address that leads nowhere
@@ -197,7 +199,7 @@ class Server:
         """A new connection to a schema of this version. Raises StoreError, RefusedError."""
         logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # errors are reported to whoever waits
         try:
-            connection = psycopg.connect(self.address.conninfo, autocommit=True)
+            connection = BoundedConnection.connect(self.address.conninfo, autocommit=True)
         except psycopg.Error as error:
             raise unreachable(error, self.address) from None
         try:
@@ -239,7 +241,8 @@ class Server:
         from psycopg_pool import ConnectionPool
 
         return ConnectionPool(
-            self.address.conninfo, kwargs={"autocommit": True}, configure=self._configure, min_size=0,
+            self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
+            configure=self._configure, min_size=0,
             max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ from memcli.errors import CorruptError, LockedError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
 from memcli.postgres.bodies import memory_of, space_of, where_of
+from memcli.postgres.connection import SilentError
 from memcli.postgres.failures import failure, is_lost
 from memcli.postgres.server import Server
 from memcli.record import replace
@@ -53,7 +54,7 @@ class ServerSnapshot:
             try:
                 return work(self._connected())
             except psycopg.Error as error:
-                if not is_lost(error):
+                if not is_lost(error) or isinstance(error, SilentError):
                     raise
             self.close()
             return work(self._connected())

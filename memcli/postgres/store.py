@@ -23,6 +23,7 @@ from memcli.ports import Fold, Shelf
 from memcli.postgres import audit, mail, trash
 from memcli.postgres.audit import Author, is_marked
 from memcli.postgres.bodies import where_of
+from memcli.postgres.connection import unhurried
 from memcli.postgres.mail import Waiting
 from memcli.postgres.server import Server
 from memcli.postgres.snapshot import ServerSnapshot, header_of
@@ -115,7 +116,8 @@ class ServerStore:
             act = act_of(receipt, before.policy, None)
             going = self._put_away(connection, held, Going(before), is_whole=True)
             self._record(connection, held, going, [act])
-            remove(connection, name)
+            with unhurried(connection):
+                remove(connection, name)
             return Done(receipt, going=going, mark=held.mark)
 
         self._finish(name, self._transact(name, work, f"delete space {name!r}"))
@@ -285,7 +287,8 @@ class ServerStore:
 
 def _check(held: Held, draft: Draft) -> None:
     """Raises CorruptError for a space of a newer format, RefusedError for one that would be of this machine alone."""
-    check_writable(replace(held.shelf.header, policy=draft.header.policy), where_of(held.space))
+    for header in (replace(held.shelf.header, policy=draft.header.policy), draft.header):
+        check_writable(header, where_of(held.space))
     if not draft.header.policy.is_tracked:
         raise RefusedError(
             f"space {held.space!r} is on a server, and cannot be {draft.header.policy.visibility}",

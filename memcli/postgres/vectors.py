@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memcli.digests import blake2b
+from memcli.postgres.connection import unhurried
 from memcli.record import Record
 from memcli.retrieval.numbers import asked, cosines_by, cosines_of
 
@@ -186,10 +187,11 @@ def build_index(connection: Connection, model: str, dimensions: int) -> None:
     connection.execute("SET lock_timeout = 0")  # it waits for readers that began before it
     if found is not None:  # what an interrupted build left
         connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}".encode())
-    connection.execute(
-        f"CREATE INDEX CONCURRENTLY {name} ON embedding"
-        f" USING hnsw ((value::halfvec({dimensions})) halfvec_cosine_ops) WHERE model = {_literal(model)}".encode()
-    )
+    with unhurried(connection):
+        connection.execute(
+            f"CREATE INDEX CONCURRENTLY {name} ON embedding"
+            f" USING hnsw ((value::halfvec({dimensions})) halfvec_cosine_ops) WHERE model = {_literal(model)}".encode()
+        )
     connection.execute("SELECT set_config('lock_timeout', %s, false)", (wait,))
 
 

@@ -9,12 +9,11 @@ from memcli.errors import ProviderError
 from memcli.model.memory import Json
 from memcli.providers.table import Provider
 from memcli.record import Record, replace
-from memcli.safety.injection.reasons import find_reasons
+from memcli.safety.injection.reasons import quotable
 
 _TEMPORARY = (408, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529)
 _SPENT = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
 _BAD_REQUEST = (400, 422)
-_MAX_DETAIL = 160
 LOST, SLOW, UNREACHABLE, TOO_LARGE, COMPRESSED = "lost", "slow", "unreachable", "too large", "compressed"
 UNUSABLE = "unusable"
 """How a call ends without a response."""
@@ -126,12 +125,7 @@ def _error(data: Json) -> Mapping[str, Any]:
 
 def _detail(response: Response) -> str:
     is_redirect = 300 <= response.status < 400
-    return quotable(_line(response.location if is_redirect else _complaint(response.data))[:_MAX_DETAIL])
-
-
-def quotable(text: str) -> str:
-    """What a server or a model says, for an error that an agent may read; empty where it carries instructions."""
-    return "" if find_reasons(text) else text
+    return quotable(response.location if is_redirect else _complaint(response.data))
 
 
 def _complaint(data: Json) -> str:
@@ -153,7 +147,3 @@ def _seconds(text: str) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds < 1e6 else None
-
-
-def _line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

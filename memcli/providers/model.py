@@ -21,6 +21,7 @@ from memcli.providers.failures import Failure, Response
 from memcli.providers.http import check_sdk, load, post
 from memcli.providers.table import PROVIDERS, Provider, address, credential, key_variable, shown
 from memcli.record import replace
+from memcli.safety.injection.reasons import find_reasons
 
 ATTEMPTS = 3
 _FIRST_WAIT_SECONDS = 0.5
@@ -72,7 +73,7 @@ class ProviderModel:
                 return value[0]
             turns = _with_complaint(prompt, text, wrong)
         brief = f"the answer of {self.name} is not valid, also when asked again"
-        told = f": {wrong}" if failures.quotable(wrong) else ""
+        told = "" if find_reasons(wrong) else f": {wrong}"
         raise ProviderError(f"{brief}{told}", "try another model", brief)
 
     def _answer(self, prompt: Prompt, turns: Sequence[wire.Turn], ends: float) -> str:

@@ -175,7 +175,8 @@ class FileStore:
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
         whole = draft.change()
         if whole:
-            check_writable(replace(shelf.header, policy=draft.header.policy), self._where(space))
+            for header in (replace(shelf.header, policy=draft.header.policy), draft.header):
+                check_writable(header, self._where(space))
             if self._acts and any(act and act.must_be_recorded for act in acts):
                 self._acts.check(space)
             with self._guard(draft.going(), draft.header) as going:

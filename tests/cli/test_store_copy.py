@@ -112,6 +112,26 @@ def test_what_differs_is_refused_unless_a_mode_is_given(stored: Run, tmp_path: P
     assert [m.kind for m in back.objects] == ["fact"]
 
 
+def test_a_newer_format_is_refused_before_anything_is_copied(stored: Run, tmp_path: Path, there: str) -> None:
+    file = tmp_path / ".memory" / "spaces" / "team.json"
+    file.write_text(file.read_text().replace('"version": 1', '"version": 99'))
+    refused = stored("store", "copy", ".", there)
+    assert (refused.code, "space 'team': written by a newer memcli (format version 99" in refused.err) == (6, True)
+    if there.startswith("postgresql"):
+        assert stored("store", "copy", there, str(tmp_path / "back")).out == "nothing to copy\n"
+    else:
+        assert not (Path(there) / ".memory").exists()
+
+
+def test_a_space_with_two_memories_of_one_id_is_named(stored: Run, tmp_path: Path, there: str) -> None:
+    file = tmp_path / ".memory" / "spaces" / "main.json"
+    space = json.loads(file.read_text())
+    (first,) = space["objects"]
+    file.write_text(json.dumps({**space, "objects": [first, {**first, "path": "a/b"}]}))
+    refused = stored("store", "copy", ".", there)
+    assert (refused.code, f"memory {first['id']}: another memory has the same id" in refused.err) == (6, True)
+
+
 def test_replace_removes_what_the_source_does_not_have_and_needs_consent(
     stored: Run, tmp_path: Path, there: str
 ) -> None:

@@ -19,7 +19,8 @@ class Proxy:
     """Forwards what clients send to the server of `url` and back, in parts as they come.
 
     `cut_at`: after so many parts, in both directions together, the connection at work is cut, once; with `is_final`, no
-    other one is let in afterwards. `parts` counts what was forwarded.
+    other one is let in afterwards. After `silent_at` parts nothing is forwarded any more, and every connection stays open.
+    `parts` counts what was forwarded.
     """
 
     def __init__(self, url: str) -> None:
@@ -28,7 +29,7 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.parts = 0
-        self.cut_at = -1
+        self.cut_at = self.silent_at = -1
         self.is_final = False
         self._is_closed = False
         self._mutex = threading.Lock()
@@ -75,6 +76,8 @@ class Proxy:
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while part := source.recv(1 << 16):
+                if 0 <= self.silent_at <= self.parts:
+                    continue
                 with self._mutex:
                     self.parts += 1
                     is_over = self.parts == self.cut_at

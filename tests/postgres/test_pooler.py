@@ -10,6 +10,7 @@ import pytest
 
 from memcli.errors import StoreError
 from memcli.postgres.address import address_of
+from memcli.postgres.connection import BoundedConnection
 from memcli.postgres.pooler import check_pooler
 
 ADDRESS = address_of("postgresql://ann:a-word@pooler:6432/team", "memcli")
@@ -23,12 +24,12 @@ def behind(process: int) -> Any:
 
 
 def test_a_pooler_that_gives_each_connection_its_own_session_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: behind(2))
+    monkeypatch.setattr(BoundedConnection, "connect", lambda *_, **__: behind(2))
     check_pooler(behind(1), ADDRESS)
 
 
 def test_a_pooler_that_shares_sessions_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psycopg, "connect", lambda *_, **__: behind(1))
+    monkeypatch.setattr(BoundedConnection, "connect", lambda *_, **__: behind(1))
     with pytest.raises(StoreError, match=r"the pooler at pooler:6432 shares sessions") as caught:
         check_pooler(behind(1), ADDRESS)
     assert ("a-word" in str(caught.value), "\n" in caught.value.message) == (False, False)

@@ -168,6 +168,13 @@ def find_reasons(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def quotable(text: str, most: int = 160) -> str:
+    """What another program says, on one line of at most so many characters, for an error that an agent may read; empty
+    where it carries instructions."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 8 * most]).split())[:most]
+    return "" if find_reasons(line) else line
+
+
 def _read(reading: Reading, found: set[str]) -> None:
     """Adds to `found` the reasons that one reading gives."""
     low = reading.text
