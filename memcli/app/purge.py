@@ -88,7 +88,7 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
             space, ids = run.space.name, {memory.id for memory in memories}
             _purge_derived(workspace, space, memories, is_erased=True)
             workspace.erase_traces(space, ids)  # before the trash: killed here, it can be done again
-            workspace.trash.drop(run, ids)
+            workspace.trash.drop(run, ids, erase=True)
             erased += memories
             touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
             workspace.audit.record(space, "erase", touched)
@@ -163,7 +163,7 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
         objects = shelf.load().objects
         change = removal(objects, {memory.id for memory in found}, time)
         purged = Purged(tuple(found), tuple(made_current(objects, change)))
-        return replace(change, erase=now)
+        return replace(change, erase=now, purge=True)
 
     workspace.store.update(space, apply)
     if is_erased:

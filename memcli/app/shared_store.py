@@ -66,8 +66,8 @@ class SharedTrash:
     def put(self, run: Run) -> None:
         self._of(run.space.name).put(run)
 
-    def drop(self, run: Run, ids: Collection[str]) -> None:
-        self._of(run.space.name).drop(run, ids)
+    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
+        self._of(run.space.name).drop(run, ids, erase=erase)
 
     def collected(self, space: str) -> str:
         return self._of(space).collected(space)

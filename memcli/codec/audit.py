@@ -129,9 +129,14 @@ def entry_hash(body: Mapping[str, Json]) -> str:
 
     Of a memory's path only the digest is bound, so that the path can be erased and the line still fits.
     """
+    return f"{RULE}:{sha256(_DOMAIN + bound(body)).hexdigest()}"
+
+
+def bound(body: Mapping[str, Json]) -> bytes:
+    """The bytes that the hash of a line binds."""
     changes = body.get("changes")
-    bound = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
-    return f"{RULE}:{sha256(_DOMAIN + encode_line({**body, 'changes': bound})).hexdigest()}"
+    paths = [_without_path(change) for change in changes] if isinstance(changes, list) else changes
+    return encode_line({name: value for name, value in {**body, "changes": paths}.items() if name != "hash"})
 
 
 def _rule(digest: str) -> int:

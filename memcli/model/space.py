@@ -119,7 +119,8 @@ class Change(Record):
 
     `put` are added, or take the place of those with the same ids, and `drop` are ids that go; `now` becomes the
     space's `updated_at`; of `header` everything but the memories is taken over. With `erase`, what goes is not kept in
-    the trash, whatever grace the policy grants; with `keep` it is, even where the policy grants none. Of `displaced` ids the trash keeps what `put` takes the place of. `tasks`
+    the trash, whatever grace the policy grants; with `keep` it is, even where the policy grants none. `purge`: a user named
+    what goes, which takes an admin on a server. Of `displaced` ids the trash keeps what `put` takes the place of. `tasks`
     of upkeep, by name, and the ids that each changed, go into the audit log, and so does why a model let a memory go, in
     `advised`.
     """
@@ -130,6 +131,7 @@ class Change(Record):
     header: Space | None = None
     erase: bool = False
     keep: bool = False
+    purge: bool = False
     displaced: frozenset[str] = frozenset()
     tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     advised: tuple[Json, ...] = ()

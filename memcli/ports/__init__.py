@@ -127,8 +127,9 @@ class Trash(Protocol):
     def put(self, run: Run) -> None:
         """Keeps a run of another store, or another state of one in its place. Raises StoreError."""
 
-    def drop(self, run: Run, ids: Collection[str]) -> None:
-        """Takes memories out of a run, and the run away when nothing is left of it: for good. Raises StoreError."""
+    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
+        """Takes memories out of a run, and the run away when nothing is left of it: for good; with `erase` so that no byte of
+        them is left there. Raises StoreError."""
 
     def collected(self, space: str) -> str:
         """When `gc` last did its work in the space; "" when it is not known to have."""

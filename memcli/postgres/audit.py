@@ -9,20 +9,20 @@ from uuid import UUID
 from psycopg import Connection
 
 from memcli.clock import Clock
-from memcli.codec.audit import Link, seal, without_paths
+from memcli.codec.audit import Link, bound, seal, without_paths
 from memcli.errors import MemcliError
 from memcli.model.lineage import Lineage
 from memcli.model.memory import Json
 from memcli.model.space import Touched
-from memcli.policy.acts import Act, author, entry
+from memcli.policy.acts import Act, author
+from memcli.policy.acts import entry as entry_of
 from memcli.postgres.mail import BARRIER, new_mark
 from memcli.postgres.server import Server
 
 LAST = "SELECT n, hash FROM audit WHERE space = %s ORDER BY n DESC LIMIT 1"
 _LINEAGE = "SELECT store::text, coalesce(epoch, 0), coalesce(version, 0) FROM lineage LEFT JOIN space ON space = %s"
 _BY_ADMINS = "SELECT n FROM audit WHERE space = %s AND n = ANY(%s) AND level = 'admin'"
-_APPEND = """INSERT INTO audit (space, n, mark, hash, line)
-    SELECT %s, n, %s, hash, line FROM unnest(%s::bigint[], %s::text[], %s::bytea[]) AS said (n, hash, line)"""
+_APPEND = "SELECT append_audit(%s, %s, %s::bytea[], %s::bytea[])"
 
 
 class Author:
@@ -33,20 +33,19 @@ class Author:
 
     def entry(self, space: str, act: Act) -> dict[str, Json]:
         """What a line says of an act."""
-        return entry(space, act, self.clock(), author(self.user(), self.command))
+        return entry_of(space, act, self.clock(), author(self.user(), self.command))
 
 
 def append(connection: Connection, space: str, said: Sequence[dict[str, Json]], mark: UUID, last: Link) -> None:
     """Appends lines behind `last`, in the transaction of the write of this mark. The space is locked."""
-    numbers, hashes, lines = [], [], []
+    lines, bounds = [], []
     for one in said:
-        line = seal(one, last)
-        last = Link(last.number + 1, str(json.loads(line)["hash"]))
-        numbers.append(last.number)
-        hashes.append(last.hash)
-        lines.append(line)
+        lines.append(seal(one, last))
+        entry = json.loads(lines[-1])
+        bounds.append(bound(entry))
+        last = Link(last.number + 1, entry["hash"])
     if lines:
-        connection.execute(_APPEND, [space, mark, numbers, hashes, lines])
+        connection.execute(_APPEND, [space, mark, lines, bounds])
 
 
 def link_of(row: tuple[int, str] | None) -> Link:
@@ -59,9 +58,10 @@ def erase(connection: Connection, space: str, ids: Collection[str]) -> None:
     rows = connection.execute("SELECT n, line FROM audit WHERE space = %s ORDER BY n", [space]).fetchall()
     before = b"\n".join(line for _, line in rows)
     after = without_paths(before, ids).split(b"\n")
-    changed = [(new, space, n) for (n, old), new in zip(rows, after, strict=True) if new != old]
+    changed = [(n, new) for (n, old), new in zip(rows, after, strict=True) if new != old]
     if changed:
-        connection.cursor().executemany("UPDATE audit SET line = %s WHERE space = %s AND n = %s", changed)
+        numbers, lines = map(list, zip(*changed, strict=True))
+        connection.execute("SELECT hide_paths(%s, %s::bigint[], %s::bytea[])", [space, numbers, lines])
 
 
 class ServerAudit:

@@ -14,7 +14,7 @@ from memcli.model.spending import Booked, Charge, Day, Usage
 from memcli.postgres.server import Server
 from memcli.record import replace
 
-_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '/' || %s || '/' || %s, 1))"
+_LOCK = "SELECT seize(%s, 'charges', true)"
 _ROWS = "SELECT number, booked, settled FROM charge WHERE space = %s AND day = %s ORDER BY number"
 _DAY = "SELECT space, number, booked, settled FROM charge WHERE day = %s ORDER BY space, number"
 _ALL = "SELECT day, space, number, booked, settled FROM charge ORDER BY day, space, number"
@@ -32,7 +32,7 @@ class ServerLedger:
         day = charge.at[:10]
 
         def work(connection: Connection) -> tuple[int, bytes]:
-            connection.execute(_LOCK, [charge.space, day])
+            connection.execute(_LOCK, [charge.space])
             rows = connection.execute(_ROWS, [charge.space, day]).fetchall()
             check(_day(rows))
             number = len(rows) + 1
@@ -41,7 +41,7 @@ class ServerLedger:
             return number, booked
 
         def is_done(connection: Connection, made: tuple[int, bytes]) -> bool:
-            connection.execute(_LOCK, [charge.space, day])
+            connection.execute(_LOCK, [charge.space])
             return any((number, booked) == made for number, booked, _ in connection.execute(_ROWS, [charge.space, day]))
 
         number, _ = self._server.transact(work, is_done, "book a call")

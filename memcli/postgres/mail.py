@@ -22,17 +22,16 @@ from memcli.model.names import marked, memory_id, short_digest
 from memcli.model.space import Receipt, Touched
 from memcli.record import Record
 
-KEY = "hashtextextended(current_schema() || '/' || %s, 0)"
-"""The advisory lock of a space: held by whoever writes it, shared for a moment by those who wait."""
-BARRIER = f"SELECT pg_advisory_xact_lock({KEY})"
+BARRIER = "SELECT seize(%s, 'memories', true)"
+"""Waits for the mutex of a space, which whoever writes it holds to the end of its transaction."""
+IF_HELD = "AND EXISTS (SELECT FROM mutex WHERE space = %s AND name = 'memories' FOR UPDATE SKIP LOCKED)"
 _MOST = 64
 _LONGEST = 400
 # Neither is acknowledged: a request by its answer alone, and an answer was read before it is removed.
 _QUICK = "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 _PLACE = f"{_QUICK} INSERT INTO request (space, token, body) SELECT %s, %s, %s FROM quick ON CONFLICT DO NOTHING"
 _AWAIT = "SELECT is_known, said FROM await_answer(%s, %s)"
-_TAKE = f"""SELECT token, body FROM request WHERE space = %s AND answer IS NULL
-    AND pg_try_advisory_xact_lock({KEY}) ORDER BY number LIMIT %s
+_TAKE = f"""SELECT token, body FROM request WHERE space = %s AND answer IS NULL {IF_HELD} ORDER BY number LIMIT %s
     FOR UPDATE SKIP LOCKED"""
 _ANSWER = """UPDATE request SET body = '', answer = given.answer FROM unnest(%s::uuid[], %s::bytea[]) AS given (t, answer)
     WHERE space = %s AND token = given.t"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
@@ -11,8 +11,9 @@ from psycopg.sql import SQL, Identifier
 
 from memcli.errors import StoreError
 from memcli.postgres.address import Address
+from memcli.postgres.connection import unhurried
 
-_LOCK = 0x6D656D63  # 'memc', the first half of the advisory lock that migrations take
+_LOCK = 0x6D656D63  # 'memc', the first half of the advisory lock under which the table of migrations is made
 
 _TABLE = """SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE nspname = %s AND relname = 'migration'"""  # not to_regclass, which may not see what another client just made
@@ -41,11 +42,14 @@ def migrate(connection: Connection, address: Address) -> None:
     _check(found, address)
     if known.keys() <= found:
         return
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK, address.schema])
+    with unhurried(connection), connection.transaction():
+        connection.execute("SET LOCAL lock_timeout = '60s'")  # another client's migration is worth waiting for
+        _lock(connection, address.schema)
         found = applied(connection, address.schema)  # another client may have been at it
         _check(found, address)
-        _run(connection, address.schema, [number for number in known if number not in found])
+        for number in (number for number in known if number not in found):
+            connection.execute(known[number].encode())
+            connection.execute("INSERT INTO migration (number) VALUES (%s)", [number])
 
 
 def _check(found: set[int], address: Address) -> None:
@@ -57,13 +61,13 @@ def _check(found: set[int], address: Address) -> None:
         )
 
 
-def _run(connection: Connection, schema: str, numbers: Sequence[int]) -> None:
-    if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema]).fetchone() is None:
-        connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
-    connection.execute("SET LOCAL lock_timeout = 0")  # another client's migration is worth waiting for
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
-    )
-    for number in numbers:
-        connection.execute(migrations()[number].encode())
-        connection.execute("INSERT INTO migration (number) VALUES (%s)", [number])
+def _lock(connection: Connection, schema: str) -> None:
+    """Waits for other clients' migrations, with a lock on the table of migrations that its readers cannot take."""
+    if connection.execute(_TABLE, [schema]).fetchone() is None:
+        connection.execute("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [_LOCK, schema])
+        if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema]).fetchone() is None:
+            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+        )
+    connection.execute("LOCK TABLE migration IN SHARE ROW EXCLUSIVE MODE")

@@ -46,7 +46,7 @@ class Server:
 
     def __init__(self, address: Address, wait: float) -> None:
         self.address = address
-        self._wait = wait
+        self.wait = wait
         self._was_reached = False
         self._mutex = threading.Lock()
         self._reset()
@@ -125,7 +125,7 @@ class Server:
 
         Raises StoreError, LockedError, RefusedError.
         """
-        deadline = time.monotonic() + self._wait
+        deadline = time.monotonic() + self.wait
         for n in count(1):
             try:
                 return attempt()
@@ -178,7 +178,7 @@ class Server:
 
     def _resolve(self, is_done: Callable[[Connection], bool], what: str) -> bool:
         """Whether a write whose commit nobody saw the end of is there, on disk. Raises StoreError where that cannot be told."""
-        deadline = time.monotonic() + self._wait
+        deadline = time.monotonic() + self.wait
         attempt = 0
         while True:
             attempt += 1
@@ -217,7 +217,7 @@ class Server:
 
     def _set_up(self, connection: Connection) -> int:
         """Sets a connection up; the process of the server behind it, which is another one than it told of behind a pooler."""
-        wait = f"{max(1, int(self._wait * 1000))}ms"
+        wait = f"{max(1, int(self.wait * 1000))}ms"
         found = connection.execute(_SETUP, [f'"{self.address.schema}", public', wait, _IDLE]).fetchone()
         return int(found[-1]) if found else 0
 
@@ -233,7 +233,7 @@ class Server:
             return pool.getconn()
         except PoolTimeout:
             raise LockedError(
-                f"no connection to the store at {self.address.shown} within {self._wait:g} s",
+                f"no connection to the store at {self.address.shown} within {self.wait:g} s",
                 f"try again later; this process may use {MOST_CONNECTIONS} at once",
             ) from None
 
@@ -243,7 +243,7 @@ class Server:
         return ConnectionPool(
             self.address.conninfo, connection_class=BoundedConnection, kwargs={"autocommit": True},
             configure=self._configure, min_size=0,
-            max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self._wait, open=True,
+            max_size=MOST_CONNECTIONS - 1, max_idle=60, num_workers=1, timeout=self.wait, open=True,
         )  # fmt: skip
 
 

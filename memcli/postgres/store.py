@@ -25,6 +25,7 @@ from memcli.postgres.audit import Author, is_marked
 from memcli.postgres.bodies import where_of
 from memcli.postgres.connection import unhurried
 from memcli.postgres.mail import Waiting
+from memcli.postgres.rewriting import check_admin, rewrite
 from memcli.postgres.server import Server
 from memcli.postgres.snapshot import ServerSnapshot, header_of
 from memcli.postgres.trash import ServerTrash
@@ -38,7 +39,7 @@ Asked = Callable[[Shelf], tuple[Change, Json]]
 class Done(Record):
     """What a write did, its answer, and what it left to be done when it is committed; without a mark it wrote nothing.
 
-    `answers`: what became of the requests of others, by their tokens.
+    `answers`: what became of the requests of others, by their tokens. `is_purge`: what it erased is to leave no byte.
     """
 
     receipt: Receipt = Receipt()
@@ -46,6 +47,7 @@ class Done(Record):
     going: Going | None = None
     mark: UUID | None = None
     answers: Mapping[UUID, Json] = {}
+    is_purge: bool = False
 
 
 class ServerStore:
@@ -118,7 +120,7 @@ class ServerStore:
             self._record(connection, held, going, [act])
             with unhurried(connection):
                 remove(connection, name)
-            return Done(receipt, going=going, mark=held.mark)
+            return Done(receipt, going=going, mark=held.mark, is_purge=True)
 
         self._finish(name, self._transact(name, work, f"delete space {name!r}"))
         return found[0]
@@ -205,6 +207,8 @@ class ServerStore:
             answers = {one.token: self._answer(draft, one, acts) for one in waiting}
             policy = draft.header.policy
             own, said = asked(draft)
+        if own.purge or own.erase:
+            check_admin(connection, space)
         held.shelf.prefetch([*own.drop, *(memory.id for memory in own.put)])
         receipt = receipt_of(draft, own)
         acts.append(act_of(receipt, policy, draft.header.policy, change=own))
@@ -219,7 +223,7 @@ class ServerStore:
             put(connection, held, whole, draft)
         mail.answer(connection, space, answers, token)
         receipt = replace(receipt, run=going.run, touched=without_erased(receipt.touched, going))
-        return Done(receipt, said, going, held.mark, answers)
+        return Done(receipt, said, going, held.mark, answers, own.purge or own.erase)
 
     def _answer(self, draft: Draft, waiting: Waiting, acts: list[Act | None]) -> Json:
         """What becomes of a request of another writer, and, among `acts`, what it does."""
@@ -271,6 +275,8 @@ class ServerStore:
             return done
         if going.erased:
             self._erase(space, {memory.id for memory in going.erased})
+            if done.is_purge:
+                rewrite(self._server, space, self._warn)
         if going.run:
             self._warn(trash_note(going, self._in_force(going.kept.policy).grace_days))
         return done

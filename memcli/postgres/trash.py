@@ -15,6 +15,8 @@ from memcli.codec.space import memory_digest
 from memcli.errors import MemcliError
 from memcli.model.memory import Memory
 from memcli.model.removal import Going, Run
+from memcli.postgres import audit
+from memcli.postgres.rewriting import check_admin, rewrite
 from memcli.postgres.server import Server
 from memcli.record import replace
 
@@ -97,9 +99,15 @@ class ServerTrash:
         with self._server.connected("write the trash") as connection:
             connection.execute(_PUT_STATE, [run.space.name, run.name, [m.id for m in run.space.objects], body])
 
-    def drop(self, run: Run, ids: Collection[str]) -> None:
-        with self._server.connected("write the trash") as connection:
+    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:
+        space = run.space.name
+        with self._server.connected("write the trash") as connection, connection.transaction():
+            if erase:
+                check_admin(connection, space)
+                audit.erase(connection, space, ids)
             _drop(connection, run, ids)
+        if erase:
+            rewrite(self._server, space, self._warn)
 
     def find(self, space: str, hashes: Mapping[str, str]) -> list[Memory]:
         """What the runs of the space have of one of these ids, or with a text of one of these hashes."""

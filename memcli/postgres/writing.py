@@ -13,13 +13,13 @@ from memcli.errors import RefusedError
 from memcli.model.space import Change
 from memcli.policy.draft import Draft
 from memcli.postgres import audit, indexing
-from memcli.postgres.mail import BARRIER, KEY, Waiting, new_mark, take, taken
+from memcli.postgres.mail import BARRIER, IF_HELD, Waiting, new_mark, take, taken
 from memcli.postgres.shelf import ServerShelf
 from memcli.record import Record, replace
 
-_TRY = f"SELECT pg_try_advisory_xact_lock({KEY})"
+_TRY = BARRIER.replace("true", "false")
 _LOCK = "SELECT header, objects FROM space WHERE space = %s FOR NO KEY UPDATE"
-_LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} AND pg_try_advisory_xact_lock({KEY}) FOR NO KEY UPDATE"
+_LOCK_IF = f"{_LOCK.partition(' FOR ')[0]} {IF_HELD} FOR NO KEY UPDATE"
 _MAKE = """INSERT INTO space (space, version, header, objects, bytes) VALUES (%s, 0, %s, 0, 0)
     ON CONFLICT (space) DO NOTHING"""
 _PUT = """INSERT INTO memory (space, id, path, hash, updated_at, body)

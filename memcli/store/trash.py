@@ -91,7 +91,7 @@ class FileTrash:
         _, data = encode_run(run.removed_at, run.command, run.space, run.severed, run.replaced)
         write_file(self._path(run.name), data, _MODE)
 
-    def drop(self, run: Run, ids: Collection[str]) -> None:
+    def drop(self, run: Run, ids: Collection[str], *, erase: bool = False) -> None:  # noqa: ARG002 - a file has no other bytes
         """Takes the memories of these ids out of a run, and the run away when nothing is left of it: for good."""
         left = tuple(memory for memory in run.space.objects if memory.id not in ids)
         if left:
