@@ -20,6 +20,8 @@ from memcli.ports import Shelf
 from memcli.record import Record, replace
 from memcli.settings import REPO
 
+_BEHIND_A_SERVER = "the WAL, logs, replicas and backups of the server, until its administrator removes it there"
+
 
 class Purged(Record):
     """What a purge deleted; what is current again, because what had superseded it is gone; and what else still quotes
@@ -92,6 +94,8 @@ def erase_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
             erased += memories
             touched = [Touched(memory.id, "", memory_digest(memory), "") for memory in memories]
             workspace.audit.record(space, "erase", touched)
+            if not workspace.keeps_here(space):
+                workspace.warn(f"the text may also be in {_BEHIND_A_SERVER}")
     return erased
 
 
@@ -168,7 +172,8 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
     workspace.store.update(space, apply)
     if is_erased:
         with workspace.behind_the_write("the search for other copies of the text"):
-            return replace(purged, quotes=(*workspace.find_quotes(purged.memories), *sources))
+            server = () if workspace.keeps_here(space) else (_BEHIND_A_SERVER,)
+            return replace(purged, quotes=(*workspace.find_quotes(purged.memories), *sources, *server))
     return purged
 
 

@@ -70,6 +70,3 @@ def rewrite(server: Server, space: str, warn: Callable[[str], None]) -> None:
             f"it was removed from space {space!r}, but its text is left in pages of the server: {error.message}",
             f"the owner of schema {server.address.schema} removes it with VACUUM FULL",
         ) from None
-    warn(
-        "the WAL, logs, replicas and backups of the server may still have the text: its administrator removes it there"
-    )
