@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import statistics
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 
 from objects import questions
-from processes import PASS, Case, constant, memcli, peak, run, seconds
+from processes import PASS, Case, constant, memcli, peak, run, seconds, spent
 from rows import Row, elapsed, ms, over
 from stores import size_name, space_file, store
 
@@ -99,3 +100,103 @@ def _copy(root: str, work: str) -> None:
 
 def _megabytes(args: Sequence[str]) -> str:
     return f"{peak(args, **_WORDS_ONLY) / 1e6:.0f} MB"
+
+
+_SECRET = "The key of the old gateway was quorvexil7294zanthe, and nobody is to know it."
+_WORD = b"quorvexil7294zanthe"
+_PATCH = 59_000_000
+
+
+def costs(work: str, size: int) -> Iterator[Row]:
+    """Seconds of a processor, and the most memory of a process, of commands that change, check or compare a large store.
+
+    They work on a copy in a repository of its own, in this order: each finds what the one before it left.
+    """
+    root = os.path.join(work, f"{size}-repository")
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(store(work, size), root)
+    command = {name: (memcli(), name, "--root", root) for name in ("recall", "forget", "edit", "diff", "verify", "gc")}
+
+    def row(name: str, args: Sequence[str], *codes: int, target: str = "") -> Row:
+        took, held = spent(args, *codes, cwd=root, **_WORDS_ONLY)
+        return Row(f"`{name}`, {size_name(size)}", f"{took:.2f} s, {held / 1e6:.0f} MB", target)
+
+    def git(*args: str) -> None:
+        named = ("-c", "user.name=bench", "-c", "user.email=bench@example.org", "-c", "gc.auto=0")
+        subprocess.run(
+            ("git", *named, *args), cwd=root, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
+    def change(*numbers: int) -> None:
+        for n in numbers:
+            run([*command["edit"], f"obj:{n}", "--text", f"The text of memory {n} is another one now."], **_WORDS_ONLY)
+
+    def settle(text: str) -> None:
+        """Writes the space and brings its index up to date, as they are after any other command."""
+        run([memcli(), "remember", text, "--path", "bench/settled", "--no-check", "--root", root], **_WORDS_ONLY)
+        run([*command["recall"], "anything", "--no-global"], **_WORDS_ONLY)
+
+    git("init", "-q", "-b", "main")
+    run([memcli(), "init", "--git", "--root", root])
+    settle("One.")
+    git("add", "-A")
+    git("commit", "-q", "-m", "base")
+    git("checkout", "-q", "-b", "other")
+    change(10, 50_000 * size // 100_000, size - 10)
+    git("commit", "-q", "-a", "-m", "theirs")
+    git("checkout", "-q", "main")
+    change(20, 50_100 * size // 100_000, size - 20)
+    git("commit", "-q", "-a", "-m", "ours")
+    files = []
+    for revision in ("main~1", "main", "other"):
+        files.append(os.path.join(work, f"merge-{len(files)}.json"))
+        with open(files[-1], "wb") as file:
+            subprocess.run(("git", "show", f"{revision}:.memory/spaces/main.json"), cwd=root, check=True, stdout=file)
+    yield row("merge-driver", (memcli(), "merge-driver", *files), target="600 MB")
+    yield row(
+        "git merge", ("git", "-c", "user.name=b", "-c", "user.email=b@example.org", "merge", "-q", "--no-edit", "other")
+    )
+    yield row("gc, nothing to do, after a merge", command["gc"])
+    settle("Two.")
+    yield row("gc, nothing to do", command["gc"], target="100 MB")
+    yield row("verify", command["verify"], target="100 MB")
+    change(30, 40, size - 30)
+    yield row("diff", command["diff"])
+    yield row("maintain --dry-run", (memcli(), "maintain", "--dry-run", "--root", root), target="20 s, 400 MB")
+    yield row("export, of more than it may hold", (memcli(), "export", "--root", root), 2)
+    patch = os.path.join(work, "guard.diff")
+    _write_patch(patch)
+    yield row("guard --diff, of 59 MB", (memcli(), "guard", "--diff", patch, "--root", root), target="200 MB")
+    run([memcli(), "remember", _SECRET, "--path", "bench/secret", "--no-check", "--root", root], **_WORDS_ONLY)
+    run([*command["recall"], "anything", "--no-global"], **_WORDS_ONLY)
+    yield row("forget", (*command["forget"], f"obj:{size // 3}"))
+    yield row("forget --purge", (*command["forget"], f"obj:{size // 4}", "--purge", "--yes"), target="2 x forget")
+    asked = questions(3)
+    run([*command["recall"], asked[0], "--no-global"], **_WORDS_ONLY)
+    yield row("recall, before", (*command["recall"], asked[1], "--no-global"))
+    yield row(
+        "forget --purge --now", (*command["forget"], "bench/secret", "--purge", "--now", "--yes"), target="2 x forget"
+    )
+    left = [name for name in _files(root) if _WORD in _bytes(name) or _WORD[:12] in _bytes(name)]
+    yield Row(
+        "files with the purged word", str(len(left)), "0", ", ".join(os.path.relpath(name, root) for name in left)
+    )
+    yield row("recall, after", (*command["recall"], asked[2], "--no-global"), target="1.3 x before")
+
+
+def _write_patch(path: str) -> None:
+    """A diff of one long file."""
+    count = _PATCH // 60
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"diff --git a/big.txt b/big.txt\n--- a/big.txt\n+++ b/big.txt\n@@ -0,0 +1,{count} @@\n")
+        file.writelines(f"+line {n:8d} of a file that somebody made with a program\n" for n in range(count))
+
+
+def _files(root: str) -> Iterator[str]:
+    for folder, _, names in os.walk(root):
+        yield from (os.path.join(folder, name) for name in names)
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

@@ -78,13 +78,21 @@ def seconds(cases: Sequence[Case], runs: int) -> dict[str, float]:
 
 def peak(args: Sequence[str], **own: str) -> int:
     """The most memory, in bytes, that a process held at once. What this process itself holds is the least it tells."""
+    return spent(args, **own)[1]
+
+
+def spent(args: Sequence[str], *codes: int, cwd: str | None = None, **own: str) -> tuple[float, int]:
+    """How many seconds of a processor a process and its children took, and the most bytes that one of them held at once.
+    Beside 0 it may exit with `codes`."""
     with open(os.devnull, "wb") as nowhere:
-        process = subprocess.Popen(args, env=surroundings(**own), stdout=nowhere)
+        process = subprocess.Popen(
+            args, env=surroundings(**own), stdout=nowhere, stderr=nowhere if codes else None, cwd=cwd
+        )
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
+    if process.returncode not in (0, *codes):
         raise SystemExit(f"{args[0]} failed with {process.returncode}")
-    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _timed(args: Sequence[str], environment: Mapping[str, str], stdin: bytes) -> float:

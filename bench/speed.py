@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 
 from calls import calls, starts
-from large import held, timed
+from large import costs, held, timed
 from markdown import section, table
 from objects import objects, questions
 from processes import PASS, Case, constant, memcli, run, seconds
@@ -54,7 +54,9 @@ def main() -> None:
 
 def _parts(work: str, options: argparse.Namespace) -> Iterable[Iterator[Row]]:
     if options.large:
-        return chain.from_iterable((timed(work, size, options.runs), held(work, size)) for size in options.large)
+        return chain.from_iterable(
+            (timed(work, size, options.runs), held(work, size), costs(work, size)) for size in options.large
+        )
     return (
         commands(work, options.sizes, options.runs),
         embedding(work, options.sizes, options.runs),
