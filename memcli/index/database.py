@@ -12,7 +12,7 @@ from typing import Any
 
 from memcli.model.analysis import VERSION as ANALYSIS_VERSION
 
-VERSION = f"17/{ANALYSIS_VERSION}"
+VERSION = f"18/{ANALYSIS_VERSION}"
 IN_MEMORY = ":memory:"
 
 _BUSY_SECONDS = 5.0
@@ -188,6 +188,7 @@ def _open(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA secure_delete = ON")  # so that erasing need not look into free pages
         if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             _create(connection)
         row = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()

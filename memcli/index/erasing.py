@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 
 from memcli.errors import LockedError, StoreError
-from memcli.index.database import remove
+from memcli.index.database import VERSION, each, remove
+from memcli.index.update import delete
 from memcli.index.vectors import NOFOLLOW, parts
 from memcli.ports import Snapshot
 
@@ -19,8 +20,8 @@ _PER_STATEMENT = 500
 def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None:
     """Takes the memories of `ids`, which their space no longer has, out of its index at `path` and the cache in `folder`.
 
-    The index of the space is removed, to be built anew; of the vectors, which cost more, those of the memories are
-    overwritten. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
+    In the index what is deleted is overwritten, as are the vectors of the memories; where others have parts of them, it is
+    removed, to be built anew. `written_at` is when the space was written without them, in nanoseconds: an index is no longer built
     of an earlier version. Raises LockedError when a reader holds a file for too long, StoreError.
     """
     import shutil
@@ -30,7 +31,7 @@ def erase(folder: str, path: str, ids: Collection[str], written_at: int) -> None
     try:
         with suppress(FileExistsError):  # the index of a private space lies elsewhere, and may be the first there
             os.mkdir(os.path.dirname(path), 0o700)
-        keys = _remove_index(path, ids, written_at)
+        keys = _take_out(path, ids, written_at)
         shutil.rmtree(os.path.join(folder, "revisions"), ignore_errors=True)
         for name in sorted(os.listdir(folder)):
             if name.endswith(".places"):
@@ -59,25 +60,46 @@ def _stamp(path: str) -> str:
     return f"{path.removesuffix('.index')}.erased"
 
 
-def _remove_index(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
-    """Removes the index while nobody else can write it; returns the keys of the vectors of `ids`."""
+def _take_out(path: str, ids: Collection[str], written_at: int) -> set[bytes]:
+    """Takes the memories out of the index while nobody else can use it; returns the keys of their vectors."""
     keys: set[bytes] = set()
     if not os.path.exists(path):
         _leave_stamp(path, written_at)
         return keys
     with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
+        is_clean = False
         try:
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN EXCLUSIVE")
             keys = _keys(connection, sorted(ids))
+            is_clean = _delete(connection, sorted(ids))
         except sqlite3.OperationalError as error:
             if "no such table" not in str(error):
                 raise
         except sqlite3.DatabaseError:
             pass  # damaged: it goes all the same
         _leave_stamp(path, written_at)
-        remove(path)
+        if is_clean:
+            connection.execute("COMMIT")
+        else:
+            remove(path)
     return keys
+
+
+def _delete(connection: sqlite3.Connection, ids: Sequence[str]) -> bool:
+    """Deletes the rows of the memories, and with them what is left of earlier ones; False where others have parts of them,
+    or the index is one of a version that left texts in free pages."""
+    if connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone() != (VERSION,):
+        return False
+    found = list(each(connection, "SELECT row, grp, commit_hash FROM memory WHERE id", ids))
+    if any(group or commit for _, group, commit in found):
+        return False
+    if found:
+        delete(connection, [row for row, _, _ in found])
+        connection.execute("UPDATE OR REPLACE meta SET key = 'erased' WHERE key = 'fingerprint'")  # of no file any more
+    connection.execute("DELETE FROM clusters")  # they are named by words
+    connection.execute("INSERT INTO term (term) VALUES ('optimize')")  # else words stay until FTS5 merges
+    return True
 
 
 def _keys(connection: sqlite3.Connection, ids: Sequence[str]) -> set[bytes]:

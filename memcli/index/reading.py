@@ -29,6 +29,9 @@ class CurrentSnapshot:
     def records(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[tuple[bytes, int]]:
         return self.now.records(places)
 
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        return self.now.memories(*keys)
+
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         return self.now.fetch(places)
 

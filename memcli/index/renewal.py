@@ -60,6 +60,7 @@ def _renew(connection: sqlite3.Connection, snapshot: Snapshot, path: str, most: 
         "fingerprint": snapshot.fingerprint,
         "policy": "" if _is_secret(policy) else encode_line(policy).decode(),
     }
+    connection.execute("DELETE FROM meta WHERE key = 'erased'")
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sorted(meta.items()))
 
 
@@ -88,13 +89,17 @@ def is_complete(connection: sqlite3.Connection) -> bool:
 
 def stored_fingerprint(connection: sqlite3.Connection) -> str | None:
     """The fingerprint of the snapshot that the index is of."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'fingerprint'").fetchone()
+    return _meta(connection, "fingerprint")
+
+
+def _meta(connection: sqlite3.Connection, key: str) -> str | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return row[0] if row else None
 
 
 def _steps(connection: sqlite3.Connection, snapshot: Snapshot, path: str) -> list[Step] | None:
     """What was written since the file was indexed, as its writers noted it; None where that is not known."""
-    before = stored_fingerprint(connection)
+    before = stored_fingerprint(connection) or _meta(connection, "erased")
     if path == IN_MEMORY or before is None or not is_complete(connection):
         return None
     from memcli.codec.moves import steps_between

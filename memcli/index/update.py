@@ -45,7 +45,7 @@ def update(
         raise TooMuchError
     touched = _groups_of(connection, found.gone)
     commits = _commits_of(connection, found.gone)
-    _delete(connection, found.gone)
+    delete(connection, found.gone)
     settle(connection, found.pieces)
     connection.executemany("UPDATE memory SET start = ? WHERE row = ?", found.moved)
     read = [_memory(data, snapshot) for _, data, _ in found.new]
@@ -165,7 +165,8 @@ def _insert(connection: sqlite3.Connection, memory: Memory, place: tuple[bytes, 
     return int(row or 0)
 
 
-def _delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+def delete(connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+    """Deletes these rows, and what is kept of them in other tables."""
     dead = [(row,) for row in rows]
     for table in ("memory WHERE row", "term WHERE rowid", *(f"{t} WHERE row" for t in _BY_ROW)):
         connection.executemany(f"DELETE FROM {table} = ?", dead)
@@ -181,7 +182,7 @@ def _tell_once(connection: sqlite3.Connection, snapshot: Snapshot, commits: Iter
             if bool(tells) != (n == 0):
                 place = connection.execute("SELECT id, start, length FROM place WHERE row = ?", (row,)).fetchone()
                 (memory,) = cleaned(snapshot, snapshot.fetch([place]))
-                _delete(connection, [row])
+                delete(connection, [row])
                 _insert(connection, memory, (digest, start, length), tells=n == 0)
 
 
