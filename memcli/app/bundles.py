@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 
 from memcli.app.candidate import Candidate
 from memcli.app.inbox import propose
 from memcli.app.opening import load
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.audit import purged
-from memcli.codec.bundle import Export, seal
+from memcli.codec.bundle import Export, check_size, seal
 from memcli.codec.canonical import encode
 from memcli.codec.exports import FORMATS
 from memcli.codec.memory import memory_from_json, memory_to_json
@@ -87,12 +88,16 @@ def export_space(
     """
     if not workspace.has_space(name):
         raise NotFoundError(f"no space {name!r}", "`memcli space list` lists the spaces")
-    space = load(workspace, name)
+    with closing(workspace.store.open(name)) as snapshot:
+        space = snapshot.header()
+        if not selection.told():
+            check_size(name, sum(1 for _ in snapshot.records()))
     if space.policy.is_private:
         raise RefusedError(
             f"space {name!r} is private (policy.visibility) and cannot be exported",
             f"`memcli space policy {name} --unset visibility` shares it",
         )
+    space = load(workspace, name)
     part = selection.told()
     if part:
         space = replace(space, objects=tuple(m for m in space.objects if selection.takes(m)))
@@ -206,7 +211,7 @@ def _with_room(shelf: Shelf, change: Change, created: int, now: str) -> Change:
     gone = room_for(draft, created, now, {m.id for m in change.put})
     if not gone:
         return change
-    released = removal(draft.load().objects, gone, now)
+    released = removal(draft, gone, now)
     put = {memory.id: memory for memory in (*change.put, *released.put)}
     return replace(change, put=tuple(put.values()), drop=change.drop | gone)
 

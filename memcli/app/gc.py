@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from contextlib import closing
+
 from memcli.app.gaps import list_gaps
-from memcli.app.opening import load
+from memcli.app.opening import tell_empty
 from memcli.app.workspace import Workspace
 from memcli.codec.space import memory_digest
 from memcli.errors import RefusedError
+from memcli.model.memory import Memory
 from memcli.model.references import removal
 from memcli.model.removal import Run
 from memcli.model.space import Change, Policy, Space, Touched
@@ -39,21 +43,22 @@ def collect(
     """
     now = workspace.clock()
     if dry_run:
-        space = load(workspace)
-        plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
-        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, workspace.in_force(space.policy), now)))
+        with closing(workspace.store.open(workspace.space)) as snapshot:
+            tell_empty(workspace, snapshot)
+            header = snapshot.header()
+            plan, refusal = _plan(workspace, header, snapshot.memories, now, ttl_days, trust_clock)
+        return Collected(plan, refusal, emptied=tuple(_out_of_grace(workspace, workspace.in_force(header.policy), now)))
     policy, plan = Policy(), RetentionPlan()
     copies: list[tuple[Run, frozenset[str]]] = []
 
     def apply(shelf: Shelf) -> Change:
         nonlocal policy, plan
-        space = shelf.load()
-        policy = workspace.in_force(space.policy)
-        plan, refusal = _plan(workspace, space, now, ttl_days, trust_clock)
+        policy = workspace.in_force(shelf.header.policy)
+        plan, refusal = _plan(workspace, shelf.header, shelf.memories, now, ttl_days, trust_clock)
         if refusal is not None:
             raise refusal
-        copies[:] = _copies(workspace, space)
-        return removal(space.objects, {r.memory.id for r in plan.removals}, now)
+        copies[:] = _copies(workspace, shelf)
+        return removal(shelf, {r.memory.id for r in plan.removals}, now)
 
     receipt = workspace.store.update(workspace.space, apply)
     if any(r.reason == "max_objects" for r in plan.removals):
@@ -71,20 +76,24 @@ def collect(
 
 
 def _plan(
-    workspace: Workspace, space: Space, now: str, ttl_days: float | None, trust_clock: bool
+    workspace: Workspace,
+    header: Space,
+    read: Callable[[], Iterable[Memory]],
+    now: str,
+    ttl_days: float | None,
+    trust_clock: bool,
 ) -> tuple[RetentionPlan, RefusedError | None]:
-    plan = plan_retention(space, now, ttl_days, workspace.trash.collected(space.name))
-    return plan, _refusal(workspace, space, plan, trust_clock)
+    plan = plan_retention(header, read, now, ttl_days, workspace.trash.collected(header.name))
+    return plan, _refusal(workspace, header, plan, trust_clock)
 
 
-def _copies(workspace: Workspace, space: Space) -> list[tuple[Run, frozenset[str]]]:
+def _copies(workspace: Workspace, shelf: Shelf) -> list[tuple[Run, frozenset[str]]]:
     """What the trash has of memories that never went: a crash came between the trash and the space.
 
     Asked for under the lock of the space: without it another command may be about to take them out.
     """
-    standing = {memory.id: memory for memory in space.objects}
-    runs = [run for run in workspace.trash.runs() if run.space.name == space.name]
-    found = ((run, frozenset(m.id for m in run.space.objects if standing.get(m.id) == m)) for run in runs)
+    runs = [run for run in workspace.trash.runs() if run.space.name == shelf.header.name]
+    found = ((run, frozenset(m.id for m in run.space.objects if shelf.get(m.id) == m)) for run in runs)
     return [(run, ids) for run, ids in found if ids]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from memcli.app.opening import load
@@ -12,12 +13,13 @@ from memcli.clock import normalize_time
 from memcli.codec.audit import Verification, entries, verify
 from memcli.codec.canonical import encode
 from memcli.codec.memory import memory_to_json
-from memcli.codec.space import find_memory, policy_to_json
+from memcli.codec.space import decode_memory, find_memory, policy_to_json
+from memcli.digests import blake2b
 from memcli.errors import CorruptError
 from memcli.model.changes import STATUSES, Blame, Commit, FieldChange, MemoryChange, SpaceChange
 from memcli.model.memory import Json, Memory
 from memcli.model.space import Policy, Space
-from memcli.ports import Store
+from memcli.ports import Snapshot, Store
 from memcli.ports.code import History
 from memcli.record import replace
 from memcli.safety.secrets.detector import Detector
@@ -61,16 +63,18 @@ _RENAMED_SHARE = 0.5  # of the memories of the smaller one that two spaces must 
 def diff(before: Store, after: Store, spaces: Sequence[str] | None = None) -> list[SpaceChange]:
     """The spaces that differ, or those of `spaces` alone, in order of name. Raises CorruptError, StoreError."""
     old, new = _names(before, spaces), _names(after, spaces)
-    was = {name: load_space(before, name) for name in old}
-    now = {name: load_space(after, name) for name in new}
     if spaces is None:  # what git never had is no change
-        new = [name for name in new if name in old or now[name].policy.is_tracked]
-        now = {name: now[name] for name in new}
-    renamed = _renamed([was[n] for n in old if n not in now], [now[n] for n in new if n not in was])
+        new = [name for name in new if name in old or after.policy(name).is_tracked]
+    was = {name: load_space(before, name) for name in old if name not in new}
+    now = {name: load_space(after, name) for name in new if name not in old}
+    renamed = _renamed(list(was.values()), list(now.values()))
     found = []
     for name in sorted({*old, *new} - set(renamed.values())):
         source = renamed.get(name, name)
-        change = _compare(name, source, was.get(source), now.get(name))
+        one, other = (
+            _differing(before, after, name) if name in old and name in new else (was.get(source), now.get(name))
+        )
+        change = _compare(name, source, one, other)
         if change.status != "changed" or change.fields or change.memories:
             found.append(change)
     return found
@@ -83,7 +87,7 @@ def shown(changes: Sequence[SpaceChange], redactor: Redactor, policies: Mapping[
 
 def policies(*stores: Store) -> dict[str, Policy]:
     """The policy of each space, as the last store that has it says. Raises CorruptError, StoreError."""
-    return {name: load_space(store, name).policy for store in stores for name in store.spaces()}
+    return {name: store.policy(name) for store in stores for name in store.spaces()}
 
 
 def _shown(change: SpaceChange, detector: Detector) -> SpaceChange:
@@ -120,6 +124,25 @@ def compare(before: Mapping[str, Json], after: Mapping[str, Json]) -> tuple[Fiel
         else:
             found.append(FieldChange(name, old, new))
     return tuple(found)
+
+
+def _differing(before: Store, after: Store, name: str) -> tuple[Space, Space]:
+    """A space in two stores, each with those of its memories alone whose bytes the other does not have."""
+    with closing(before.open(name)) as old, closing(after.open(name)) as new:
+        known, now = ({_digest(data) for data, _ in snapshot.records()} for snapshot in (old, new))
+        return _without(old, known & now), _without(new, known & now)
+
+
+def _without(snapshot: Snapshot, digests: Collection[bytes]) -> Space:
+    changed = [data for data, _ in snapshot.records() if _digest(data) not in digests]
+    try:
+        return replace(snapshot.header(), objects=tuple(decode_memory(data, snapshot.space) for data in changed))
+    except CorruptError:
+        return snapshot.load()  # says exactly where the file is damaged
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()
 
 
 def _names(store: Store, spaces: Sequence[str] | None) -> list[str]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 
 from memcli.app import session as sessions
-from memcli.app.workspace import Workspace, load_space
+from memcli.app.workspace import Workspace
 from memcli.errors import ConflictError, CorruptError, NotFoundError, UsageError
 from memcli.model.conversation import ACTIVE, ENDED, PAUSED, Session
 from memcli.model.memory import EXTRACTED, SESSION, Json, Memory
 from memcli.model.references import removal
-from memcli.model.space import Change
-from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.settings import JOURNAL
 
@@ -54,20 +53,17 @@ def collect_ended(workspace: Workspace, *, dry_run: bool = False) -> list[Memory
     has agreed to it. Raises StoreError, LockedError, CorruptError."""
     found: list[Memory] = []
     for name in workspace.asked_spaces:
-        space = load_space(workspace.store, name)
-        names = {memory.session for memory in space.objects if memory.session}
-        over = {one for one in names if _is_over(workspace, one, is_private=space.policy.is_private)}
-        ended = [memory for memory in space.objects if memory.session in over and not memory.pinned]
+        with closing(workspace.store.open(name)) as snapshot:
+            living = [memory for memory in snapshot.memories("session") if memory.session]
+            is_private = snapshot.header().policy.is_private
+        names = {memory.session for memory in living}
+        over = {one for one in names if _is_over(workspace, one, is_private=is_private)}
+        ended = [memory for memory in living if memory.session in over and not memory.pinned]
         ids = {memory.id for memory in ended}
         if ids and not dry_run:
-            workspace.store.update(name, partial(_without, ids=ids, now=workspace.clock()))
+            workspace.store.update(name, partial(removal, ids=ids, now=workspace.clock()))
         found += ended
     return found
-
-
-def _without(shelf: Shelf, ids: Collection[str], now: str) -> Change:
-    objects = shelf.load().objects
-    return removal(objects, {memory.id for memory in objects if memory.id in ids}, now)
 
 
 def _chosen(workspace: Workspace, ref: str) -> Session:

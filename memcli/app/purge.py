@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from memcli.app.candidate import as_proposed
-from memcli.app.edit import check_digest, named
+from memcli.app.catalogue import SpaceReader, reading
+from memcli.app.edit import check_digest
 from memcli.app.inbox import withdraw
 from memcli.app.repo import COPIED
 from memcli.app.workspace import Workspace, load_space
 from memcli.codec.space import memory_digest
 from memcli.errors import NotFoundError, StoreError, reporting_done
+from memcli.model.catalogue import Wanted
 from memcli.model.memory import Memory, telling_line
 from memcli.model.references import made_current, removal
 from memcli.model.removal import Run
@@ -44,29 +46,27 @@ def find_named(workspace: Workspace, refs: Sequence[str], recursive: bool = Fals
 
 def _located(workspace: Workspace, refs: Sequence[str], recursive: bool) -> list[tuple[str, list[Memory]]]:
     """The memories that `refs` name, each in the first of the spaces to read that has it. Raises NotFoundError."""
-    shelves = [_read(workspace, name) for name in workspace.asked_spaces]
     found: dict[str, dict[str, Memory]] = {}
-    for ref in refs:
-        *others, last = shelves
-        for shelf in others:
-            with suppress(NotFoundError):
-                memories = named(shelf, [ref], recursive)
-                break
-        else:
-            shelf, memories = last, named(last, [ref], recursive)
-        found.setdefault(shelf.header.name, {}).update((memory.id, memory) for memory in memories)
+    with reading(workspace, workspace.asked_spaces) as spaces:
+        *others, last = spaces
+        for ref in refs:
+            for space in others:
+                with suppress(NotFoundError):
+                    memories = _named(space, ref, recursive)
+                    break
+            else:
+                space, memories = last, _named(last, ref, recursive)
+            found.setdefault(space.name, {}).update((memory.id, memory) for memory in memories)
     return [(space, list(memories.values())) for space, memories in found.items()]
 
 
-def _read(workspace: Workspace, space: str) -> Shelf:
-    from memcli.codec.space import encode_space
-    from memcli.codec.splice import SpliceShelf
-
-    snapshot = workspace.store.open(space)
-    try:
-        return SpliceShelf(encode_space(snapshot.load()), space)
-    finally:
-        snapshot.close()
+def _named(space: SpaceReader, ref: str, recursive: bool) -> list[Memory]:
+    """The memories of a space that `ref` names. Raises NotFoundError, UsageError."""
+    if recursive and (path := ref.strip("/")):
+        below = space.read(list(space.places(Wanted(under=path, inactive=True))))
+        if below:
+            return below
+    return [space.find(ref) or space.find_by_prefix(ref)]
 
 
 def find_trashed(workspace: Workspace, refs: Sequence[str]) -> list[Memory]:
@@ -164,9 +164,8 @@ def _purge(workspace: Workspace, space: str, memories: Sequence[Memory], now: bo
         found = [m for memory in memories if (m := shelf.get(memory.id)) is not None]
         for memory in found:
             check_digest(memory, digest)
-        objects = shelf.load().objects
-        change = removal(objects, {memory.id for memory in found}, time)
-        purged = Purged(tuple(found), tuple(made_current(objects, change)))
+        change = removal(shelf, {memory.id for memory in found}, time)
+        purged = Purged(tuple(found), tuple(made_current(shelf, change)))
         return replace(change, erase=now, purge=True)
 
     workspace.store.update(space, apply)
@@ -189,10 +188,9 @@ def _purge_derived(workspace: Workspace, space: str, memories: Sequence[Memory],
     sources: dict[str, None] = {}
 
     def apply(shelf: Shelf) -> Change:
-        objects = shelf.load().objects
-        gone = [m for m in objects if m.hash in hashes or any(line in m.raw for line in lines)]
+        gone = [m for m in shelf.memories() if m.hash in hashes or any(line in m.raw for line in lines)]
         sources.update((_source(memory), None) for memory in gone)
-        return replace(removal(objects, {memory.id for memory in gone}, workspace.clock()), erase=is_erased)
+        return replace(removal(shelf, {memory.id for memory in gone}, workspace.clock()), erase=is_erased)
 
     workspace.store.update(REPO, apply)
     return list(sources)

@@ -12,6 +12,7 @@ from memcli.errors import CorruptError, MemcliError, ProviderError, RefusedError
 from memcli.model.memory import Json
 from memcli.model.references import removal
 from memcli.model.space import Change
+from memcli.policy.draft import Draft
 from memcli.ports import Shelf
 from memcli.record import replace
 from memcli.settings import REPO
@@ -70,8 +71,9 @@ def sync(workspace: Workspace, find_lost: Lost = lambda _: ()) -> int:
         there = {name for name in gone if shelf.get(name) is not None}
         if not there:
             return Change(tuple(put.values()), now=now)
-        objects = [put.get(memory.id, memory) for memory in shelf.load().objects]
-        change = removal(objects, there, now)
+        draft = Draft(shelf)
+        draft.take(Change(tuple(put.values())))
+        change = removal(draft, there, now)
         left = {**put, **{m.id: m for m in change.put}}
         return replace(change, put=tuple(m for name, m in left.items() if name not in there))
 

@@ -80,7 +80,7 @@ def drop_stale(over: Workspace, session: Session, told: set[str], kept: Kept) ->
     old = [memory for memory in own if memory.id not in told and _is_untouched(over, memory, kept)]
     if old:
         names, now = {memory.id for memory in old}, over.clock()
-        over.store.update(over.space, lambda shelf: removal(shelf.load().objects, names, now))
+        over.store.update(over.space, lambda shelf: removal(shelf, names, now))
     return {mark for memory in old for mark in (_text(over, memory.hash), _path(over, memory.path))}
 
 

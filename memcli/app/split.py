@@ -56,7 +56,7 @@ def split(workspace: Workspace, find_lost: Lost = lambda _: ()) -> Split:
 
     def leave(shelf: Shelf) -> Change:
         unchanged = {name for name, memory in gone.items() if shelf.get(name) == memory}
-        return removal(shelf.load().objects, unchanged, now)
+        return removal(shelf, unchanged, now)
 
     receipt = workspace.store.update(workspace.main, leave)
     sync_repo(workspace, find_lost)

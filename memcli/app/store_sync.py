@@ -233,9 +233,9 @@ def _erase(workspace: Workspace, name: str, purged: Mapping[str, str]) -> int:
         return 0
 
     def apply(shelf: Shelf) -> Change:
-        objects = shelf.load().objects
-        ids = {m.id for m in objects if m.id in purged and m.created_at <= purged[m.id]}
-        return replace(removal(objects, ids, workspace.clock()), erase=True)
+        found = (shelf.get(id) for id in purged)
+        ids = {m.id for m in found if m is not None and m.created_at <= purged[m.id]}
+        return replace(removal(shelf, ids, workspace.clock()), erase=True)
 
     return workspace.store.update(name, apply).removed
 

@@ -145,7 +145,7 @@ class Upserter:
 
     def _release(self, gone: Collection[str]) -> None:
         """Takes out of the others what leads to memories that go."""
-        for memory in removal(self.draft.load().objects, gone, self._now).put:
+        for memory in removal(self.draft, gone, self._now).put:
             self.keep(memory)
 
     def _resolved(self, given: Mapping[str, Any]) -> Mapping[str, Any]:

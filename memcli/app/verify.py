@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 
 from memcli.app.anchors import Checker, anchors_of
-from memcli.app.opening import load
+from memcli.app.opening import tell_empty
 from memcli.app.workspace import Workspace
 from memcli.code.anchors import Anchor, is_inside, read, renewed
 from memcli.errors import UsageError
@@ -110,10 +111,16 @@ def unmatched_triggers(
 
 
 def _triggered(workspace: Workspace, space: str) -> list[Memory]:
-    loaded = load(workspace, space)
-    active = [m for m in loaded.objects if m.active and m.superseded_by is None and path_triggers(m.triggers)]
-    shown = workspace.redactor.show(active, loaded.policy, ("id", "path", "kind", "triggers"))
+    shown = _current(workspace, space, "triggers", lambda memory: bool(path_triggers(memory.triggers)))
     return sorted((m for m in shown if m.kind in TRIGGERED_KINDS or m.enforce), key=lambda m: (m.path, m.id))
+
+
+def _current(workspace: Workspace, space: str, name: str, has: Callable[[Memory], bool]) -> Sequence[Memory]:
+    """The current memories that have what is in the field `name`, as it may be shown."""
+    with closing(workspace.store.open(space)) as snapshot:
+        tell_empty(workspace, snapshot)
+        found = [m for m in snapshot.memories(name) if m.active and m.superseded_by is None and has(m)]
+        return workspace.redactor.show(found, snapshot.header().policy, ("id", "path", "kind", name))
 
 
 def open_code(workspace: Workspace) -> CodeReader:
@@ -176,9 +183,7 @@ def reanchor(workspace: Workspace, code: CodeReader, findings: Sequence[Finding]
 
 
 def _in_space(workspace: Workspace, space: str) -> Iterator[tuple[str, Memory, int, Anchor, str]]:
-    loaded = load(workspace, space)
-    active = [m for m in loaded.objects if m.anchors and m.active and m.superseded_by is None]
-    shown = workspace.redactor.show(active, loaded.policy, ("id", "path", "kind", "anchors"))
+    shown = _current(workspace, space, "anchors", lambda memory: bool(memory.anchors))
     for memory in sorted(shown, key=lambda m: (m.path, m.id)):
         for number, anchor, commit in anchors_of(memory):
             yield space, memory, number, anchor, commit

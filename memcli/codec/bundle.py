@@ -73,14 +73,19 @@ def seal(
 
     Raises UsageError for more memories than a bundle may hold.
     """
-    if len(space.objects) > MAX_OBJECTS:
-        raise UsageError(
-            f"space {space.name!r} has {len(space.objects)} memories; a bundle holds at most {MAX_OBJECTS}",
-            "export it in parts with --under, --kind or --tag",
-        )
+    check_size(space.name, len(space.objects))
     open_ = Export(space, part or {})
     sealed = replace(open_, hash=_digest(open_.head(), encode_space(space)))
     return replace(sealed, signature=sign(sealed.hash.encode())) if sign else sealed
+
+
+def check_size(name: str, count: int) -> None:
+    """Raises UsageError when a space has more memories than a bundle may hold."""
+    if count > MAX_OBJECTS:
+        raise UsageError(
+            f"space {name!r} has {count} memories; a bundle holds at most {MAX_OBJECTS}",
+            "export it in parts with --under, --kind or --tag",
+        )
 
 
 def unseal(tree: Json, where: str) -> Export:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ _HEADER_TYPES: Mapping[str, type] = {
     "space": str, "objects": list, "metadata": dict, "policy": dict, "updated_at": str,
 }  # fmt: skip
 _REQUIRED = ("space", "objects")
+_BLOCK = 1 << 18
 _KNOWN = frozenset(("format", "version", "space", "metadata", "policy", "updated_at", "objects"))
 
 
@@ -44,6 +45,14 @@ def new_space(name: str) -> Space:
 def encode_memory(memory: Memory) -> bytes:
     """The bytes of one memory as they stand in a space file, from brace to brace."""
     return encode(memory_to_json(memory)).replace(b"\n", INDENT)
+
+
+def decode_memory(data: bytes, where: str) -> Memory:
+    """The memory with these bytes. Raises CorruptError."""
+    tree = decode(data, where)
+    if not isinstance(tree, dict):
+        raise CorruptError(f"{where}: a memory is not a JSON object", MEND)
+    return memory_from_json(tree, where)
 
 
 def memory_digest(memory: Memory) -> str:
@@ -117,7 +126,7 @@ def check_writable(space: Space, where: str) -> None:
 
 
 def spans(data: Any) -> list[Span] | None:
-    """Where each memory stands in a canonical file (bytes or a memory map); None when it is not canonical.
+    """Where each memory stands in a canonical file (bytes, or a window on them); None when it is not canonical.
 
     Reads structure alone, so that an index can find what changed without parsing the rest.
     """
@@ -127,7 +136,7 @@ def spans(data: Any) -> list[Span] | None:
     start += len(OBJECTS)
     if data[start : start + 1] == b"]":
         return []
-    found = []
+    found: list[Span] = []
     while data[start : start + len(OPEN)] == OPEN:
         end = data.find(CLOSE, start)
         if end < 0:
@@ -135,7 +144,20 @@ def spans(data: Any) -> list[Span] | None:
         end += len(CLOSE)
         found.append(Span(start + len(INDENT), end))
         start = end + (data[end : end + 1] == b",")
+        block, at = data[start : start + _BLOCK], 0  # in which those that are whole are found faster
+        while block.startswith(OPEN, at):
+            end = block.find(CLOSE, at) + len(CLOSE)
+            if end < len(CLOSE) or not block.startswith(b",", end):
+                break
+            found.append(Span(start + at + len(INDENT), start + end))
+            at = end + 1
+        start += at
     return found if found and data[start : start + len(END)] == END else None
+
+
+def may_have(data: bytes, keys: Collection[str]) -> bool:
+    """Whether one of the keys, if there are any, may stand in the stored bytes of a memory."""
+    return not keys or any(f'"{key}":'.encode() in data for key in keys)
 
 
 def find_memory(data: bytes, name: str, where: str) -> Memory | None:

@@ -7,15 +7,16 @@ and memories can be exchanged as ranges of bytes. The result is, byte for byte, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from memcli.codec.canonical import decode, encode
 from memcli.codec.frame import CLOSE, END, INDENT, OBJECTS, OPEN, USUAL_END, of_memory, within
 from memcli.codec.memory import memory_from_json
-from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space
+from memcli.codec.space import decode_header, decode_space, encode_memory, encode_space, may_have, spans
 from memcli.codec.window import HELD, Piece, Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
+from memcli.model.references import refers_to
 from memcli.model.space import Change, Space, under_any
 from memcli.record import replace
 
@@ -74,6 +75,20 @@ class SpliceShelf:
         is_in = under_any(prefixes)
         places = [at for value, at in self._values(_PATH) if is_in(str(decode(value, self._where)))]
         return sorted((self._memory(self._around(at)) for at in places), key=lambda m: (m.path, m.id))
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        for one in spans(self._data) or ():
+            if may_have(self._data[one.start : one.end], keys):
+                yield self._memory((one.start, one.end))
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        wanted = frozenset(ids)
+        if len(wanted) > _FEW:
+            found = self.memories("links", "superseded_by")
+        else:  # what refers to an id holds it as a value, as does what has it
+            places = {self._around(at) for name in wanted for at in self._all(b": " + encode(name))}
+            found = (self._memory(place) for place in sorted(places))
+        return sorted((memory for memory in found if refers_to(memory, wanted)), key=lambda memory: memory.order)
 
     def load(self) -> Space:
         return decode_space(self._data[:], self._where)
@@ -188,6 +203,12 @@ class SpliceShelf:
             yield found[n]
             n += 1
 
+    def _all(self, text: bytes) -> Iterator[int]:
+        at = self._start
+        while (at := self._data.find(text, at, self._end)) >= 0:
+            yield at
+            at += len(text)
+
     def _table(self, key: bytes) -> dict[bytes, list[int]]:
         if key not in self._tables:
             table: dict[bytes, list[int]] = {}
@@ -197,10 +218,7 @@ class SpliceShelf:
         return self._tables[key]
 
     def _values(self, key: bytes) -> Iterator[tuple[bytes, int]]:
-        at = self._start
-        while (at := self._data.find(key, at, self._end)) >= 0:
-            yield self._value(key, at), at
-            at += len(key)
+        return ((self._value(key, at), at) for at in self._all(key))
 
     def _value(self, key: bytes, at: int) -> bytes:
         return self._data[at + len(key) : self._data.index(b"\n", at + 1)].removesuffix(b",")

@@ -8,7 +8,7 @@ from typing import Any
 from memcli.errors import UsageError
 from memcli.model.memory import Json, Memory
 from memcli.model.names import check_space
-from memcli.model.space import Change
+from memcli.model.space import Change, Referred
 from memcli.record import replace
 
 SUPERSEDES = "supersedes"
@@ -72,27 +72,29 @@ def without_dangling(memory: Memory, is_there: Callable[[str], bool]) -> Memory:
     return replace(memory, links=links, superseded_by=None, valid_until=None if is_ended else memory.valid_until)
 
 
-def removal(objects: Collection[Memory], ids: Collection[str], now: str) -> Change:
-    """The change that deletes `ids` from a space of `objects` and leaves no reference to them.
+def removal(space: Referred, ids: Collection[str], now: str) -> Change:
+    """The change that deletes `ids` from a space and leaves no reference to them.
 
     What a deleted memory had superseded is superseded by its successor, else by what else superseded it last, and where
     there is neither, current again since `now`. A dropped link is upkeep, not an edit: it changes neither `version` nor `updated_at`.
     """
-    gone = {memory.id: memory for memory in objects if memory.id in ids}
-    referring = [m for m in objects if m.id not in gone and _refers_to(m, gone)]
-    dates = _supersessions(objects) if any(memory.superseded_by in gone for memory in referring) else {}
+    gone = {name: memory for name in ids if (memory := space.get(name)) is not None}
+    referring = [memory for memory in space.referring(gone) if memory.id not in gone] if gone else []
+    orphans = {memory.id for memory in referring if memory.superseded_by in gone}
+    dates = _supersessions(space.referring(orphans)) if orphans else {}
     put = (_released(memory, gone, dates.get(memory.id, {}), now) for memory in referring)
     return Change(tuple(put), frozenset(gone), now)
 
 
-def _refers_to(memory: Memory, gone: Collection[str]) -> bool:
-    return memory.superseded_by in gone or any(link["to"] in gone for link in memory.links)
+def refers_to(memory: Memory, ids: Collection[str]) -> bool:
+    """Whether the memory links to one of `ids`, or is superseded by one."""
+    return memory.superseded_by in ids or any(link["to"] in ids for link in memory.links)
 
 
-def made_current(before: Collection[Memory], change: Change) -> list[Memory]:
+def made_current(before: Referred, change: Change) -> list[Memory]:
     """The memories that were superseded before `change`, and are current after it."""
-    superseded = {memory.id for memory in before if memory.superseded_by is not None}
-    return [memory for memory in change.put if memory.id in superseded and memory.superseded_by is None]
+    current = (memory for memory in change.put if memory.superseded_by is None)
+    return [m for m in current if (was := before.get(m.id)) is not None and was.superseded_by is not None]
 
 
 def renamed(memory: Memory, ids: Mapping[str, str]) -> Memory:

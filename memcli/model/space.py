@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory
@@ -181,6 +181,16 @@ def find_reference(
     if found is None:
         raise NotFoundError(f"no memory {ref!r} in {where}", hint)
     return found
+
+
+class Referred(Protocol):
+    """A space, asked for memories by their ids, and for those that refer to some."""
+
+    def get(self, name: str) -> Memory | None:
+        """The memory of this id."""
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        """The memories that link to one of `ids`, or are superseded by one, in order."""
 
 
 def is_named(memory: Memory, refs: Collection[str]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from memcli.codec.memory import check_validity
 from memcli.errors import NotFoundError, UsageError
 from memcli.model.memory import Json, Memory, default_importance
-from memcli.model.references import elsewhere
+from memcli.model.references import elsewhere, refers_to
 from memcli.model.removal import Going, Severed, severed_between
 from memcli.model.space import Change, Policy, Space, find_reference, is_under, under_any
 from memcli.policy.season import check_season
@@ -119,6 +120,15 @@ class Draft:
         kept = [m for m in self._base.under(*prefixes) if self._standing(m)]
         is_in = under_any(prefixes)
         return sorted([*kept, *(m for m in self._put.values() if is_in(m.path))], key=lambda m: (m.path, m.id))
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        yield from (memory for memory in self._base.memories(*keys) if self._standing(memory))
+        yield from self._put.values()
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        kept = [memory for memory in self._base.referring(ids) if self._standing(memory)]
+        put = [memory for memory in self._put.values() if refers_to(memory, ids)]
+        return sorted([*kept, *put], key=lambda memory: memory.order)
 
     def load(self) -> Space:
         whole = self._base.load()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from memcli.clock import days_between, normalize_time
 from memcli.errors import RefusedError, UsageError
@@ -39,7 +39,7 @@ def outdated(shelf: Shelf, places: Sequence[Place], told: Collection[str], now: 
 def without(shelf: Shelf, memories: Sequence[Memory], now: str) -> Change:
     """The change that deactivates what the source of `memories` no longer has; that takes it out of a derived space."""
     if shelf.header.policy.is_derived:
-        return removal(shelf.load().objects, {memory.id for memory in memories}, now) if memories else Change()
+        return removal(shelf, {memory.id for memory in memories}, now) if memories else Change()
     return Change(tuple(replace(m, active=False, updated_at=now) for m in memories), now=now)
 
 
@@ -157,24 +157,40 @@ class RetentionPlan(Record):
     clock: str = ""
 
 
-def plan_retention(space: Space, now: str, ttl_days: float | None = None, last_run: str = "") -> RetentionPlan:
-    """The memories last updated longer ago than the policy lets them live, then those above its `max_objects`.
+def plan_retention(
+    header: Space, read: Callable[[], Iterable[Memory]], now: str, ttl_days: float | None = None, last_run: str = ""
+) -> RetentionPlan:
+    """Of the memories of a space, which `read` gives one at a time, those last updated longer ago than the policy lets them
+    live, then those above its `max_objects`.
 
     `ttl_days` takes the place of the policy's for this plan; `last_run` is when a collection was last carried out.
     """
-    rules = _rules(space.policy, ttl_days)
-    due = [removal for memory in space.objects if (removal := _due(memory, now, rules))]
+    rules = _rules(header.policy, ttl_days)
+    due: list[Removal] = []
+    future: list[Memory] = []
+    count, newest = 0, ""
+    for memory in read():
+        count += 1
+        if memory.updated_at <= now:
+            newest = max(newest, memory.updated_at)
+        if days_between(now, memory.updated_at) > SKEW_DAYS:
+            future.append(memory)
+        if one := _due(memory, now, rules):
+            due.append(one)
     expired = [removal for removal in due if not removal.memory.pinned]
-    gone = {removal.memory.id for removal in expired}
-    left = [memory for memory in space.objects if memory.id not in gone]
-    most = space.policy.max_objects
-    over = surplus(left, len(left) - most, space.policy.compaction, now) if most is not None else []
+    most = header.policy.max_objects
+    excess = 0 if most is None else count - len(expired) - most
+    over: list[Memory] = []
+    if excess > 0:
+        gone = {removal.memory.id for removal in expired}
+        left = [memory for memory in read() if memory.id not in gone]
+        over = surplus(left, excess, header.policy.compaction, now)
     return RetentionPlan(
         removals=(*expired, *(Removal(m, "max_objects", days_between(m.updated_at, now), float(most or 0)) for m in over)),
         pinned=tuple(removal for removal in due if removal.memory.pinned),
-        future=tuple(m for m in space.objects if days_between(now, m.updated_at) > SKEW_DAYS),
+        future=tuple(future),
         rules=tuple(rules.items()) + ((("max_objects", float(most)),) if most is not None else ()),
-        clock=_distrust((_time(space.updated_at), _time(last_run)), (m.updated_at for m in space.objects), now),
+        clock=_distrust((_time(header.updated_at), _time(last_run)), newest, now),
     )  # fmt: skip
 
 
@@ -205,13 +221,13 @@ def _due(memory: Memory, now: str, rules: dict[str, float]) -> Removal | None:
     return None
 
 
-def _distrust(seen: Iterable[str], objects: Iterable[str], now: str) -> str:
+def _distrust(seen: Iterable[str], newest: str, now: str) -> str:
     last = max(seen)
     if not last:
         return ""
     if days_between(now, last) > SKEW_DAYS:
         return f"the clock says {now[:10]}, but the space was last changed or collected on {last[:10]}"
-    newest = max([last, *(time for time in objects if time <= now)])
+    newest = max(last, newest)
     if days_between(newest, now) > LEAP_DAYS:
         return f"the clock says {now[:10]}, but the space was last changed or collected on {newest[:10]}"
     return ""

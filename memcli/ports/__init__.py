@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from memcli.model.space import Referred
+
 if TYPE_CHECKING:
     from memcli.model.failure import Failure
     from memcli.model.lineage import Lineage, SyncPoint
@@ -21,7 +23,15 @@ Progress = Callable[[int, int], None]
 """Told (done, total) while long work goes on."""
 
 
-class Snapshot(Protocol):
+class Memories(Protocol):
+    """A space that is read without all of it in memory."""
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        """Each memory, one at a time, in the order of the file; with `keys`, all in which one of them stands, at whatever
+        depth, and maybe others. Raises CorruptError."""
+
+
+class Snapshot(Memories, Protocol):
     """One version of a space, held open: later writes do not change what it reads."""
 
     @property
@@ -53,7 +63,7 @@ class Snapshot(Protocol):
         """Lets go of the file."""
 
 
-class Shelf(Protocol):
+class Shelf(Memories, Referred, Protocol):
     """A space under its lock: memories are looked up in it without reading the rest. All raise CorruptError."""
 
     @property
@@ -63,9 +73,6 @@ class Shelf(Protocol):
     @property
     def size(self) -> int:
         """How many memories there are."""
-
-    def get(self, name: str) -> Memory | None:
-        """The memory of this id."""
 
     def at(self, path: str) -> Memory | None:
         """The memory at this path."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from psycopg import Connection
 
-from memcli.codec.space import decode_space
+from memcli.codec.space import decode_space, may_have
 from memcli.model.memory import Memory
+from memcli.model.references import refers_to
 from memcli.model.space import Space
 from memcli.postgres.bodies import ORDER, bodies_under, memory_of, space_of, where_of
 from memcli.record import replace
@@ -80,6 +81,14 @@ class ServerShelf:
     def under(self, *prefixes: str) -> list[Memory]:
         found = bodies_under(self._connection, self._space, prefixes)
         return sorted((self._take(*row) for row in found), key=lambda m: (m.path, m.id))
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        found = self._connection.execute(f"SELECT body FROM memory WHERE space = %s {ORDER}", [self._space])
+        return (memory_of(body, self._where) for (body,) in found if may_have(body, keys))
+
+    def referring(self, ids: Collection[str]) -> list[Memory]:
+        found = (memory for memory in self.memories("links", "superseded_by") if refers_to(memory, ids))
+        return sorted(found, key=lambda memory: memory.order)
 
     def load(self) -> Space:
         found = self._connection.execute(f"SELECT body FROM memory WHERE space = %s {ORDER}", [self._space])

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import Connection
 
-from memcli.codec.space import decode_space, new_space
+from memcli.codec.space import decode_space, may_have, new_space
 from memcli.errors import CorruptError, LockedError, RefusedError
 from memcli.model.memory import Memory
 from memcli.model.space import Space
@@ -80,6 +80,9 @@ class ServerSnapshot:
         for some in _parts([row for row, _ in places]):
             found = dict(self.query(partial(_select, _BY_ROW, [self.space, some])))
             yield from ((found[row], row) for row in some if row in found)
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        return (memory_of(body, where_of(self.space)) for body, _ in self.records() if may_have(body, keys))
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         bodies: dict[str, bytes] = {}

@@ -23,6 +23,8 @@ class RevisionSnapshot(ByteSnapshot):
     def read(self) -> bytes:
         return self._data
 
+    view = read
+
     def part(self, start: int, length: int) -> bytes:
         return self._data[start : start + length]
 

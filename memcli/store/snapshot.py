@@ -8,14 +8,27 @@ import stat
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from memcli.codec.canonical import decode
+from memcli.codec.frame import INDENT
 from memcli.codec.memory import memory_from_json
-from memcli.codec.space import Span, decode_header, decode_space, encode_memory, header_ends, new_space, spans
+from memcli.codec.space import (
+    Span,
+    decode_header,
+    decode_memory,
+    decode_space,
+    encode_memory,
+    header_ends,
+    may_have,
+    new_space,
+    spans,
+)
 from memcli.errors import CorruptError, MemcliError, StoreError, hint_of
 from memcli.model.memory import Memory
 from memcli.model.space import Space
+from memcli.record import replace
 from memcli.store.reading import read_at
 
 if TYPE_CHECKING:
@@ -26,6 +39,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)  # a pipe in the place of a file must not make anybody wait
 _UNREAD: list[Span] = []
 _FRAME_BYTES = 1 << 15
+_BETWEEN = len(b"," + INDENT)
 
 
 class ByteSnapshot(ABC):
@@ -45,6 +59,10 @@ class ByteSnapshot(ABC):
         """The bytes of the file, all of them."""
 
     @abstractmethod
+    def view(self) -> bytes | Window:
+        """The bytes of the file, or a window on them."""
+
+    @abstractmethod
     def part(self, start: int, length: int) -> bytes:
         """Some of the bytes."""
 
@@ -58,6 +76,9 @@ class ByteSnapshot(ABC):
     def load(self) -> Space:
         if not self.fingerprint:
             return new_space(self.space)
+        if self._is_framed():
+            with suppress(MemcliError):  # the file as a whole can say where it is damaged
+                return replace(self.header(), objects=tuple(sorted(self._decoded(), key=lambda memory: memory.order)))
         return self._named(decode_space(self.read(), self._where))
 
     def header(self) -> Space:
@@ -66,7 +87,7 @@ class ByteSnapshot(ABC):
         found = self._spans()
         if found is None:
             return self.load()
-        data = self.read()
+        data = self.view()
         ends = (found[0].start, found[-1].end) if found else (len(data), len(data))
         return self._named(decode_header(data[: ends[0]], data[ends[1] :], self._where))
 
@@ -82,9 +103,16 @@ class ByteSnapshot(ABC):
             for memory in self.load().objects:
                 yield encode_memory(memory), -1
             return
-        data = self.read()
+        data = self.view()
         for span in found:
             yield data[span.start : span.end], span.start
+
+    def memories(self, *keys: str) -> Iterator[Memory]:
+        try:
+            yield from self._decoded(*keys)
+        except CorruptError:
+            self.load()  # says exactly where the file is damaged
+            raise
 
     def fetch(self, places: Sequence[tuple[str, int, int]]) -> list[Memory]:
         memories: list[Memory] = []
@@ -110,8 +138,18 @@ class ByteSnapshot(ABC):
 
     def _spans(self) -> list[Span] | None:
         if self._found is _UNREAD:
-            self._found = spans(self.read())
+            self._found = spans(self.view())
         return self._found
+
+    def _is_framed(self) -> bool:
+        """Whether the file is a list of objects, if each of them is one."""
+        found = self._spans() or ()
+        return bool(found) and all(after.start - before.end == _BETWEEN for before, after in pairwise(found))
+
+    def _decoded(self, *keys: str) -> Iterator[Memory]:
+        for data, _ in self.records():
+            if may_have(data, keys):
+                yield decode_memory(data, self._where)
 
     def _at(self, name: str, start: int, length: int) -> Memory | None:
         if not self.fingerprint:
@@ -149,6 +187,9 @@ class FileSnapshot(ByteSnapshot):
             if frame:
                 return self._named(decode_header(*frame, self._where))
         return super().header()
+
+    def view(self) -> bytes | Window:
+        return self.window() if self._data is None else self._data
 
     def window(self) -> Window:
         """The bytes of the file, read as they are needed while this is open."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 
-from memcli.app.workspace import load_space
 from memcli.codec.canonical import encode
+from memcli.codec.space import decode_memory
 from memcli.errors import MemcliError, NotFoundError, reason
 from memcli.model.memory import Memory, telling_line
-from memcli.ports import Store
+from memcli.ports import Snapshot, Store
 from memcli.store.layout import Layout
 from memcli.store.reading import read_regular
 
@@ -37,14 +38,26 @@ def find_quotes(layout: Layout, store: Store, memories: Sequence[Memory], warn: 
 def _memories(store: Store, texts: Sequence[str], skip: _Skip) -> Iterator[str]:
     for name in store.spaces():
         try:
-            objects = load_space(store, name).objects
+            with closing(store.open(name)) as snapshot:
+                found = [memory for memory in _holding(snapshot, texts) if _quotes(memory, texts)]
         except MemcliError as error:
             skip(f"space {name!r}", error)
             continue
-        for memory in objects:
-            whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
-            if any(text in whole for text in texts):
-                yield f"memory {memory.id} {memory.path} of space {name}"
+        for memory in found:
+            yield f"memory {memory.id} {memory.path} of space {name}"
+
+
+def _holding(snapshot: Snapshot, texts: Sequence[str]) -> Iterator[Memory]:
+    """The memories in which one of the texts stands. Raises CorruptError."""
+    wanted = [encode(text)[1:-1] for text in texts]
+    for data, _ in snapshot.records():
+        if any(text in data for text in wanted):
+            yield decode_memory(data, snapshot.space)
+
+
+def _quotes(memory: Memory, texts: Sequence[str]) -> bool:
+    whole = "\n".join([memory.raw, *(str(item.get("text", "")) for item in memory.context)])
+    return any(text in whole for text in texts)
 
 
 def _files(layout: Layout, texts: Sequence[str], skip: _Skip) -> Iterator[str]:

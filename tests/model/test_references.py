@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from memcli.codec.space import encode_space
+from memcli.codec.splice import SpliceShelf
 from memcli.model.memory import Memory
 from memcli.model.references import is_same_memory, made_current, removal, renamed, without_dangling
+from memcli.model.space import Space
 from tests.conftest import NOW, memory
 
 LATER = "2026-02-01T00:00:00Z"
@@ -19,8 +22,12 @@ def superseding(name: str, old: str, **fields: Any) -> Memory:
     return memory(name, links=({**link(f"mem_{old}", "supersedes"), "created_at": NOW},), **fields)
 
 
+def shelf(objects: list[Memory]) -> SpliceShelf:
+    return SpliceShelf(encode_space(Space("main", tuple(sorted(objects, key=lambda m: m.order)))), "main")
+
+
 def after(objects: list[Memory], *gone: str) -> dict[str, Memory]:
-    change = removal(objects, {f"mem_{name}" for name in gone}, LATER)
+    change = removal(shelf(objects), {f"mem_{name}" for name in gone}, LATER)
     assert change.drop == {f"mem_{name}" for name in gone}
     kept = {m.id: m for m in objects if m.id not in change.drop} | {m.id: m for m in change.put}
     return {name.removeprefix("mem_"): memory for name, memory in kept.items()}
@@ -38,7 +45,7 @@ def test_what_was_superseded_is_current_again():
     objects = [old, superseding("new", "old")]
     left = after(objects, "new")["old"]
     assert (left.superseded_by, left.valid_until, left.version, left.updated_at) == (None, None, 2, LATER)
-    assert [m.id for m in made_current(objects, removal(objects, {"mem_new"}, LATER))] == ["mem_old"]
+    assert [m.id for m in made_current(shelf(objects), removal(shelf(objects), {"mem_new"}, LATER))] == ["mem_old"]
 
 
 def test_an_end_that_the_supersession_did_not_set_stays():
@@ -52,7 +59,7 @@ def test_the_successor_of_a_successor_takes_its_place():
     third = superseding("c", "b")
     left = after([first, second, third], "b")
     assert (left["a"].superseded_by, left["a"].valid_until, left["c"].links) == ("mem_c", NOW, ())
-    assert made_current([first, second, third], removal([first, second, third], {"mem_b"}, LATER)) == []
+    assert made_current(shelf([first, second, third]), removal(shelf([first, second, third]), {"mem_b"}, LATER)) == []
     assert after([first, second, third], "b", "c")["a"].superseded_by is None
 
 
@@ -67,7 +74,7 @@ def test_a_circle_of_supersessions_ends():
 
 def test_what_refers_to_nothing_gone_is_left_alone():
     objects = [memory("a", links=(link("mem_b"),)), memory("b"), memory("c")]
-    assert removal(objects, {"mem_c", "mem_x"}, LATER).put == ()
+    assert removal(shelf(objects), {"mem_c", "mem_x"}, LATER).put == ()
 
 
 def test_dangling_references_are_taken_out():
