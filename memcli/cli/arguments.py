@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memcli.cli.console import has_input, read_input
@@ -14,6 +15,7 @@ from memcli.model.names import slug
 from memcli.model.shapes import KINDS
 
 if TYPE_CHECKING:
+    from memcli.codec.window import Window
     from memcli.model.edits import FileEdit
 
 MAX_BYTES = 256 << 20
@@ -45,6 +47,27 @@ def read_file(path: str, limit: int = MAX_BYTES) -> bytes:
         raise NotFoundError(f"no file {path!r}", "check the name") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[Window]:
+    """The bytes of a file, which are read as they are needed if they are many. Raises NotFoundError, UsageError."""
+    from memcli.codec.window import HELD, Window
+
+    if not os.path.isfile(path) or os.path.getsize(path) <= HELD:
+        data = read_file(path)
+        yield Window(lambda start, length: data[start : start + length], len(data))
+        return
+    with open(path, "rb") as file:
+
+        def read(start: int, length: int) -> bytes:
+            file.seek(start)
+            found = file.read(length)
+            if len(found) < length:
+                raise UsageError(f"{path!r} changed while it was being read", "run the command again")
+            return found
+
+        yield Window(read, os.fstat(file.fileno()).st_size)
 
 
 def read_stdin(limit: int = MAX_BYTES) -> bytes:

@@ -61,7 +61,7 @@ def framed(data: bytes, where: str) -> tuple[dict[str, Any], bytes, FramedItems]
     found = spans(data)
     if found is None or any(data[one.end : other.start] != b"," + INDENT for one, other in pairwise(found)):
         return None
-    rest = data[: found[0].start - len(INDENT)] + data[found[-1].end + len(END) - 1 :] if found else data
+    rest = data[: found[0].start - len(INDENT)] + data[found[-1].end + len(END) - 1 :] if found else data[:]
     try:
         tree = decode(rest, where)
     except CorruptError:

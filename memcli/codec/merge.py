@@ -7,7 +7,7 @@ older is kept under `metadata.conflicts`. It does not matter which side is calle
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from itertools import count
 
 from memcli.codec.canonical import encode
@@ -39,12 +39,15 @@ class Merged(Record):
     moved: Mapping[str, str] = field(default_factory=dict)
 
 
-def merge(base: Space, ours: Space, theirs: Space) -> Merged:
-    """The three-way merge; `base` is an empty space where the two have no common one.
+def merge(
+    base: Space, ours: Space, theirs: Space, ids: Collection[str] = (), paths: Container[str] = ()
+) -> Merged:
+    """The three-way merge; `base` is an empty space where the two have no common one. `ids` and `paths` are those of
+    memories that all three have beside these, and nobody changed.
 
     Raises CorruptError when a side has two memories of one id, of which a merge would lose one.
     """
-    ours, theirs = _told_apart(base, ours, theirs)
+    ours, theirs = _told_apart(base, ours, theirs, ids)
     before, left, right = (_by_id(space) for space in (base, ours, theirs))
     header, fields = _header(base, ours, theirs)
     conflicts = [Conflict("", "", name) for name in fields]
@@ -54,7 +57,7 @@ def merge(base: Space, ours: Space, theirs: Space) -> Merged:
         if memory is not None:
             objects[name] = memory
             conflicts += [Conflict(name, memory.path, field) for field in fields]
-    moved = _make_paths_unique(objects, before, left, right)
+    moved = _make_paths_unique(objects, paths, before, left, right)
     known = before.keys() | left.keys() | right.keys()
     gone = known - objects.keys()  # what led nowhere before is no doing of the merge
     sound = (without_dangling(memory, lambda name: name not in gone) for memory in objects.values())
@@ -62,13 +65,13 @@ def merge(base: Space, ours: Space, theirs: Space) -> Merged:
     return Merged(replace(header, objects=ordered), tuple(conflicts), moved)
 
 
-def _told_apart(base: Space, ours: Space, theirs: Space) -> tuple[Space, Space]:
+def _told_apart(base: Space, ours: Space, theirs: Space, others: Collection[str]) -> tuple[Space, Space]:
     """Both sides with an id of its own for each memory; two that each side added may have come to one id.
 
     The one that the id was made for, by its path, keeps it; else the one of the smaller bytes.
     """
     before, left, right = ({m.id: m for m in space.objects} for space in (base, ours, theirs))
-    taken, space = {*before, *left, *right}, min(ours.name, theirs.name)
+    taken, space = {*before, *left, *right, *others}, min(ours.name, theirs.name)
     ids: tuple[dict[str, str], dict[str, str]] = ({}, {})
     for name in sorted((left.keys() & right.keys()) - before.keys()):
         if is_same_memory(left[name], right[name]):
@@ -174,8 +177,11 @@ def _header_json(space: Space) -> dict[str, Json]:
     }  # fmt: skip
 
 
-def _make_paths_unique(objects: dict[str, Memory], *sides: Mapping[str, Memory]) -> dict[str, str]:
-    """Gives all but one of the memories that the merge brought to one path a path of their own; id to new path.
+def _make_paths_unique(
+    objects: dict[str, Memory], paths: Container[str], *sides: Mapping[str, Memory]
+) -> dict[str, str]:
+    """Gives all but one of the memories that the merge brought to one path a path of their own, none of `paths`; id to new
+    path.
 
     Memories that shared a path on one side already are left as they are: that is no doing of the merge.
     """
@@ -190,7 +196,7 @@ def _make_paths_unique(objects: dict[str, Memory], *sides: Mapping[str, Memory])
         # Who was there before stays; then who was made first.
         _, *others = sorted(names, key=lambda n: (not _is_at(base, n, path), objects[n].created_at, n))
         for name in others:
-            moved[name] = _free_path(path, name, groups)
+            moved[name] = _free_path(path, name, groups, paths)
             groups[moved[name]] = [name]
             objects[name] = replace(objects[name], path=moved[name])
     return moved
@@ -200,10 +206,10 @@ def _is_at(side: Mapping[str, Memory], name: str, path: str) -> bool:
     return name in side and side[name].path == path
 
 
-def _free_path(path: str, name: str, taken: Container[str]) -> str:
+def _free_path(path: str, name: str, *taken: Container[str]) -> str:
     """`path` with a digest of the id, as `remember` makes one; a longer digest where even that is taken."""
     candidates = (marked(path, short_digest(name, length)) for length in (8, 16, 32))
-    return next(candidate for candidate in candidates if candidate not in taken)
+    return next(candidate for candidate in candidates if not any(candidate in paths for paths in taken))
 
 
 def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> Merged:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memcli.codec.merge import merge
+from memcli.codec import window
+from memcli.codec.merge import merge, merge_versions
+from memcli.codec.merge_files import merge_files
 from memcli.codec.space import decode_space, encode_space
+from memcli.codec.window import Part, Window
 from memcli.errors import CorruptError
 from memcli.model.memory import Memory
 from memcli.model.names import memory_id, text_hash
@@ -298,3 +303,38 @@ def test_what_one_side_deleted_does_not_come_back_for_a_link_that_a_check_made()
     assert (only(merged.space).id, only(merged.space).links, merged.conflicts) == ("mem_b", (), ())
     told = space(memory("a", links=({**link, "to": "mem_b", "by": "somebody"},)), memory("b"))
     assert [m.id for m in merge(base, space(), told).space.objects] == ["mem_a", "mem_b"]
+
+
+def _window(data: bytes) -> Window:
+    return Window(lambda start, length: data[start : start + length], len(data))
+
+
+@given(versions(), st.lists(memories(), max_size=4, unique_by=lambda m: (m.id,)))
+def test_files_are_merged_as_whole_spaces_are(three: tuple[Space, Space, Space], shared: list[Memory]) -> None:
+    names = {memory.id for one in three for memory in one.objects}
+    more = [memory for memory in shared if memory.id not in names]
+    files = [encode_space(one.put(more, one.updated_at)) for one in three]
+    whole = merge_versions(*files)
+    merged, pieces = merge_files(*map(_window, files))
+    assert b"".join(b"".join(piece) if isinstance(piece, Part) else bytes(piece) for piece in pieces) == encode_space(
+        whole.space
+    )
+    assert (merged.conflicts, merged.moved) == (whole.conflicts, whole.moved)
+
+
+def test_of_large_files_no_more_is_held_than_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window, "HELD", 1 << 16)
+    every = [memory(f"m{n:05}", path=f"at/{n}", raw="A text of some length. " * 80) for n in range(4_000)]
+    base = space(*every)
+    ours = base.put([replace(every[7], raw="ours")], LATE)
+    theirs = base.put([replace(every[9], raw="theirs")], LATE).drop([every[11].id], LATE)
+    files = [encode_space(one) for one in (base, ours, theirs)]
+    tracemalloc.start()
+    try:
+        merged, pieces = merge_files(*map(_window, files))
+        size = sum(map(len, pieces))
+        assert tracemalloc.get_traced_memory()[1] < len(files[0])
+    finally:
+        tracemalloc.stop()
+    assert len(merged.space.objects) <= 3
+    assert size == len(encode_space(merge_versions(*files).space))

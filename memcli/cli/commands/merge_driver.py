@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 from memcli.cli.options import REQUIRED, Options, argument, option
@@ -30,22 +30,22 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     Git calls it after `memcli init --git`. Exits with 1 if a version is not a valid space file: OURS then holds git's
     line-based merge, with conflict markers to resolve by hand.
     """
-    from memcli.cli.arguments import read_file
-    from memcli.codec.merge import merge_versions
-    from memcli.codec.space import encode_space
+    from memcli.cli.arguments import open_file
+    from memcli.codec.merge_files import merge_files
     from memcli.model.names import show
     from memcli.store.atomic import write_file
 
-    versions = [read_file(file) for file in (options.base, options.ours, options.theirs)]
-    try:
-        merged = merge_versions(*versions)
-        result = encode_space(merged.space)
-    except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
-        _merge_lines(options.base, options.ours, options.theirs)
-        session.output.note(f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})")
-        return 1
-    write_file(options.ours, result)
-    if back := _purged_here(options.path, merged.space, versions[1]):
+    with ExitStack() as files:
+        versions = [files.enter_context(open_file(file)) for file in (options.base, options.ours, options.theirs)]
+        try:
+            merged, pieces = merge_files(*versions)
+        except (CorruptError, UsageError) as error:  # the latter for what is too deep to be written
+            _merge_lines(options.base, options.ours, options.theirs)
+            session.output.note(f"{options.path or options.ours} was merged line by line: {error.message} ({error.hint})")
+            return 1
+        back = _purged_here(options.path, merged.space, versions[1])
+        write_file(options.ours, pieces)
+    if back:
         paths = ", ".join(show(path) for path in back[:5])
         session.output.note(f"{options.path}: the merge brings back what was purged here: {paths} (purge it again)")
     if merged.conflicts or merged.moved:
@@ -55,7 +55,7 @@ def command(session: Session, options: MergeDriverOptions) -> int:
     return 0
 
 
-def _purged_here(file: str, merged: Space, ours: bytes) -> list[str]:
+def _purged_here(file: str, merged: Space, ours: Window) -> list[str]:
     """The paths of the memories that the merge brings back, although the log of this machine says that they were purged."""
     from memcli.codec.audit import purged
     from memcli.codec.space import decode_space
@@ -68,8 +68,9 @@ def _purged_here(file: str, merged: Space, ours: bytes) -> list[str]:
     with suppress(OSError):
         log = read_regular(Layout(os.path.abspath(folder)).audit(f"{name.removesuffix('.json')}.jsonl"), -1) or b""
         gone = purged(log)
-        there = {memory.id for memory in decode_space(ours, "ours").objects} if gone else set()
-        return [m.path for m in merged.objects if m.id in gone.keys() - there and m.created_at <= gone[m.id]]
+        found = [m for m in merged.objects if m.id in gone and m.created_at <= gone[m.id]]
+        there = {memory.id for memory in decode_space(ours[:], "ours").objects} if found else set()
+        return [m.path for m in found if m.id not in there]
     return []
 
 
